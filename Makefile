@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 300
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test bench fuzz lint format coverage install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## install what is missing and build the program: build/muster
+	scripts/install-deps build
+	scripts/build build/release -Db_lto=true -Dtests=false
+	ln -sf release/muster build/muster
+
+run: build ## build, then schedule a small example cluster
+	./build/muster scenario examples/three-teams.json
+
+test: ## build with sanitizers and run every test suite
+	scripts/install-deps build
+	scripts/install-deps test
+	scripts/build build/asan -Doptimization=1 -Db_sanitize=address,undefined
+	scripts/test
+
+bench: build ## run the benchmarks and print their figures
+	bench/run
+
+fuzz: ## run every fuzzer, FUZZ_SECONDS (300) in total
+	scripts/install-deps build
+	scripts/install-deps fuzz
+	scripts/fuzz $(FUZZ_SECONDS)
+
+lint: ## check format, layers, spelling and what the analysers say
+	scripts/install-deps build
+	scripts/install-deps test
+	scripts/install-deps lint
+	scripts/lint
+
+format: ## format the C sources
+	scripts/install-deps lint
+	find $(wildcard src tests bench) -name '*.[ch]' -exec clang-format-19 -i {} +
+
+coverage: ## run the tests and show which lines they reach
+	scripts/install-deps build
+	scripts/install-deps test
+	scripts/install-deps coverage
+	scripts/coverage
+
+install: build ## install into $(DESTDIR)$(PREFIX)
+	install -D -m 755 build/release/muster $(DESTDIR)$(PREFIX)/bin/muster
+
+clean: ## remove what was built
+	rm -rf build
