@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A quantity is read as digits x 10^ten x 2^two and turned into an integer at the very end: keeping the exponents apart
+ * means that no precision is lost on the way and that rounding happens once.
+ */
+#include "text/quantity.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/macros.h"
+
+__extension__ typedef __int128 wide;
+
+struct decimal {
+    wide digits;
+    int ten;
+    int two;
+    bool rest;  // a part too small to be held in `digits` was dropped
+};
+
+static const struct suffix {
+    const char *text;
+    int ten;
+    int two;
+} suffixes[] = {
+    {"", 0, 0},    {"n", -9, 0},  {"u", -6, 0},  {"m", -3, 0},  {"k", 3, 0},   {"M", 6, 0},
+    {"G", 9, 0},   {"T", 12, 0},  {"P", 15, 0},  {"E", 18, 0},  {"Ki", 0, 10}, {"Mi", 0, 20},
+    {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
+};
+
+/* 19 digits and 60 twos stay within 128 bits; an exponent beyond this makes any amount 0, 1 or too large. */
+enum { MAX_DIGITS = 19, MAX_EXPONENT = 99 };
+
+/* Digits with at most one point. Returns what follows them, NULL when there are none. Digits past the last one that can
+ * matter only move the point, and round the value up when they are not zero. */
+static const char *read_digits(const char *at, struct decimal *value)
+{
+    bool point = false;
+    bool any = false;
+    int significant = 0;
+
+    for (; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        any = true;
+        significant += value->digits || *at != '0';
+        if (significant > MAX_DIGITS) {
+            value->rest |= *at != '0';
+            value->ten += !point;
+            continue;
+        }
+        value->digits = value->digits * 10 + (*at - '0');
+        value->ten -= point;
+    }
+    return any ? at : NULL;
+}
+
+static bool read_exponent(const char *at, struct decimal *value)
+{
+    const char *digits = at + 1 + (at[1] == '+' || at[1] == '-');
+    int exponent = 0;
+
+    if (!isdigit((unsigned char)*digits))
+        return false;
+    for (; isdigit((unsigned char)*digits); digits++) {
+        exponent = exponent * 10 + (*digits - '0');
+        if (exponent > MAX_EXPONENT)
+            exponent = MAX_EXPONENT;
+    }
+    value->ten += at[1] == '-' ? -exponent : exponent;
+    return *digits == '\0';
+}
+
+static bool read_suffix(const char *at, struct decimal *value)
+{
+    /* "1E3" has an exponent, "1E" and "1Ei" a suffix: what follows the letter tells. */
+    if ((*at == 'e' || *at == 'E') && strchr("+-0123456789", at[1]) && at[1] != '\0')
+        return read_exponent(at, value);
+
+    for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+        if (strcmp(at, suffixes[i].text) == 0) {
+            value->ten += suffixes[i].ten;
+            value->two += suffixes[i].two;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The value as an integer, rounded up; false when it does not fit. */
+static bool to_integer(struct decimal value, int64_t *ret_value)
+{
+    for (; value.ten < 0 && value.digits; value.ten++) {
+        /* Twos go in before tens are divided out, so that "0.5Ki" is 512 and not 1024. */
+        for (; value.two > 0 && value.digits % 10; value.two--)
+            value.digits *= 2;
+        value.rest |= value.digits % 10 != 0;
+        value.digits /= 10;
+    }
+    for (; value.ten > 0 && value.digits && value.digits <= INT64_MAX; value.ten--)
+        value.digits *= 10;
+    for (; value.two > 0 && value.digits && value.digits <= INT64_MAX; value.two--)
+        value.digits *= 2;
+    value.digits += value.rest;
+    if (value.digits > INT64_MAX)
+        return false;
+
+    *ret_value = (int64_t)value.digits;
+    return true;
+}
+
+int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value, struct err *err)
+{
+    struct decimal value = {.ten = unit == QUANTITY_MILLI ? 3 : 0};
+
+    if (*text == '-')
+        return err_set(err, -EINVAL, "'%s' is negative; amounts start at 0", text);
+
+    const char *suffix = read_digits(text + (*text == '+'), &value);
+    if (!suffix || !read_suffix(suffix, &value))
+        return err_set(err, -EINVAL, "'%s' is no quantity; write a number such as 2, 500m, 1.5 or 64Gi", text);
+    if (!to_integer(value, ret_value))
+        return err_set(err, -ERANGE, "'%s' is too large", text);
+    return 0;
+}

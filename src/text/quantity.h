@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/macros.h"
+
+struct err;
+
+/*
+ * Kubernetes quantities ("500m", "64Gi", "1e3", "0.5") as integers.
+ *
+ * The engine's books count in integers, such as milli-CPU and bytes. A quantity is read straight into such a unit and
+ * rounded up when it does not divide evenly, as the Kubernetes API does: nobody is given less than was asked for.
+ */
+enum quantity_unit {
+    QUANTITY_ONE,    // bytes, pods, devices
+    QUANTITY_MILLI,  // thousandths: milli-CPU
+};
+
+/*
+ * Reads `text` (NUL-terminated, no spaces) into `*ret_value`, in `unit`. Negative amounts are refused: a node or a pod
+ * cannot have less than nothing. (A queue's -1, "unlimited", is a number in its own field and never comes here.)
+ *
+ * Returns 0; -EINVAL when `text` is no quantity, -ERANGE when it does not fit. `*ret_value` is written only on success.
+ */
+MUST_CHECK int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value, struct err *err);

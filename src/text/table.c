@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/table.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/macros.h"
+#include "base/mem.h"
+
+enum { GAP = 2, DEFAULT_WIDTH = 80, LEAST_WIDTH = 6, MAX_WIDTH = 10000 };
+
+static const char *const colours[] = {
+    [TABLE_PLAIN] = "",       [TABLE_GOOD] = "\033[32m", [TABLE_WARN] = "\033[33m",
+    [TABLE_BAD] = "\033[31m", [TABLE_DIM] = "\033[2m",
+};
+
+/* Characters that take no column or two of them; the blocks that occur in names, not all of Unicode. */
+static const struct {
+    uint32_t first;
+    uint32_t last;
+    uint32_t width;
+} odd_widths[] = {
+    {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x200b, 0x200d, 0},   {0x2e80, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},
+    {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},   {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},
+    {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+};
+
+/* One character of UTF-8: its bytes and columns. Bytes that are none, and controls, have `is_bad`. */
+struct glyph {
+    size_t bytes;
+    uint32_t width;
+    bool is_bad;
+};
+
+static uint32_t width_of(uint32_t code)
+{
+    for (size_t i = 0; i < ARRAY_LEN(odd_widths); i++) {
+        if (code >= odd_widths[i].first && code <= odd_widths[i].last)
+            return odd_widths[i].width;
+    }
+    return 1;
+}
+
+static struct glyph read_glyph(const char *text)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const struct glyph bad = {.bytes = 1, .width = 1, .is_bad = true};
+    unsigned char first = (unsigned char)*text;
+    size_t bytes = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    uint32_t code = bytes == 1 ? first : first & (0xffU >> (bytes + 1));
+
+    if (first >= 0xf8 || (first >= 0x80 && first < 0xc0))
+        return bad;
+    for (size_t i = 1; i < bytes; i++) {
+        unsigned char next = (unsigned char)text[i];
+
+        if ((next & 0xc0) != 0x80)
+            return bad;
+        code = code << 6 | (next & 0x3f);
+    }
+    if (code < least[bytes] || code > 0x10ffff || code < 0x20 || (code >= 0x7f && code < 0xa0))
+        return bad;
+    /* Marks that turn the direction of writing around can make a line read as another. */
+    if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069))
+        return bad;
+    return (struct glyph){.bytes = bytes, .width = width_of(code)};
+}
+
+/* Replaces what must not reach a terminal and measures the rest. */
+static uint32_t clean(char *text)
+{
+    char *to = text;
+    uint32_t width = 0;
+
+    for (const char *at = text; *at;) {
+        struct glyph glyph = read_glyph(at);
+
+        if (glyph.is_bad)
+            *to = '?';
+        else
+            memmove(to, at, glyph.bytes);
+        to += glyph.bytes;
+        at += glyph.bytes;
+        width += glyph.width;
+    }
+    *to = '\0';
+    return width;
+}
+
+void table_init(struct table *t, const struct table_column *columns, size_t column_count)
+{
+    BUG_ON(column_count == 0);
+    *t = (struct table){.columns = columns, .column_count = column_count};
+    arena_init(&t->texts);
+}
+
+void table_done(struct table *t)
+{
+    arena_done(&t->texts);
+    vec_done(&t->cells);
+}
+
+void table_cell(struct table *t, enum table_style style, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    BUG_ON(len < 0);
+
+    char *text = arena_alloc(&t->texts, (size_t)len + 1);
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)len + 1, format, args);
+    va_end(args);
+    vec_push(&t->cells, (struct table_cell){.text = text, .width = clean(text), .style = style});
+}
+
+struct table_view table_view_of(FILE *out)
+{
+    int fd = fileno(out);
+    const char *no_colour = getenv("NO_COLOR");
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+
+    if (fd < 0 || !isatty(fd))
+        return (struct table_view){0};
+
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    if (width <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    if (width <= 0)
+        width = DEFAULT_WIDTH;
+    width = MIN(width, (long)MAX_WIDTH);
+    return (struct table_view){.width = (uint32_t)width, .has_colour = !no_colour || !*no_colour};
+}
+
+static void measure(const struct table *t, uint32_t *widths)
+{
+    for (size_t i = 0; i < t->column_count; i++) {
+        /* Titles are ours and ASCII. */
+        widths[i] = (uint32_t)strlen(t->columns[i].title);
+    }
+    for (size_t i = 0; i < t->cells.len; i++) {
+        size_t column = i % t->column_count;
+
+        widths[column] = MAX(widths[column], t->cells.items[i].width);
+    }
+}
+
+/* Takes from the widest column that may shrink, one character at a time, until the table fits or nothing is left. */
+static void fit(const struct table *t, uint32_t limit, uint32_t *widths)
+{
+    uint64_t total = (t->column_count - 1) * GAP;
+
+    for (size_t i = 0; i < t->column_count; i++) {
+        /* A cell of a megabyte must not cost a million steps. */
+        if (t->columns[i].can_shrink)
+            widths[i] = MIN(widths[i], MAX(limit, (uint32_t)LEAST_WIDTH));
+        total += widths[i];
+    }
+    while (total > limit) {
+        uint32_t *widest = NULL;
+
+        for (size_t i = 0; i < t->column_count; i++) {
+            if (t->columns[i].can_shrink && widths[i] > LEAST_WIDTH && (!widest || widths[i] > *widest))
+                widest = &widths[i];
+        }
+        if (!widest)
+            return;
+        (*widest)--;
+        total--;
+    }
+}
+
+static void print_spaces(uint32_t count, FILE *out)
+{
+    (void)fprintf(out, "%*s", (int)count, "");
+}
+
+/* Prints as much of the text as fits, with a "…" in the last column when it is cut. Returns the columns used. */
+static uint32_t print_cut(const char *text, uint32_t width, FILE *out)
+{
+    uint32_t used = 0;
+    const char *at = text;
+
+    while (*at) {
+        struct glyph glyph = read_glyph(at);
+
+        if (used + glyph.width > width - 1)
+            break;
+        used += glyph.width;
+        at += glyph.bytes;
+    }
+    (void)fwrite(text, 1, (size_t)(at - text), out);
+    (void)fputs("…", out);
+    return used + 1;
+}
+
+static void print_text(const struct table_cell *cell, uint32_t width, bool has_colour, uint32_t *ret_used, FILE *out)
+{
+    bool is_coloured = has_colour && cell->style != TABLE_PLAIN;
+
+    if (is_coloured)
+        (void)fputs(colours[cell->style], out);
+    if (cell->width > width) {
+        *ret_used = print_cut(cell->text, width, out);
+    } else {
+        (void)fputs(cell->text, out);
+        *ret_used = cell->width;
+    }
+    if (is_coloured)
+        (void)fputs("\033[0m", out);
+}
+
+static void print_cell(const struct table *t, size_t column, const struct table_cell *cell, uint32_t width,
+                       bool has_colour, FILE *out)
+{
+    bool is_last = column + 1 == t->column_count;
+    uint32_t used = 0;
+
+    if (t->columns[column].align == TABLE_RIGHT && cell->width < width)
+        print_spaces(width - cell->width, out);
+    print_text(cell, width, has_colour, &used, out);
+    if (is_last) {
+        (void)fputc('\n', out);
+        return;
+    }
+    if (t->columns[column].align == TABLE_LEFT && used < width)
+        print_spaces(width - used, out);
+    print_spaces(GAP, out);
+}
+
+void table_print(const struct table *t, const struct table_view *view, FILE *out)
+{
+    _cleanup_(freep) uint32_t *widths = xcalloc(t->column_count, sizeof *widths);
+
+    BUG_ON(t->column_count == 0);
+    measure(t, widths);
+    if (view->width)
+        fit(t, view->width, widths);
+
+    for (size_t i = 0; i < t->column_count; i++) {
+        const struct table_cell title = {
+            .text = t->columns[i].title, .width = (uint32_t)strlen(t->columns[i].title), .style = TABLE_DIM};
+
+        print_cell(t, i, &title, widths[i], view->has_colour, out);
+    }
+    for (size_t i = 0; i < t->cells.len - t->cells.len % t->column_count; i++) {
+        size_t column = i % t->column_count;
+
+        print_cell(t, column, &t->cells.items[i], widths[column], view->has_colour, out);
+    }
+}

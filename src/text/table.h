@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+/*
+ * Tables for a terminal: a line of titles and one line a row, in columns.
+ *
+ *     NODE     GPUS  STATE
+ *     gpu-1       8  ready
+ *
+ * Cells are copied. What would move the cursor or break the line is shown as '?', since names come from outside. Widths
+ * count characters, not bytes.
+ */
+enum table_align { TABLE_LEFT, TABLE_RIGHT };
+
+enum table_style { TABLE_PLAIN, TABLE_GOOD, TABLE_WARN, TABLE_BAD, TABLE_DIM };
+
+struct table_column {
+    const char *title;
+    enum table_align align;
+    bool can_shrink;  // may be cut, with a "…", when the table is too wide
+};
+
+struct table_cell {
+    const char *text;
+    uint32_t width;
+    enum table_style style;
+};
+
+struct table {
+    const struct table_column *columns;
+    size_t column_count;
+    struct arena texts;
+    VEC(struct table_cell) cells;  // row by row
+};
+
+/* What the table is printed on. */
+struct table_view {
+    uint32_t width;  // in characters, 0 for any
+    bool has_colour;
+};
+
+/* Borrows `columns`, which is most often a static table. */
+void table_init(struct table *t, const struct table_column *columns, size_t column_count);
+void table_done(struct table *t);
+
+/* Adds the next cell; a row is full after as many as there are columns. */
+void table_cell(struct table *t, enum table_style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The view for `out`: on a terminal its width (COLUMNS first, else what the terminal says, else 80) and colour unless
+ * NO_COLOR is set; in a file or pipe any width and no colour. */
+struct table_view table_view_of(FILE *out);
+
+/* Prints titles and full rows. Write errors are left in `out` for ferror(). */
+void table_print(const struct table *t, const struct table_view *view, FILE *out);

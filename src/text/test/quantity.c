@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/quantity.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "base/macros.h"
+
+static int64_t read_as(enum quantity_unit unit, const char *text)
+{
+    int64_t value = -1;
+
+    assert_int_equal(quantity_parse(text, unit, &value, NULL), 0);
+    return value;
+}
+
+static void every_suffix_scales(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } cases[] = {
+        {"0", 0},
+        {"7", 7},
+        {"+7", 7},
+        {"1k", 1000},
+        {"1Ki", 1024},
+        {"64Gi", 68719476736},
+        {"1.5Ki", 1536},
+        {"0.5Ki", 512},
+        {"1e3", 1000},
+        {"12E2", 1200},
+        {"2E", 2000000000000000000},
+        {"2Ei", 2305843009213693952},
+        {"0.000001Ti", 1099512},
+        {"1.000000000000000001Ei", 1152921504606846978},
+        {"1.00000000000000000000000", 1},
+        {"0.0000000000000000000000001", 1},
+        {"9223372036854775807", INT64_MAX},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_int_equal(read_as(QUANTITY_ONE, cases[i].text), cases[i].bytes);
+}
+
+static void fractions_round_up_never_down(void **state)
+{
+    (void)state;
+    assert_int_equal(read_as(QUANTITY_MILLI, "0.1"), 100);
+    assert_int_equal(read_as(QUANTITY_MILLI, "500m"), 500);
+    assert_int_equal(read_as(QUANTITY_MILLI, "1n"), 1);
+    assert_int_equal(read_as(QUANTITY_ONE, "100m"), 1);
+}
+
+static void nonsense_is_refused_and_leaves_the_result_alone(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {"",   "Gi",  "1 Gi", "1gi",  "0x10", "NaN", "inf",
+                                        "1e", "1e+", ".",    "1..2", "--1",  "-1",  "0.1x"};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct err err = {0};
+        int64_t value = 42;
+
+        assert_int_equal(quantity_parse(cases[i], QUANTITY_ONE, &value, &err), -EINVAL);
+        assert_int_equal(value, 42);
+        assert_int_not_equal(err.text[0], '\0');
+    }
+}
+
+static void what_does_not_fit_is_said_to_be_too_large(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    int64_t value = 42;
+
+    assert_int_equal(quantity_parse("9223372036854775808", QUANTITY_ONE, &value, &err), -ERANGE);
+    assert_int_equal(quantity_parse("1e400", QUANTITY_ONE, &value, &err), -ERANGE);
+    assert_int_equal(quantity_parse("9E", QUANTITY_MILLI, &value, &err), -ERANGE);
+    assert_int_equal(value, 42);
+    assert_string_equal(err.text, "'9E' is too large");
+    assert_int_equal(err_wrap(&err, -ERANGE, "node %s: cpu", "gpu-1"), -ERANGE);
+    assert_string_equal(err.text, "node gpu-1: cpu: '9E' is too large");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_suffix_scales),
+        cmocka_unit_test(fractions_round_up_never_down),
+        cmocka_unit_test(nonsense_is_refused_and_leaves_the_result_alone),
+        cmocka_unit_test(what_does_not_fit_is_said_to_be_too_large),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

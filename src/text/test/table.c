@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/table.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/macros.h"
+#include "base/mem.h"
+
+static const struct table_column columns[] = {
+    {.title = "NODE", .can_shrink = true},
+    {.title = "GPUS", .align = TABLE_RIGHT},
+    {.title = "STATE", .can_shrink = true},
+};
+
+static void prints_as(const struct table *t, const struct table_view *view, const char *expected)
+{
+    _cleanup_(freep) char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    table_print(t, view, out);
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, expected);
+}
+
+static void row(struct table *t, const char *node, int gpus, enum table_style style, const char *how)
+{
+    table_cell(t, TABLE_PLAIN, "%s", node);
+    table_cell(t, TABLE_PLAIN, "%d", gpus);
+    table_cell(t, style, "%s", how);
+}
+
+static void columns_are_as_wide_as_their_widest_cell(void **state)
+{
+    (void)state;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    row(&t, "gpu-1", 8, TABLE_GOOD, "ready");
+    row(&t, "gpu-100", 16, TABLE_BAD, "lost");
+    table_cell(&t, TABLE_PLAIN, "half a row");
+    prints_as(&t, &(struct table_view){0},
+              "NODE        GPUS  STATE\n"
+              "gpu-1          8  ready\n"
+              "gpu-100       16  lost\n");
+    table_done(&t);
+}
+
+static void characters_count_and_not_bytes(void **state)
+{
+    (void)state;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    row(&t, "köln", 1, TABLE_PLAIN, "ready");
+    row(&t, "東京", 2, TABLE_PLAIN, "ready");
+    row(&t, "ko\xcc\x88ln", 3, TABLE_PLAIN, "ready");
+    row(&t, "oslo", 4, TABLE_PLAIN, "ready");
+    prints_as(&t, &(struct table_view){0},
+              "NODE  GPUS  STATE\n"
+              "köln     1  ready\n"
+              "東京     2  ready\n"
+              "ko\xcc\x88ln     3  ready\n"
+              "oslo     4  ready\n");
+    table_done(&t);
+}
+
+static void a_narrow_view_cuts_the_widest_column(void **state)
+{
+    (void)state;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    row(&t, "a-very-long-node-name", 8, TABLE_PLAIN, "ready");
+    row(&t, "nöde-mit-langem-namen", 8, TABLE_PLAIN, "waiting for power");
+    prints_as(&t, &(struct table_view){.width = 34},
+              "NODE           GPUS  STATE\n"
+              "a-very-long-…     8  ready\n"
+              "nöde-mit-lan…     8  waiting for …\n");
+    /* Too narrow for anything: columns keep a readable rest. */
+    prints_as(&t, &(struct table_view){.width = 1},
+              "NODE    GPUS  STATE\n"
+              "a-ver…     8  ready\n"
+              "nöde-…     8  waiti…\n");
+    table_done(&t);
+}
+
+static void colour_surrounds_the_text_only(void **state)
+{
+    (void)state;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    row(&t, "gpu-1", 8, TABLE_BAD, "lost");
+    prints_as(&t, &(struct table_view){.has_colour = true},
+              "\033[2mNODE\033[0m   \033[2mGPUS\033[0m  \033[2mSTATE\033[0m\n"
+              "gpu-1     8  \033[31mlost\033[0m\n");
+    table_done(&t);
+}
+
+static void a_name_cannot_drive_the_terminal(void **state)
+{
+    (void)state;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    row(&t, "a\033[2Jb\n", 1, TABLE_PLAIN, "\xff\xc3+\xed");
+    row(&t,
+        "\xc2\x9b"
+        "1m",
+        1, TABLE_PLAIN,
+        "\xe2\x80\xae"
+        "x");
+    prints_as(&t, &(struct table_view){0},
+              "NODE     GPUS  STATE\n"
+              "a?[2Jb?     1  ??+?\n"
+              "??1m        1  ???x\n");
+    table_done(&t);
+}
+
+static void a_file_gets_any_width_and_no_colour(void **state)
+{
+    (void)state;
+    FILE *out = tmpfile();
+
+    assert_non_null(out);
+    assert_int_equal(setenv("COLUMNS", "40", 1), 0);
+    struct table_view view = table_view_of(out);
+    assert_int_equal(view.width, 0);
+    assert_false(view.has_colour);
+    assert_int_equal(fclose(out), 0);
+}
+
+static void a_terminal_gets_its_width_and_colour_unless_refused(void **state)
+{
+    (void)state;
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    FILE *out = terminal >= 0 ? fdopen(terminal, "r+") : NULL;
+
+    if (!out) {
+        skip();
+        return;
+    }
+    assert_int_equal(setenv("COLUMNS", "40", 1), 0);
+    assert_int_equal(unsetenv("NO_COLOR"), 0);
+    struct table_view view = table_view_of(out);
+    assert_int_equal(view.width, 40);
+    assert_true(view.has_colour);
+
+    assert_int_equal(unsetenv("COLUMNS"), 0);
+    assert_int_equal(setenv("NO_COLOR", "1", 1), 0);
+    view = table_view_of(out);
+    assert_int_equal(view.width, 80);
+    assert_false(view.has_colour);
+    assert_int_equal(fclose(out), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
+        cmocka_unit_test(characters_count_and_not_bytes),
+        cmocka_unit_test(a_narrow_view_cuts_the_widest_column),
+        cmocka_unit_test(colour_surrounds_the_text_only),
+        cmocka_unit_test(a_name_cannot_drive_the_terminal),
+        cmocka_unit_test(a_file_gets_any_width_and_no_colour),
+        cmocka_unit_test(a_terminal_gets_its_width_and_colour_unless_refused),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
