@@ -61,7 +61,7 @@
 
 /* Walks over all items; `at` is declared here and points to the item. Items may be removed or changed on the way, but
  * not added. */
-#define vec_foreach(v, at) for (__typeof__((v)->items) at = (v)->items; at && at < (v)->items + (v)->len; at++)
+#define vec_foreach(v, at) for (__typeof__(*(v)->items) *at = (v)->items; at && at < (v)->items + (v)->len; at++)
 
 /* The memory of a vec that has to hold `need` items; sets `*cap`. */
 void *vec_grow_(void *items, uint32_t *cap, uint64_t need, size_t size);
