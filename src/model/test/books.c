@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper.h"
+#include "model/test/helper.h"
 
 /* One node with four GPUs of 1000 MiB, a queue below another, a gang, and a pod that asks for `kind`. */
 struct bench {

@@ -4,7 +4,7 @@
  * Random changes to a small cluster: the state that was kept through all of them, with simulations taken back in
  * between, must be the one that is loaded afresh from the objects as they are, in any order.
  */
-#include "helper.h"
+#include "model/test/helper.h"
 
 enum { NODES = 6, QUEUES = 7, GANGS = 6, PODS = 30, CLAIMS = 5, SLICES = 3, STEPS = 1500 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper.h"
+#include "model/test/helper.h"
 
 static const struct gang *find_gang(const struct state *state, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A larger cluster: what it takes in memory, and that a change to it is settled without touching the rest. */
-#include "helper.h"
+#include "model/test/helper.h"
 
 enum { NODES = 400, PODS = 20000, PODS_A_GANG = 8 };
 

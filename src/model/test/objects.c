@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The smaller objects: topologies, priority and device classes, volumes, config maps, slices, claims, NUMA zones. */
-#include "helper.h"
+#include "model/test/helper.h"
 
 #include "model/state_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper.h"
+#include "model/test/helper.h"
 
 static void every_status_has_a_name_of_its_own(void **unused)
 {

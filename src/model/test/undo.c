@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "helper.h"
+#include "model/test/helper.h"
 
 static void going_back_restores_values_of_both_sizes_last_change_first(void **unused)
 {

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Dynamic resource allocation. A claim gets its devices when the first pod that names it is placed, and loses them when
+ * the last one leaves. A claim that lost its devices in this cycle still points to them: a pod that is put back where
+ * it was gets the same.
+ */
+#include "engine/affinity_internal.h"
+#include "engine/devices_internal.h"
+#include "engine/engine_internal.h"
+#include "engine/filter_internal.h"
+
+/* Kubernetes' limit on the pods that share one claim. */
+enum { CLAIM_USERS_MAX = 256 };
+
+static struct claim *claim_of(const struct engine *engine, const struct pod *pod, uint32_t i)
+{
+    if (pod->claims[i].claim == NO_ID)
+        return NULL;
+    struct claim *claim = &engine->state->claims.items[pod->claims[i].claim];
+    return claim->is_present ? claim : NULL;
+}
+
+static bool is_reserved_for(const struct claim *claim, name_id uid)
+{
+    for (uint32_t i = 0; i < claim->reserved_count; i++) {
+        if (claim->reserved_for[i] == uid)
+            return true;
+    }
+    return false;
+}
+
+static bool class_exists(const struct state *state, name_id device_class)
+{
+    for (uint32_t i = 0; i < state->device_classes.len; i++) {
+        if (state->device_classes.items[i] == device_class)
+            return true;
+    }
+    return false;
+}
+
+/* GPUs that pods share by name are charged to the queue that the claim is labelled with. */
+static bool is_of_queue(const struct state *state, const struct claim *claim, const struct pod *pod)
+{
+    static const char label[] = "kai.scheduler/queue";
+    name_id key;
+
+    if (pod->gang == NO_ID || !intern_find(&state->names, label, sizeof label - 1, &key))
+        return false;
+    return labels_get(state_labels(state, claim->labels), key) == state->gangs.items[pod->gang].queue_name;
+}
+
+bool claims_exist(struct engine *engine, pod_id id)
+{
+    const struct state *state = engine->state;
+    const struct pod *pod = &state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = claim_of(engine, pod, i);
+        if (!claim || (claim->reserved_count >= CLAIM_USERS_MAX && !is_reserved_for(claim, pod->uid)))
+            return false;
+        if (!pod->claims[i].is_from_template && claim->is_gpu && !is_of_queue(state, claim, pod))
+            return false;
+        if (!claim->is_allocated && !class_exists(state, claim->device_class))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * What the pod's claims that have no devices yet need of the class of its claim `first`; 0 when one before it said so.
+ */
+static int64_t need_of_class(struct engine *engine, const struct pod *pod, uint32_t first)
+{
+    name_id device_class = claim_of(engine, pod, first)->device_class;
+    int64_t need = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = claim_of(engine, pod, i);
+        if (!claim || claim->is_allocated || claim->device_class != device_class)
+            continue;
+        if (i < first)
+            return 0;
+        if (__builtin_add_overflow(need, claim->count, &need))
+            return INT64_MAX;
+    }
+    return need;
+}
+
+bool claims_pass(struct engine *engine, pod_id id, node_id node)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+    int64_t short_of = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = claim_of(engine, pod, i);
+        if (!claim || (claim->is_allocated && !devices_reach(engine, claim, node)))
+            return false;
+        if (claim->is_allocated)
+            continue;
+        int64_t need = need_of_class(engine, pod, i);
+        int64_t missing = need - devices_count_free(engine, node, claim->device_class, need);
+        if (__builtin_add_overflow(short_of, missing, &short_of))
+            return false;
+    }
+    /* Devices of no class serve whichever class runs short. */
+    return short_of == 0 || devices_count_free(engine, node, 0, short_of) >= short_of;
+}
+
+static void set_devices(struct engine *engine, struct claim *claim, const struct device *devices, uint32_t count)
+{
+    struct undo *undo = &engine->state->undo;
+
+    undo_set64(undo, &claim->devices, (uint64_t)(uintptr_t)devices);
+    undo_set32(undo, &claim->device_count, count);
+    undo_set32(undo, &claim->lists_are_owned, 0);
+    id_set_add(&engine->state->scratch_claims, (uint32_t)(claim - engine->state->claims.items));
+}
+
+static void set_reserved(struct engine *engine, struct claim *claim, const name_id *uids, uint32_t count)
+{
+    struct undo *undo = &engine->state->undo;
+
+    undo_set64(undo, &claim->reserved_for, (uint64_t)(uintptr_t)uids);
+    undo_set32(undo, &claim->reserved_count, count);
+    undo_set32(undo, &claim->lists_are_owned, 0);
+    id_set_add(&engine->state->scratch_claims, (uint32_t)(claim - engine->state->claims.items));
+}
+
+static void reserve(struct engine *engine, struct claim *claim, name_id uid)
+{
+    if (is_reserved_for(claim, uid))
+        return;
+    name_id *uids = arena_alloc(&engine->state->scratch, (claim->reserved_count + 1) * sizeof *uids);
+    for (uint32_t i = 0; i < claim->reserved_count; i++)
+        uids[i] = claim->reserved_for[i];
+    uids[claim->reserved_count] = uid;
+    set_reserved(engine, claim, uids, claim->reserved_count + 1);
+}
+
+static void unreserve(struct engine *engine, struct claim *claim, name_id uid)
+{
+    if (!is_reserved_for(claim, uid))
+        return;
+    name_id *uids = arena_alloc(&engine->state->scratch, claim->reserved_count * sizeof *uids);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < claim->reserved_count; i++) {
+        if (claim->reserved_for[i] != uid)
+            uids[count++] = claim->reserved_for[i];
+    }
+    set_reserved(engine, claim, uids, count);
+}
+
+/* A pod that is put back, rather than promised a place, finds what it left, unless others have it now. */
+static bool can_have_back(struct engine *engine, const struct pod *pod, const struct claim *claim)
+{
+    static const uint32_t put_back = 1 << POD_BINDING | 1 << POD_BOUND | 1 << POD_RUNNING;
+
+    if (!status_in(pod->status, put_back) || claim->device_count == 0 || !devices_reach(engine, claim, pod->node))
+        return false;
+    return devices_are_free(engine, claim);
+}
+
+/* Devices of the claim's own class first; those of no class may have to serve others. */
+static uint32_t pick(struct engine *engine, node_id node, const struct claim *claim, struct device *ret)
+{
+    name_id classes[] = {claim->device_class, 0};
+    uint32_t count = 0;
+
+    for (uint32_t c = 0; c < ARRAY_LEN(classes) && count < claim->count; c++) {
+        struct device_walk walk;
+        if (c > 0 && classes[c] == classes[0])
+            break;
+        device_walk_begin(&walk, engine, node, classes[c]);
+        while (count < claim->count && device_walk_next(&walk, &ret[count]))
+            count++;
+    }
+    return count;
+}
+
+static void allocate(struct engine *engine, const struct pod *pod, struct claim *claim)
+{
+    struct state *state = engine->state;
+
+    if (!can_have_back(engine, pod, claim)) {
+        if (pod->node == NO_ID || !state->nodes.items[pod->node].is_present)
+            return;
+        /* Counted first: a claim may ask for any number. */
+        int64_t own = devices_count_free(engine, pod->node, claim->device_class, claim->count);
+        if (own < claim->count && own + devices_count_free(engine, pod->node, 0, claim->count - own) < claim->count)
+            return;
+        struct device *devices = arena_alloc(&state->scratch, (size_t)claim->count * sizeof *devices);
+        set_devices(engine, claim, devices, pick(engine, pod->node, claim, devices));
+    }
+    undo_set32(&state->undo, &claim->is_allocated, 1);
+    if (engine->affinity->are_devices_known)
+        devices_note_used(engine->affinity, claim);
+}
+
+void claims_allocate(struct engine *engine, pod_id id)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        struct claim *claim = claim_of(engine, pod, i);
+        if (!claim)
+            continue;
+        reserve(engine, claim, pod->uid);
+        if (!claim->is_allocated)
+            allocate(engine, pod, claim);
+    }
+}
+
+void claims_release(struct engine *engine, pod_id id)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        struct claim *claim = claim_of(engine, pod, i);
+        if (!claim)
+            continue;
+        unreserve(engine, claim, pod->uid);
+        if (claim->reserved_count > 0 || !claim->is_allocated)
+            continue;
+        undo_set32(&engine->state->undo, &claim->is_allocated, 0);
+        engine->affinity->are_devices_known = false;
+    }
+}

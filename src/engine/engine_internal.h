@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/*
+ * What the parts of the engine share. Each part has a header of its own (view, order, share, statement, place, filter,
+ * score, topology, search), ending in _internal.h; this one ties them together.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "engine/engine.h"
+#include "engine/statement_internal.h"
+#include "model/books.h"
+#include "model/state.h"
+
+struct affinity_memory;
+struct candidates;
+struct gpu_room;
+struct kept_orders;
+struct topology_trees;
+struct view_cache;
+
+/* A pod that left its place for another one: where it goes on leaving when the cycle, and the promise with it, ends. */
+struct moved_pod {
+    pod_id pod;
+    node_id from;
+    struct group_list groups;
+};
+
+struct engine {
+    struct state *state;
+    struct config config;
+    nsec_t now;
+    bool is_open;
+
+    VEC(struct decision) decisions;
+    VEC(struct verdict) verdicts;       // by gang id
+    VEC(struct queue_share) shares;     // by queue id
+    VEC(struct operation) operations;   // of the statement under way
+    VEC(uint32_t) evictions;            // by pod id: its eviction in the statement that still counts, NO_ID when none
+    VEC(struct moved_pod) moved;        // evicted in this cycle, from where
+    VEC(int64_t) largest;               // by dimension: the most that any node has of it
+    uint64_t placements;
+    bool has_shares;                    // `shares` are those of the state as it is
+
+    struct arena scratch;               // emptied when an action ends: whatever a search needs meanwhile
+    struct view_cache *views;
+    struct kept_orders *orders;
+    struct candidates *candidates;
+    struct topology_trees *topologies;
+    struct affinity_memory *affinity;
+    struct gpu_room *room;
+
+    should_stop_fn should_stop;
+    void *should_stop_context;
+};
+
+static inline bool engine_has(const struct engine *engine, enum plugin plugin)
+{
+    return engine->config.has[plugin];
+}
+
+/* The verdict record of a gang, to be filled by whoever tried it. */
+struct verdict *engine_verdict_slot(struct engine *engine, gang_id gang);
+
+/* The actions; each runs on the state as the ones before it left it. */
+void action_allocate(struct engine *engine);
+void action_search(struct engine *engine, enum action action);  // consolidation, reclaim, preempt
+void action_stale_gangs(struct engine *engine);

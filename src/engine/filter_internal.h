@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/config.h"
+#include "engine/verdict.h"
+#include "model/ids.h"
+
+struct affinity_memory;
+struct constraints;
+struct engine;
+struct gang_view;
+struct numa_placement;
+struct request;
+
+/*
+ * Filters say which nodes may take a pod, beside having room. They are rows of one table (filter.c), in the order in which
+ * they are asked; a new one is one file and one row.
+ *
+ * The scope says what the answer depends on, and so how long it holds:
+ *   static   the pod's request and constraints and what the node is (labels, taints, conditions, capacity): kept for all
+ *            pods alike until a node changes
+ *   books    also what is on the node now: asked again when the node's books change
+ *   cluster  also other nodes, queues or pods: asked each time
+ */
+enum filter_scope { FILTER_STATIC, FILTER_BOOKS, FILTER_CLUSTER };
+
+struct filter {
+    const char *name;      // stable, for `why` and the docs
+    enum plugin plugin;    // that turns it on
+    enum filter_scope scope;
+    /* Can it matter for such a pod at all? NULL: always. */
+    bool (*applies)(const struct engine *engine, const struct request *request, const struct constraints *constraints);
+    bool (*passes)(struct engine *engine, pod_id pod, node_id node);
+    const char *text;      // KAI's reason for events
+};
+
+extern const struct filter filters[];
+extern const uint32_t filter_count;
+
+/* Checks before any node is looked at: what makes a pod unplaceable everywhere. VERDICT_NONE when nothing does. */
+enum verdict_code prefilter(struct engine *engine, pod_id pod);
+
+/* The part of it that no eviction can change: missing volumes and config maps, larger than any node. */
+enum verdict_code prefilter_unresolvable(struct engine *engine, pod_id pod);
+
+/*
+ * What affinity, spread, claims and NUMA remember during a cycle. `open` forgets it all; it comes with engine_open, and
+ * whoever changes a node's books in between says so to topology_node_touched.
+ */
+struct affinity_memory *affinity_memory_new(void);
+void affinity_memory_free(struct affinity_memory *memory);
+void affinity_memory_open(struct affinity_memory *memory);
+size_t affinity_memory_bytes(const struct affinity_memory *memory);
+
+/*
+ * Inter-pod (anti)affinity (affinity.c): applies to the pod, and passes on the node. As in KAI, a pod to which it does not
+ * apply when it is first tried in a cycle is not asked about again in that cycle: to be called at every attempt at a pod.
+ */
+bool affinity_is_relevant(struct engine *engine, pod_id pod);
+bool affinity_passes(struct engine *engine, pod_id pod, node_id node);
+
+/* Raw preferred inter-pod affinity of the node for the pod, not normalised. */
+int64_t affinity_score(struct engine *engine, pod_id pod, node_id node);
+
+/* Dynamic resource allocation (claims.c). */
+bool claims_exist(struct engine *engine, pod_id pod);            // names resolve, queues and classes are right
+bool claims_pass(struct engine *engine, pod_id pod, node_id node);
+void claims_allocate(struct engine *engine, pod_id pod);         // when the pod is placed on pod.node
+void claims_release(struct engine *engine, pod_id pod);          // when it is evicted, or its placing is turned around
+
+/* NUMA (numa.c). */
+bool numa_passes(struct engine *engine, pod_id pod, node_id node);
+double numa_score(struct engine *engine, pod_id pod, node_id node);
+/* What the pod would draw from the node's zones, in the state's scratch arena; NULL when nothing. */
+const struct numa_placement *numa_place(struct engine *engine, pod_id pod, node_id node);
+void numa_draw(struct engine *engine, pod_id pod, int sign);     // +1: takes its placement from its node's zones
+
+/* Volumes and topology spread (volumes.c, spread.c). */
+bool volumes_exist(struct engine *engine, pod_id pod);
+bool volumes_pass(struct engine *engine, pod_id pod, node_id node);
+bool spread_passes(struct engine *engine, pod_id pod, node_id node);

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What cannot succeed is not simulated. Every test here is a condition that success implies, so that the first scenario
+ * that works, and with it each decision, stays the same.
+ *
+ * 1. Quotas of work that may not be preempted. Victims may be preempted, so that no simulation changes these books; and
+ *    success places the whole chunk, which asks for them. The same for a limit of the gang's own leaf in reclaim, whose
+ *    victims are in other leaves.
+ *
+ * 2. No leaf may give anything. The validator lets an item go while what is left of the victim's side is above its share
+ *    or quota; what is left only shrinks. A side that may not give the first item gives none, ever. So victims from there
+ *    have to be placed again, and where nothing is consolidated, not even that helps.
+ *
+ * 3. Whole GPUs are conserved. Let W(n) be the GPUs of node n that are idle or being released and that nobody shares, as
+ *    if all sharers had left. If all victims but those evicted from giving leaves end up on nodes again, then for each
+ *    node W before - W after <= max(0, W before) + what was evicted from it: a node that something was placed on ends at
+ *    0 or above, any other only gained. Summed up: what the chunk takes <= sum of max(0, W) + what giving leaves have.
+ *    Nodes whose GPUs come as claims are charged once for several pods; where there are any, this is not used.
+ *
+ * 4. Pods of at least u whole GPUs need one of the slots floor(W(n) / u) each, on nodes that may be used, where W counts
+ *    all victims of the scenario as gone, and a victim that shares GPUs as if it freed each of them whole. Pods that a
+ *    topology requires to be together need them in one domain.
+ *
+ * 5. Pre-filters look at sums over the victims so far. With all candidates taken in, they are the same in each probe,
+ *    whatever was recorded; and what one pod more asks for never makes them pass (see is_monotone). So a number of pods
+ *    for which no state passed has no state for more pods, in no generator.
+ *
+ * 6. The local generator adds the victims of one node's gangs to the recorded ones. Over all candidates, the slots that
+ *    this adds on any node are at most `local_gain`, and more recorded victims can only lower that. So when the slots of
+ *    recorded victims and that gain are too few, no scenario of it has enough.
+ *
+ * Tests 4 and 6 start when a first scenario has failed: most searches end with their first.
+ */
+#include <string.h>
+
+#include "engine/engine_internal.h"
+#include "engine/search_internal.h"
+#include "engine/share_internal.h"
+#include "model/books.h"
+
+void refute_begin(struct search *s)
+{
+    s->refutation = (struct refutation){.never_passes = UINT32_MAX, .local_gain = -1};
+}
+
+/* Whole GPUs that the pod takes from the books of its node, in one dimension; 0 for pods of other kinds. */
+static int64_t whole_gpus(const struct request *request)
+{
+    if (request->kind != REQUEST_REGULAR || request->dra_gpus > 0 || request->v_count <= RES_GPU)
+        return 0;
+    return request->v[RES_GPU];
+}
+
+static bool leaf_is_at_limit(const struct search *s, const struct gang_view *view)
+{
+    const struct queue *leaf = &s->engine->state->queues.items[s->queue];
+    double held[SHARE_COUNT];
+
+    if (s->action != ACTION_RECLAIM)
+        return false;
+    share_allocated(s->engine, s->queue, held);
+    for (int r = 0; r < SHARE_COUNT; r++) {
+        if (leaf->limit[r] != UNLIMITED && view->asked_most[r] != 0 && leaf->limit[r] < held[r] + view->asked_most[r])
+            return true;
+    }
+    return false;
+}
+
+/* Tests 2 and 3; also whether there is any victim to look at. */
+static bool leaves_give_too_little(struct search *s)
+{
+    const struct state *state = s->engine->state;
+    const struct gpu_room *room = s->engine->room;
+    bool has_source = false;
+    bool has_giver = false;
+    int64_t given = 0;
+    int64_t need = 0;
+
+    if (s->action != ACTION_RECLAIM)
+        return s->action == ACTION_PREEMPT && !search_takes_queue(s, s->queue);
+    for (queue_id leaf = 0; leaf < room->leaves.len; leaf++) {
+        if (!room->leaves.items[leaf].has_gangs || !search_takes_queue(s, leaf))
+            continue;
+        has_source = true;
+        if (!leaf_case(s, leaf)->gives_up)
+            continue;
+        has_giver = true;
+        given += state->queues.items[leaf].allocated.v[SHARE_GPU];
+    }
+    if (!has_source || (!has_giver && !s->engine->config.allows_consolidating_reclaim))
+        return true;
+    for (uint32_t i = 0; i < s->chunk_count; i++)
+        need += whole_gpus(state_request(state, s->chunk[i]));
+    return need > 0 && room->dra_nodes == 0 && room->most + given < need;
+}
+
+bool refute_search(struct search *s, const struct gang_view *view)
+{
+    const struct gang *gang = &s->engine->state->gangs.items[s->gang];
+
+    if (!capacity_allows_fixed(s->engine, gang, view->asked_most, NULL) || leaf_is_at_limit(s, view))
+        return true;
+    return leaves_give_too_little(s);
+}
+
+/* ---- Slots. ---- */
+
+static int64_t slots_in(int64_t whole, int64_t unit)
+{
+    return whole < unit ? 0 : whole / unit;
+}
+
+static int64_t frees_at_most(const struct state *state, pod_id pod)
+{
+    const struct request *request = state_request(state, pod);
+
+    return request_is_shared(request) ? request->devices * GPU_ONE : state->pods.items[pod].accepted_gpu;
+}
+
+static bool is_usable(const struct search *s, node_id node)
+{
+    return s->feasible.is_all || s->engine->room->nodes.items[node].has_room;
+}
+
+/* Slots without victims, by domain of each level. */
+static void count_levels(struct search *s)
+{
+    struct refutation *r = &s->refutation;
+
+    r->levels = arena_alloc(&s->solving, s->level_count * sizeof *r->levels);
+    for (uint32_t i = 0; i < s->level_count; i++) {
+        const struct domain_level *level = &s->levels[i];
+        struct level_slots *slots = &r->levels[i];
+        *slots = (struct level_slots){
+            .base = arena_calloc(&s->solving, level->domain_count, sizeof *slots->base),
+            .added = arena_alloc(&s->solving, level->domain_count * sizeof *slots->added),
+            .added_in = arena_calloc(&s->solving, level->domain_count, sizeof *slots->added_in),
+        };
+        for (uint32_t k = 0; k < s->feasible.count; k++) {
+            uint32_t domain = level->domain_of[s->feasible.ids[k]];
+            if (domain == NO_ID)
+                continue;
+            slots->base[domain] += slots_in(s->engine->room->nodes.items[s->feasible.ids[k]].whole, r->unit);
+            slots->most_base = MAX(slots->most_base, slots->base[domain]);
+        }
+    }
+}
+
+/* Pods of the probe that one group of the level has to hold in one domain, at most. */
+static uint32_t need_of_level(const struct search *s, const struct domain_level *level, uint32_t count)
+{
+    const struct state *state = s->engine->state;
+    const struct gang *gang = &state->gangs.items[s->gang];
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < level->group_count; i++) {
+        uint32_t below = 0;
+        for (uint32_t p = 0; p < count; p++)
+            below += whole_gpus(state_request(state, s->chunk[p])) > 0 &&
+                     group_is_below(gang, state->pods.items[s->chunk[p]].pod_set, level->groups[i]);
+        most = MAX(most, below);
+    }
+    return most;
+}
+
+/* Counts the slots without victims for the unit of the probe, unless that is done. */
+static void count_base(struct search *s)
+{
+    struct refutation *r = &s->refutation;
+
+    if (r->base_unit == r->unit)
+        return;
+    r->base_unit = r->unit;
+    r->base_slots = 0;
+    for (uint32_t i = 0; i < s->feasible.count; i++)
+        r->base_slots += slots_in(s->engine->room->nodes.items[s->feasible.ids[i]].whole, r->unit);
+    if (s->level_count > 0 && engine_has(s->engine, PLUGIN_TOPOLOGY))
+        count_levels(s);
+}
+
+static void add_to_levels(struct search *s, node_id node, int64_t added)
+{
+    for (uint32_t i = 0; i < s->level_count; i++) {
+        struct level_slots *slots = &s->refutation.levels[i];
+        uint32_t domain = s->levels[i].domain_of[node];
+        if (domain == NO_ID)
+            continue;
+        if (slots->added_in[domain] != s->scenario) {
+            slots->added_in[domain] = s->scenario;
+            slots->added[domain] = slots->base[domain];
+        }
+        slots->added[domain] += added;
+        slots->most = MAX(slots->most, slots->added[domain]);
+    }
+}
+
+/* Slots that the scenario's victims add to those without any. A node's only grow, and so do those of its domains. */
+static int64_t added_slots(struct search *s)
+{
+    const struct state *state = s->engine->state;
+    struct refutation *r = &s->refutation;
+    int64_t all = 0;
+
+    for (uint32_t i = 0; r->levels && i < s->level_count; i++)
+        r->levels[i].most = r->levels[i].most_base;
+    for (uint32_t i = 0; i < s->victims.len; i++) {
+        node_id node = s->victims_from.items[i];
+        struct node_tally *tally = &s->nodes[node];
+        int64_t whole = s->engine->room->nodes.items[node].whole;
+        int64_t added;
+        if (tally->bound_in != s->scenario) {
+            tally->bound_in = s->scenario;
+            tally->bound = 0;
+            added = is_usable(s, node) ? -slots_in(whole, r->unit) : 0;
+        } else {
+            added = -slots_in(whole + tally->bound, r->unit);
+        }
+        tally->bound += frees_at_most(state, s->victims.items[i]);
+        added += slots_in(whole + tally->bound, r->unit);
+        all += added;
+        if (added > 0 && r->levels)
+            add_to_levels(s, node, added);
+    }
+    return all;
+}
+
+void refute_begin_probe(struct search *s, uint32_t count)
+{
+    struct refutation *r = &s->refutation;
+
+    r->unit = 0;
+    r->unit_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t gpus = whole_gpus(state_request(s->engine->state, s->chunk[i]));
+        if (gpus <= 0)
+            continue;
+        r->unit = r->unit_count++ == 0 ? gpus : MIN(r->unit, gpus);
+    }
+}
+
+bool refute_scenario(struct search *s)
+{
+    const struct refutation *r = &s->refutation;
+
+    if (r->unit == 0 || map64_len(&s->failed) == 0)
+        return false;
+    count_base(s);
+    if (r->base_slots + added_slots(s) < r->unit_count)
+        return true;
+    for (uint32_t i = 0; r->levels && i < s->level_count; i++) {
+        if (r->levels[i].most < need_of_level(s, &s->levels[i], s->view->chunk_count))
+            return true;
+    }
+    return false;
+}
+
+static bool past_is_recorded(const struct search *s)
+{
+    const struct refutation *r = &s->refutation;
+
+    for (uint32_t i = 0; i < r->local_past_count; i++) {
+        if (s->pods[r->local_past[i]].recorded != s->probe)
+            return false;
+    }
+    return true;
+}
+
+bool refute_probe(struct search *s, uint32_t count)
+{
+    const struct refutation *r = &s->refutation;
+
+    if (count >= r->never_passes)
+        return true;
+    if (s->engine->config.generators[s->generator] != PLUGIN_NODE_LOCAL_GREEDY || r->local_gain < 0 ||
+        r->unit != r->local_unit || !past_is_recorded(s))
+        return false;
+    scenario_begin(s);
+    count_base(s);
+    return r->base_slots + added_slots(s) + r->local_gain < r->unit_count;
+}
+
+static void learn_local_gain(struct search *s)
+{
+    struct refutation *r = &s->refutation;
+
+    count_base(s);
+    scenario_begin(s);
+    int64_t recorded = added_slots(s);
+    pod_id *past = arena_alloc(&s->solving, s->victims.len * sizeof *past);
+    if (s->victims.len > 0)
+        memcpy(past, s->victims.items, s->victims.len * sizeof *past);
+    r->local_past = past;
+    r->local_past_count = s->victims.len;
+    r->local_unit = r->unit;
+    r->local_gain = 0;
+    for (uint32_t i = 0; i < s->victim_nodes.len; i++) {
+        generator_local_fill(s, s->victim_nodes.items[i]);
+        r->local_gain = MAX(r->local_gain, added_slots(s) - recorded);
+    }
+}
+
+void refute_learn_exhausted(struct search *s, uint32_t count, bool is_local)
+{
+    struct refutation *r = &s->refutation;
+
+    /* Limited consolidation sees other candidates in each probe. */
+    if (s->action == ACTION_CONSOLIDATION && s->engine->config.max_consolidation_preemptees >= 0)
+        return;
+    if (!s->has_passed) {
+        if (s->prefilters.is_monotone)
+            r->never_passes = MIN(r->never_passes, count);
+    } else if (is_local && r->unit > 0) {
+        learn_local_gain(s);
+    }
+}
