@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Limits and quotas. Asked before a gang is placed, for all that it asks for, and again for each pod on each node, whose
- * GPU memory decides what a shared device counts. A resource that is not asked for is not checked: a queue that is over a
- * limit of its GPUs still takes pods without any.
+ * Limits and quotas. Asked before a gang is placed, for all that it asks for, and again for each pod on each node,
+ * whose GPU memory decides what a shared device counts. A resource that is not asked for is not checked: a queue that
+ * is over a limit of its GPUs still takes pods without any.
  */
 #include "engine/engine_internal.h"
 #include "engine/share_internal.h"

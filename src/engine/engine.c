@@ -178,6 +178,7 @@ uint64_t engine_placements(const struct engine *engine)
 size_t engine_bytes(const struct engine *engine)
 {
     return sizeof *engine + candidates_bytes(engine->candidates) + kept_orders_bytes(engine->orders) +
-           topology_trees_bytes(engine->topologies) + vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) +
+           topology_trees_bytes(engine->topologies) + view_cache_bytes(engine->views) +
+           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) +
            vec_bytes(&engine->evictions) + arena_bytes(&engine->scratch);
 }

@@ -61,6 +61,13 @@ static void explain_queues(const struct engine *engine, const struct gang_view *
     e->queues = queues;
 }
 
+/* Where a queue stands in the way of the whole gang, no pod was tried. */
+static void clear_pod_of_queue(struct verdict *verdict)
+{
+    if (verdict->code == VERDICT_OVER_LIMIT || verdict->code == VERDICT_OVER_QUOTA)
+        verdict->pod = NO_ID;
+}
+
 /* What an attempt runs into; everything is taken back. */
 static bool try_now(struct engine *engine, gang_id gang, struct verdict *ret)
 {
@@ -74,6 +81,7 @@ static bool try_now(struct engine *engine, gang_id gang, struct verdict *ret)
     is_placed = place_gang(engine, view_of(engine, gang), node_set_all(engine), false);
     statement_discard(engine);
     *ret = *slot;
+    clear_pod_of_queue(ret);
     *slot = before;
     engine->placements = placements;
     arena_clear(&engine->scratch);
@@ -187,6 +195,7 @@ void explain(struct engine *engine, gang_id gang, struct explanation *ret)
     *ret = (struct explanation){.gang = gang, .pod = NO_ID, .tried = {.pod = NO_ID, .queue = NO_ID}};
     arena_init(&ret->arena);
     ret->verdict = engine_verdict(engine, gang);
+    clear_pod_of_queue(&ret->verdict);
     ret->delay_until = delay_end(engine, g);
     /* A gang without a queue, or in one that has queues below it, is never tried. */
     bool is_tried = g->is_present && g->queue != NO_ID && !engine->state->queues.items[g->queue].is_orphan;

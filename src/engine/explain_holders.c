@@ -60,6 +60,8 @@ static void collect(struct engine *engine, const struct explanation *e, struct h
 static void begin_search(struct search *s, struct engine *engine, enum action action, const struct gang_view *view)
 {
     search_init(s, engine, action);
+    if (!s->leaves)
+        s->leaves = xcalloc(engine->state->queues.len, sizeof *s->leaves);
     s->gang = view->gang;
     s->queue = engine->state->gangs.items[view->gang].queue;
     for (int r = 0; r < SHARE_COUNT; r++)

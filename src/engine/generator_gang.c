@@ -70,7 +70,7 @@ static double baseline(struct search *s)
     uint32_t number = ++s->number;
     vec_foreach(&s->recorded, group) {
         for (uint32_t i = 0; i < group->count; i++) {
-            node_id node = s->engine->state->pods.items[group->pods[i]].node;
+            node_id node = group->victims[i].node;
             if (s->nodes[node].recorded_in == s->round || !is_feasible(s, node) || s->nodes[node].bound_in == number)
                 continue;
             s->nodes[node].bound_in = number;
@@ -107,7 +107,7 @@ static void sort_nodes(struct search *s)
 static bool is_on_chosen(const struct search *s, const struct victim_group *group, uint32_t number)
 {
     for (uint32_t i = 0; i < group->count; i++) {
-        if (s->nodes[s->engine->state->pods.items[group->pods[i]].node].chosen_in == number)
+        if (s->nodes[group->victims[i].node].chosen_in == number)
             return true;
     }
     return false;

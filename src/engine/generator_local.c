@@ -22,22 +22,19 @@ static struct victim_group merge_groups(struct search *s, gang_id gang)
         return s->groups.items[tally->first_group];
     for (uint32_t g = tally->first_group; g != NO_ID; g = s->next_group.items[g])
         most += s->groups.items[g].count;
-    pod_id *pods = arena_alloc(&s->simulating, most * sizeof *pods);
-    double *freed = arena_alloc(&s->simulating, most * sizeof *freed);
+    struct victim *victims = arena_alloc(&s->simulating, most * sizeof *victims);
     for (uint32_t g = tally->first_group; g != NO_ID; g = s->next_group.items[g]) {
         const struct victim_group *group = &s->groups.items[g];
         for (uint32_t i = 0; i < group->count; i++) {
             bool is_listed = false;
             /* Only recorded groups overlap. */
             for (uint32_t k = 0; g < s->recorded.len && k < count && !is_listed; k++)
-                is_listed = pods[k] == group->pods[i];
-            if (is_listed)
-                continue;
-            pods[count] = group->pods[i];
-            freed[count++] = group->freed[i];
+                is_listed = victims[k].pod == group->victims[i].pod;
+            if (!is_listed)
+                victims[count++] = group->victims[i];
         }
     }
-    return (struct victim_group){gang, count, pods, freed};
+    return (struct victim_group){gang, count, victims};
 }
 
 void generator_local_fill(struct search *s, node_id node)

@@ -2,8 +2,8 @@
 
 /*
  * Sorted lists of gangs in blocks. A queue may hold tens of thousands, of which a commit changes a few: finding a place
- * is a binary search over blocks and then in one, and moving others about stays within that block. Blocks of short lists
- * are small, since most queues hold few gangs.
+ * is a binary search over blocks and then in one, and moving others about stays within that block. Blocks of short
+ * lists are small, since most queues hold few gangs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +38,8 @@ size_t kept_list_bytes(const struct kept_list *list)
     return bytes;
 }
 
-struct kept_place kept_list_find(const struct kept_list *list, const struct kept_orders *kept, const struct state *state,
-                                 const struct gang_key *key)
+struct kept_place kept_list_find(const struct kept_list *list, const struct kept_orders *kept,
+                                 const struct state *state, const struct gang_key *key)
 {
     uint32_t low = 0;
     uint32_t high = list->blocks.len;

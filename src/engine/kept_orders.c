@@ -4,11 +4,10 @@
  * The gangs of each queue in order, kept from cycle to cycle: those that wait, and those that could be evicted. Sorting
  * tens of thousands of gangs for every attempt would cost more than the attempts.
  *
- * A gang is filed under the key that it had when it was filed, so that it is found again after it has changed. Changes are
- * only noted when they happen; lists are put in order before an order is built from them. They always describe the state
- * as committed: what a simulation does is not noted.
+ * A gang is filed under the key that it had when it was filed, so that it is found again after it has changed. Changes
+ * are only noted when they happen; lists are put in order before an order is built from them. They always describe the
+ * state as committed: what a simulation does is not noted.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 

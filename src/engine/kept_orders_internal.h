@@ -15,8 +15,8 @@ struct engine;
 struct gang;
 
 /*
- * What gangs of one queue are ordered by. A smaller rank is a higher priority and a less complete gang; equal ranks go by
- * age, and then by uid.
+ * What gangs of one queue are ordered by. A smaller rank is a higher priority and a less complete gang; equal ranks go
+ * by age, and then by uid.
  */
 struct gang_key {
     uint64_t rank;
@@ -99,8 +99,8 @@ void kept_list_done(struct kept_list *list);
 size_t kept_list_bytes(const struct kept_list *list);
 
 /* The first place whose gang does not precede `key`. */
-struct kept_place kept_list_find(const struct kept_list *list, const struct kept_orders *kept, const struct state *state,
-                                 const struct gang_key *key);
+struct kept_place kept_list_find(const struct kept_list *list, const struct kept_orders *kept,
+                                 const struct state *state, const struct gang_key *key);
 void kept_list_insert(struct kept_list *list, struct kept_place place, gang_id gang);
 void kept_list_remove(struct kept_list *list, struct kept_place place);
 

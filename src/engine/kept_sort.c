@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A merge sort, since comparing needs the state's names, which qsort cannot pass on, and since gangs come nearly in order
- * (by age): halves that are in order already are not merged.
+ * A merge sort, since comparing needs the state's names, which qsort cannot pass on, and since gangs come nearly in
+ * order (by age): halves that are in order already are not merged.
  */
 #include "engine/kept_sort_internal.h"
 

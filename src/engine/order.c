@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The tree of queues. As in KAI, a queue is compared again only when it is at the top of its heap and something came off
- * below it: those further down stay where they are, though their shares may have changed. Which queue is next therefore
- * depends on the layout of the heaps, and these do exactly what KAI's do: every queue starts out dirty, children are
- * pushed in the order of their ids, the deepest queues first.
+ * The tree of queues. As in KAI, a queue is compared again only when it is at the top of its heap and something came
+ * off below it: those further down stay where they are, though their shares may have changed. Which queue is next
+ * therefore depends on the layout of the heaps, and these do exactly what KAI's do: every queue starts out dirty,
+ * children are pushed in the order of their ids, the deepest queues first.
  */
 #include "engine/order_internal.h"
 
-#include <string.h>
 
 #include "engine/engine_internal.h"
 #include "engine/kept_orders_internal.h"
@@ -76,8 +75,8 @@ static struct order_node *best_leaf(struct order_node *node)
 }
 
 /*
- * Stands still while nothing changes that comparisons depend on. Victims are taken off a state that is always the same when
- * it comes to that, though simulations change it in between.
+ * Stands still while nothing changes that comparisons depend on. Victims are taken off a state that is always the same
+ * when it comes to that, though simulations change it in between.
  */
 static uint64_t clock_of(const struct order *order)
 {

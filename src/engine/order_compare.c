@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Which queue and which gang is served first. Comparisons run many times for every gang that is tried, so that what they
- * compare is worked out once and kept by the order (struct queue_rank).
+ * Which queue and which gang is served first. Comparisons run many times for every gang that is tried, so that what
+ * they compare is worked out once and kept by the order (struct queue_rank).
  */
 #include <math.h>
-#include <string.h>
 
 #include "engine/engine_internal.h"
 #include "engine/kept_orders_internal.h"

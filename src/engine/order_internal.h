@@ -15,9 +15,9 @@ struct engine;
 /*
  * Who is next: a tree of queues in which each inner queue has its children, and each leaf its gangs, in a binary heap.
  *
- * The order of queues depends on what their gangs would take, and changes while gangs come off. As in KAI, taking a gang
- * marks its queue and those above as dirty, and a dirty queue is sifted again when it comes to the top of its heap.
- * Orders live in an arena and die with it.
+ * The order of queues depends on what their gangs would take, and changes while gangs come off. As in KAI, taking a
+ * gang marks its queue and those above as dirty, and a dirty queue is sifted again when it comes to the top of its
+ * heap. Orders live in an arena and die with it.
  */
 struct order;
 
@@ -35,8 +35,9 @@ struct order *order_of_victims(struct engine *engine, struct arena *arena, victi
                                victim_fn is_candidate, void *context);
 
 /*
- * A simulation, one at a time: every gang with pending pods, `victims` and `probe` (which stands for its own gang), all as they are now.
- * Only victims and the probe ever come off: the others are there because they weigh in the order of their queues.
+ * A simulation, one at a time: every gang with pending pods, `victims` and `probe` (which stands for its own gang), all
+ * as they are now. Only victims and the probe ever come off: the others are there because they weigh in the order of
+ * their queues.
  */
 struct order *order_of_simulation(struct engine *engine, struct arena *arena, const struct gang_view *probe,
                                   const gang_id *victims, uint32_t victim_count);
@@ -44,8 +45,9 @@ struct order *order_of_simulation(struct engine *engine, struct arena *arena, co
 bool order_is_empty(const struct order *order);
 
 /*
- * Takes off the next one. The view is good until the order's arena is emptied or the gang changes. The state must be as it
- * was when the order was built, but for what was committed since (waiting) or was placed for earlier ones (simulations).
+ * Takes off the next one. The view is good until the order's arena is emptied or the gang changes. The state must be as
+ * it was when the order was built, but for what was committed since (waiting) or was placed for earlier ones
+ * (simulations).
  */
 const struct gang_view *order_pop(struct order *order);
 
@@ -61,8 +63,8 @@ size_t kept_orders_bytes(const struct kept_orders *kept);
 void kept_orders_update(struct engine *engine);
 
 /*
- * A commit touched the gang: to be called once for each such gang after the statement was committed, before any order is
- * used again. Cheap: the lists are put in order when the next order is built.
+ * A commit touched the gang: to be called once for each such gang after the statement was committed, before any order
+ * is used again. Cheap: the lists are put in order when the next order is built.
  */
 void kept_orders_gang_changed(struct engine *engine, gang_id gang);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The order of a simulation. KAI puts every waiting gang into it, though only the victims and the gang that they make room
- * for are placed; the others come off without effect. They cannot be left out, since the best gang of a queue weighs in
- * its place among queues. But they can be walked quickly: they are kept lists of leaves, read and not copied, and a run of
- * them goes in one step where taking them one by one cannot change which queue is next.
+ * The order of a simulation. KAI puts every waiting gang into it, though only the victims and the gang that they make
+ * room for are placed; the others come off without effect. They cannot be left out, since the best gang of a queue
+ * weighs in its place among queues. But they can be walked quickly: they are kept lists of leaves, read and not copied,
+ * and a run of them goes in one step where taking them one by one cannot change which queue is next.
  *
- * A run: when the way to a leaf is settled (order_next_leaf), taking a gang that is not placed only changes what the leaf
- * asks for next. As long as that is something for which the way was found settled already (`known`, as bits of classes),
- * the next call would come back to the same leaf.
+ * A run: when the way to a leaf is settled (order_next_leaf), taking a gang that is not placed only changes what the
+ * leaf asks for next. As long as that is something for which the way was found settled already (`known`, as bits of
+ * classes), the next call would come back to the same leaf.
  */
 #include <string.h>
 
@@ -241,7 +241,7 @@ static void add_bystanders(struct order *order)
     }
 }
 
-/* Files what was committed before the simulation began; victims, which it has changed, are to be filed again after it. */
+/* Files what was committed before the simulation began. Victims, which it has changed, are filed again after it. */
 static void settle(struct engine *engine, const gang_id *victims, uint32_t victim_count)
 {
     struct id_set *dirty = &engine->orders->dirty;

@@ -91,8 +91,8 @@ bool queue_is_leaf(const struct engine *engine, queue_id queue);
 void order_link(struct order *order);
 
 /*
- * The leaf that is next. `ret_is_settled`: every queue on the way was compared with those next to it in this call, so that
- * the next call ends in the same leaf if neither books nor what its gang asks for change.
+ * The leaf that is next. `ret_is_settled`: every queue on the way was compared with those next to it in this call, so
+ * that the next call ends in the same leaf if neither books nor what its gang asks for change.
  */
 struct order_node *order_next_leaf(struct order *order, bool *ret_is_settled);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The order of victims. A leaf walks its kept list from the end, past gangs that are no candidates, and so costs nothing
- * for victims that are not reached. Rests of victims that were taken in part are few; they wait beside the list and are
- * compared with its front.
+ * The order of victims. A leaf walks its kept list from the end, past gangs that are no candidates, and so costs
+ * nothing for victims that are not reached. Rests of victims that were taken in part are few; they wait beside the list
+ * and are compared with its front.
  *
- * The list says what is committed. Between two pops the state is as it was when the order was built, so that walking it is
- * what taking victims from a heap would be.
+ * The list says what is committed. Between two pops the state is as it was when the order was built, so that walking it
+ * is what taking victims from a heap would be.
  */
 #include <string.h>
 
@@ -77,7 +77,7 @@ static void take(struct order *order, struct order_node *node)
     struct amounts held = amounts_of(front(order, node)->held);
     uint32_t rest = leaf->rest_count > 0 ? worst_rest(order, leaf) : NO_ID;
 
-    /* KAI counts a victim in full, and what is left of it once more: a queue with elastic victims seems to hold less. */
+    /* KAI counts a victim in full, and then its rest again: a queue with elastic victims seems to hold less. */
     for (int r = 0; r < SHARE_COUNT; r++)
         node->taken.v[r] += held.v[r];
     if (rest == NO_ID)

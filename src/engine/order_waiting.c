@@ -201,8 +201,8 @@ static int compare_uids(const void *a, const void *b)
 }
 
 /*
- * A leaf that offers only so many gangs. KAI pushes them in no particular order and each time drops the last of the array,
- * which need not be the worst; here they come in the order of their uids.
+ * A leaf that offers only so many gangs. KAI pushes them in no particular order and each time drops the last of the
+ * array, which need not be the worst; here they come in the order of their uids.
  */
 static void fill_capped(struct order *order, struct waiting_leaf *leaf, enum action action)
 {

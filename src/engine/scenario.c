@@ -12,24 +12,20 @@
 #include "engine/search_internal.h"
 #include "engine/statement_internal.h"
 
-static void list_victim(struct search *s, pod_id pod, gang_id gang)
-{
-    if (s->pods[pod].listed == s->scenario)
-        return;
-    s->pods[pod].listed = s->scenario;
-    vec_push(&s->victims, pod);
-    vec_push(&s->victims_from, s->engine->state->pods.items[pod].node);
-    if (s->gangs[gang].listed != s->scenario) {
-        s->gangs[gang].listed = s->scenario;
-        vec_push(&s->victim_gangs, gang);
-    }
-}
-
 void scenario_add(struct search *s, const struct victim_group *group)
 {
     vec_push(&s->chosen, *group);
-    for (uint32_t i = 0; i < group->count; i++)
-        list_victim(s, group->pods[i], group->gang);
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct pod_mark *mark = &s->pods[group->victims[i].pod];
+        if (mark->listed == s->scenario)
+            continue;
+        mark->listed = s->scenario;
+        vec_push(&s->victims, group->victims[i]);
+    }
+    if (s->gangs[group->gang].listed != s->scenario) {
+        s->gangs[group->gang].listed = s->scenario;
+        vec_push(&s->victim_gangs, group->gang);
+    }
 }
 
 void scenario_begin(struct search *s)
@@ -38,7 +34,6 @@ void scenario_begin(struct search *s)
     s->scenario = ++s->number;
     vec_clear(&s->chosen);
     vec_clear(&s->victims);
-    vec_clear(&s->victims_from);
     vec_clear(&s->victim_gangs);
     vec_foreach(&s->recorded, group)
         scenario_add(s, group);
@@ -67,7 +62,8 @@ static struct fingerprint fingerprint_of(const struct search *s)
     struct fingerprint print = {mix(pods + 1), mix(~pods)};
 
     for (uint32_t i = 0; i < s->victims.len; i++) {
-        uint64_t id = (uint64_t)s->victims.items[i] << 1 | (s->pods[s->victims.items[i]].recorded == s->probe);
+        pod_id pod = s->victims.items[i].pod;
+        uint64_t id = (uint64_t)pod << 1 | (s->pods[pod].recorded == s->probe);
         print.key += mix(id + UINT64_C(0x9e3779b97f4a7c15));
         print.check += mix(id * UINT64_C(0xd1342543de82ef95) + 7);
     }
@@ -91,13 +87,13 @@ static uint32_t *added_ranks(struct search *s, uint32_t *ret_count)
     uint32_t *ranks = arena_alloc(&s->simulating, s->victims.len * sizeof *ranks);
     uint32_t count = 0;
 
-    vec_foreach(&s->victims_from, at) {
-        struct node_tally *tally = &s->nodes[*at];
-        if (tally->chosen_in == s->scenario || !state->nodes.items[*at].is_present ||
-            s->engine->room->nodes.items[*at].has_room)
+    vec_foreach(&s->victims, victim) {
+        struct node_tally *tally = &s->nodes[victim->node];
+        if (tally->chosen_in == s->scenario || !state->nodes.items[victim->node].is_present ||
+            s->engine->room->nodes.items[victim->node].has_room)
             continue;
         tally->chosen_in = s->scenario;
-        ranks[count++] = state->nodes.items[*at].rank;
+        ranks[count++] = state->nodes.items[victim->node].rank;
     }
     qsort(ranks, count, sizeof *ranks, by_rank);
     *ret_count = count;
@@ -195,7 +191,7 @@ static bool validate(struct search *s)
 static bool group_has(const struct victim_group *group, pod_id pod)
 {
     for (uint32_t i = 0; i < group->count; i++) {
-        if (group->pods[i] == pod)
+        if (group->victims[i].pod == pod)
             return true;
     }
     return false;
@@ -260,12 +256,10 @@ static void record_pod(struct search *s, struct recording *to, pod_id pod)
 
 static void keep_group(struct search *s, const struct victim_group *group)
 {
-    pod_id *pods = arena_alloc(&s->solving, group->count * sizeof *pods);
-    double *freed = arena_alloc(&s->solving, group->count * sizeof *freed);
+    struct victim *victims = arena_alloc(&s->solving, group->count * sizeof *victims);
 
-    memcpy(pods, group->pods, group->count * sizeof *pods);
-    memcpy(freed, group->freed, group->count * sizeof *freed);
-    vec_push(&s->outcome, (struct victim_group){group->gang, group->count, pods, freed});
+    memcpy(victims, group->victims, group->count * sizeof *victims);
+    vec_push(&s->outcome, (struct victim_group){group->gang, group->count, victims});
 }
 
 /* Is the list of victims of the outcome the one that was simulated? */
@@ -276,7 +270,7 @@ static bool outcome_is_same_list(const struct search *s)
     for (uint32_t g = 0; g < s->outcome.len; g++) {
         const struct victim_group *group = &s->outcome.items[g];
         for (uint32_t i = 0; i < group->count; i++, at++) {
-            if (at >= s->victims.len || s->victims.items[at] != group->pods[i])
+            if (at >= s->victims.len || s->victims.items[at].pod != group->victims[i].pod)
                 return false;
         }
     }
@@ -297,11 +291,11 @@ static void classify(struct search *s)
     vec_clear(&s->outcome_nodes);
     for (uint32_t kind = 0; kind < ARRAY_LEN(kinds); kind++) {
         for (uint32_t i = 0; i < s->victims.len; i++) {
-            pod_id pod = s->victims.items[i];
-            if (state->pods.items[pod].status != kinds[kind])
+            const struct victim *victim = &s->victims.items[i];
+            if (state->pods.items[victim->pod].status != kinds[kind])
                 continue;
-            record_pod(s, &to, pod);
-            vec_push(&s->outcome_nodes, s->victims_from.items[i]);
+            record_pod(s, &to, victim->pod);
+            vec_push(&s->outcome_nodes, victim->node);
         }
     }
     for (uint32_t i = 0; i < to.order_count; i++) {
@@ -324,7 +318,7 @@ bool scenario_try(struct search *s)
 
     statement_begin(engine);
     for (uint32_t i = 0; i < s->victims.len; i++)
-        statement_evict(engine, s->victims.items[i]);
+        statement_evict(engine, s->victims.items[i].pod);
     if (place_again(s) && validate(s)) {
         classify(s);
         return true;

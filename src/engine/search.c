@@ -53,7 +53,6 @@ void search_done(struct search *s)
     vec_done(&s->by_capacity);
     vec_done(&s->chosen);
     vec_done(&s->victims);
-    vec_done(&s->victims_from);
     vec_done(&s->victim_gangs);
     vec_done(&s->outcome);
     vec_done(&s->outcome_nodes);
@@ -132,11 +131,11 @@ static bool probe_and_record(struct search *s, uint32_t count)
 /*
  * The last probe starts from what the one before it recorded. Where that is the list of victims that was simulated, in the
  * same order, and it passes the pre-filters by itself, that probe would first offer what has just worked, on equal books:
- * the statement is its result already.
+ * the statement is its result already. Inter-pod affinity is the exception: it remembers what it was asked in a cycle.
  */
 static bool last_probe_would_repeat(struct search *s)
 {
-    if (!s->is_repeatable)
+    if (!s->is_repeatable || s->engine->state->affine_pods > 0)
         return false;
     adopt_outcome(s);
     accumulate_begin(s, s->chunk_count);

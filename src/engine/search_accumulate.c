@@ -13,11 +13,6 @@
 
 enum { ASK_EVERY = 1024 };  // batches between two looks at the limits while no scenario comes of them
 
-double pod_frees(const struct engine *engine, pod_id pod)
-{
-    return share_to_double(SHARE_GPU, pod_accepted(engine->state, pod).v[SHARE_GPU]);
-}
-
 struct node_tally *node_tally(struct search *s, node_id node)
 {
     struct node_tally *tally = &s->nodes[node];
@@ -75,22 +70,22 @@ static void add_group(struct search *s, const struct victim_group *group, bool i
     vec_push(&s->groups, *group);
     chain_group(s, group->gang);
     for (uint32_t i = 0; i < group->count; i++) {
-        struct pod_mark *mark = &s->pods[group->pods[i]];
+        const struct victim *victim = &group->victims[i];
+        struct pod_mark *mark = &s->pods[victim->pod];
         /* Recorded groups may overlap; a pod counts once. */
         if (mark->recorded == s->probe)
             continue;
         if (is_recorded)
             mark->recorded = s->probe;
-        node_id node = s->engine->state->pods.items[group->pods[i]].node;
-        struct node_tally *tally = node_tally(s, node);
-        tally->capacity += group->freed[i];
+        struct node_tally *tally = node_tally(s, victim->node);
+        tally->capacity += victim->freed;
         if (is_recorded) {
-            tally->recorded += group->freed[i];
+            tally->recorded += victim->freed;
         } else {
-            tally->potential += group->freed[i];
-            take_seat(s, tally, node, group->gang);
+            tally->potential += victim->freed;
+            take_seat(s, tally, victim->node, group->gang);
         }
-        prefilters_victim(s, node, group->freed[i], tally->capacity);
+        prefilters_victim(s, victim, tally->capacity);
     }
 }
 
@@ -125,9 +120,9 @@ static const pod_id *recorded_pods(struct search *s, gang_id gang, uint32_t *ret
         for (uint32_t p = 0; group->gang == gang && p < group->count; p++) {
             bool is_listed = false;
             for (uint32_t k = 0; k < count && !is_listed; k++)
-                is_listed = pods[k] == group->pods[p];
+                is_listed = pods[k] == group->victims[p].pod;
             if (!is_listed)
-                pods[count++] = group->pods[p];
+                pods[count++] = group->victims[p].pod;
         }
     }
     *ret_count = count;
@@ -145,11 +140,14 @@ static bool has_recorded(const struct search *s, const pod_id *pods, uint32_t co
 
 static struct victim_group make_group(struct search *s, gang_id gang, const pod_id *pods, uint32_t count)
 {
-    double *freed = arena_alloc(&s->probing, (size_t)count * sizeof *freed);
+    const struct state *state = s->engine->state;
+    struct victim *victims = arena_alloc(&s->probing, (size_t)count * sizeof *victims);
 
-    for (uint32_t i = 0; i < count; i++)
-        freed[i] = pod_frees(s->engine, pods[i]);
-    return (struct victim_group){gang, count, pods, freed};
+    for (uint32_t i = 0; i < count; i++) {
+        double freed = share_to_double(SHARE_GPU, pod_accepted(state, pods[i]).v[SHARE_GPU]);
+        victims[i] = (struct victim){pods[i], state->pods.items[pods[i]].node, freed};
+    }
+    return (struct victim_group){gang, count, victims};
 }
 
 /* Takes the next batch in; false when there is none left. */

@@ -37,12 +37,18 @@ struct engine;
 struct gang;
 struct signatures;
 
+/* A pod to be evicted, as it is before the search. */
+struct victim {
+    pod_id pod;
+    node_id node;
+    double freed;          // GPUs that its queue gets back
+};
+
 /* Victims that go together: what one step of eviction takes from a gang, or several such steps in one. */
 struct victim_group {
     gang_id gang;
     uint32_t count;
-    const pod_id *pods;
-    const double *freed;   // GPUs that its queue gets back for each
+    const struct victim *victims;
 };
 
 struct victim_groups VEC_OF(struct victim_group);
@@ -228,8 +234,7 @@ struct search {
     /* A scenario. */
     uint32_t scenario;
     struct victim_groups chosen;   // groups, recorded ones first
-    VEC(pod_id) victims;           // their pods, each once
-    VEC(node_id) victims_from;     // where each was
+    VEC(struct victim) victims;    // of all of them, each once
     VEC(gang_id) victim_gangs;
     struct victim_groups outcome;  // what a success records
     VEC(node_id) outcome_nodes;
@@ -277,14 +282,11 @@ bool accumulate_next(struct search *search);
 bool has_potential(const struct search *search);
 struct node_tally *node_tally(struct search *search, node_id node);
 
-/* GPUs that the pod's queue is charged for. */
-double pod_frees(const struct engine *engine, pod_id pod);
-
 /* Pre-filters; the levels are the search's, the rest is the probe's. */
 void prefilters_find_levels(struct search *search);
 bool group_is_below(const struct gang *gang, uint32_t group, uint32_t above);  // or is it
 void prefilters_begin(struct search *search, uint32_t count);
-void prefilters_victim(struct search *search, node_id node, double freed, double capacity);
+void prefilters_victim(struct search *search, const struct victim *victim, double capacity);
 bool prefilters_pass(struct search *search);
 
 /* Generators: whether a scenario of theirs worked; the statement then holds it. */

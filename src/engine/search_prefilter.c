@@ -237,25 +237,25 @@ void prefilters_begin(struct search *s, uint32_t count)
     begin_gpus(s, count);
 }
 
-void prefilters_victim(struct search *s, node_id node, double freed, double capacity)
+void prefilters_victim(struct search *s, const struct victim *victim, double capacity)
 {
     const struct state *state = s->engine->state;
     struct prefilters *filters = &s->prefilters;
 
     for (uint32_t i = 0; i < filters->picky_count; i++) {
-        if (matches_node(state, &state->constraints.items[filters->picky[i]], node))
+        if (matches_node(state, &state->constraints.items[filters->picky[i]], victim->node))
             filters->picky[i--] = filters->picky[--filters->picky_count];
     }
     for (uint32_t i = 0; i < s->level_count; i++) {
         struct domain_filter *filter = &filters->levels[i];
-        uint32_t domain = filter->level->domain_of[node];
+        uint32_t domain = filter->level->domain_of[victim->node];
         if (domain == NO_ID)
             continue;
-        filter->capacity[domain] += freed;
+        filter->capacity[domain] += victim->freed;
         top_list_raise(&filter->best, domain, filter->capacity[domain]);
     }
     if (filters->demand_count > 0)
-        top_list_raise(&filters->best, node, capacity);
+        top_list_raise(&filters->best, victim->node, capacity);
 }
 
 bool prefilters_pass(struct search *s)

@@ -205,7 +205,7 @@ static int64_t added_slots(struct search *s)
     for (uint32_t i = 0; r->levels && i < s->level_count; i++)
         r->levels[i].most = r->levels[i].most_base;
     for (uint32_t i = 0; i < s->victims.len; i++) {
-        node_id node = s->victims_from.items[i];
+        node_id node = s->victims.items[i].node;
         struct node_tally *tally = &s->nodes[node];
         int64_t whole = s->engine->room->nodes.items[node].whole;
         int64_t added;
@@ -216,7 +216,7 @@ static int64_t added_slots(struct search *s)
         } else {
             added = -slots_in(whole + tally->bound, r->unit);
         }
-        tally->bound += frees_at_most(state, s->victims.items[i]);
+        tally->bound += frees_at_most(state, s->victims.items[i].pod);
         added += slots_in(whole + tally->bound, r->unit);
         all += added;
         if (added > 0 && r->levels)
@@ -288,8 +288,8 @@ static void learn_local_gain(struct search *s)
     scenario_begin(s);
     int64_t recorded = added_slots(s);
     pod_id *past = arena_alloc(&s->solving, s->victims.len * sizeof *past);
-    if (s->victims.len > 0)
-        memcpy(past, s->victims.items, s->victims.len * sizeof *past);
+    for (uint32_t i = 0; i < s->victims.len; i++)
+        past[i] = s->victims.items[i].pod;
     r->local_past = past;
     r->local_past_count = s->victims.len;
     r->local_unit = r->unit;

@@ -4,8 +4,8 @@
  * Division of the cluster among queues, one resource at a time: first what each queue deserves, then what is left by
  * priority and weight, level by level from the roots down.
  *
- * The steps and the order of the arithmetic are KAI's, since its rounding is visible: a share is a whole number of devices
- * more or less. Siblings are always summed up in one order, so that equal inputs give equal shares.
+ * The steps and the order of the arithmetic are KAI's, since its rounding is visible: a share is a whole number of
+ * devices more or less. Siblings are always summed up in one order, so that equal inputs give equal shares.
  */
 #include <math.h>
 #include <stdlib.h>

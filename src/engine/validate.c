@@ -9,7 +9,7 @@ bool validate_consolidation(const struct search *s)
     const struct state *state = s->engine->state;
 
     for (uint32_t i = 0; i < s->victims.len; i++) {
-        if (state->pods.items[s->victims.items[i]].status == POD_RELEASING)
+        if (state->pods.items[s->victims.items[i].pod].status == POD_RELEASING)
             return false;
     }
     return true;

@@ -113,7 +113,7 @@ static void split_gang(struct ledger *ledger, uint32_t place)
         if (!gang->groups[g].is_pod_set)
             continue;
         for (uint32_t i = ledger->first[place]; i != NO_ID; i = ledger->next[i]) {
-            pod_id pod = s->victims.items[i];
+            pod_id pod = s->victims.items[i].pod;
             if (state->pods.items[pod].pod_set != g)
                 continue;
             bool is_core = in_core-- > 0;
@@ -161,7 +161,7 @@ static void find_items(struct ledger *ledger)
         named[i] = (struct named_gang){state_name(state, gang->uid ? gang->uid : gang->name), i};
     }
     for (uint32_t i = s->victims.len; i-- > 0;) {
-        uint32_t place = s->gangs[state->pods.items[s->victims.items[i]].gang].place;
+        uint32_t place = s->gangs[state->pods.items[s->victims.items[i].pod].gang].place;
         ledger->next[i] = ledger->first[place];
         ledger->first[place] = i;
     }

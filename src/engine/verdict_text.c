@@ -31,6 +31,17 @@ static const struct gang *gang_of(const struct verdict_text *text)
     return &text->engine->state->gangs.items[text->explanation->gang];
 }
 
+bool text_allocate_runs(const struct verdict_text *text)
+{
+    const struct config *config = &text->engine->config;
+
+    for (uint32_t i = 0; i < config->action_count; i++) {
+        if (config->actions[i] == ACTION_ALLOCATE)
+            return true;
+    }
+    return false;
+}
+
 static void add_error(struct fit_errors *errors, const char *reason, const char *message)
 {
     errors->reason = reason;
@@ -263,7 +274,8 @@ void verdict_text_gang(const struct verdict_text *text, struct strbuf *out)
 {
     struct fit_errors errors = {.text = text};
 
-    find_error(&errors);
+    if (text->explanation->verdict.code != VERDICT_PREEMPTION_DELAY || text_allocate_runs(text))
+        find_error(&errors);
     find_delay(&errors);
     if (text->names_pool)
         strbuf_addf(out, "Node-Pool '%s': ", text->node_pool ? text->node_pool : "default");

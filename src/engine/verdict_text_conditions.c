@@ -116,7 +116,7 @@ static bool add_missing_config_maps(const struct verdict_text *text, struct strb
     return is_any;
 }
 
-/* What stands in the way of the pod on every node, a line each. */
+/* What stands in the way of the pod on every node, a line each. Where nothing but evicting was tried, the first alone. */
 static bool add_conditions(const struct verdict_text *text, struct strbuf *out)
 {
     static const struct {
@@ -130,6 +130,10 @@ static bool add_conditions(const struct verdict_text *text, struct strbuf *out)
     struct strbuf line;
     bool is_any = false;
 
+    for (size_t i = 0; i < ARRAY_LEN(checks) && !text_allocate_runs(text); i++) {
+        if (checks[i].add(text, out))
+            return true;
+    }
     strbuf_init(&line, REASON_MAX);
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         strbuf_clear(&line);

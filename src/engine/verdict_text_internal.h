@@ -46,6 +46,9 @@ void give_reasons(struct reasons *r);
 void give_lack_details(struct reasons *r);  // of a node that lacks room, with numbers
 const char *reasons_node(const struct reasons *r);
 
+/* Is the gang tried without evicting anyone? Where not, KAI's words are those of the search for victims. */
+bool text_allocate_runs(const struct verdict_text *text);
+
 /* The order in which KAI names resources: GPUs, CPU, memory, then the others. */
 uint32_t text_nth_dim(uint32_t i);
 

@@ -162,7 +162,8 @@ const struct gang_view *view_of(struct engine *engine, gang_id gang)
     const struct state *state = engine->state;
     struct view_cache *cache = engine->views;
 
-    if (cache->min_gpu_memory_mib != state->min_gpu_memory_mib || cache->max_gpu_memory_mib != state->max_gpu_memory_mib) {
+    if (cache->min_gpu_memory_mib != state->min_gpu_memory_mib ||
+        cache->max_gpu_memory_mib != state->max_gpu_memory_mib) {
         cache->min_gpu_memory_mib = state->min_gpu_memory_mib;
         cache->max_gpu_memory_mib = state->max_gpu_memory_mib;
         view_cache_forget(cache);

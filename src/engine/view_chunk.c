@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The next chunk of a gang: the pods that are tried together. While the gang is incomplete it is all that is missing, and
- * after that one pod at a time. Pods that a simulation evicted count as waiting, outside simulations there are none.
+ * The next chunk of a gang: the pods that are tried together. While the gang is incomplete it is all that is missing,
+ * and after that one pod at a time. Pods that a simulation evicted count as waiting, outside simulations there are
+ * none.
  */
 #include "engine/engine_internal.h"
 #include "engine/view_internal.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What one step of eviction takes from a victim. As little as possible while its groups stay complete: a pod that its set
- * does not need, from the set that is served last; then a whole child that its group does not need. A gang that has
+ * What one step of eviction takes from a victim. As little as possible while its groups stay complete: a pod that its
+ * set does not need, from the set that is served last; then a whole child that its group does not need. A gang that has
  * nothing to spare goes as one.
  */
 #include "engine/engine_internal.h"

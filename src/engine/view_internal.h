@@ -13,8 +13,9 @@ struct engine;
 struct gang;
 
 /*
- * A gang as an attempt sees it: which pods are to be placed next, and what they ask for. A search also looks at gangs in
- * part: with only some of the waiting pods (a probe), or without pods that it has taken already (the rest of a victim).
+ * A gang as an attempt sees it: which pods are to be placed next, and what they ask for. A search also looks at gangs
+ * in part: with only some of the waiting pods (a probe), or without pods that it has taken already (the rest of a
+ * victim).
  */
 enum elastic_state { ELASTIC_BELOW, ELASTIC_AT_MIN, ELASTIC_ABOVE };
 
@@ -41,8 +42,8 @@ size_t view_cache_bytes(const struct view_cache *cache);
 void view_cache_forget(struct view_cache *cache);
 
 /*
- * The gang as it is now, pods evicted by a simulation counted as waiting. Kept until one of its pods changes; the pointer
- * is good until this is called for the same gang after such a change.
+ * The gang as it is now, pods evicted by a simulation counted as waiting. Kept until one of its pods changes; the
+ * pointer is good until this is called for the same gang after such a change.
  */
 const struct gang_view *view_of(struct engine *engine, gang_id gang);
 
@@ -55,18 +56,19 @@ const struct gang_view *view_rest(struct engine *engine, struct arena *arena, co
                                   const pod_id *without, uint32_t count);
 
 /* Its ACTIVE_ALLOCATED pods, set by set in task order, in `arena`. */
-const pod_id *view_active(struct engine *engine, struct arena *arena, const struct gang_view *view, uint32_t *ret_count);
+const pod_id *view_active(struct engine *engine, struct arena *arena, const struct gang_view *view,
+                          uint32_t *ret_count);
 
 /*
- * What one step of eviction takes from a victim: one pod beyond the minimum, a whole group that is not needed, or all that
- * is left. In `arena`. `ret_more`: something is left after it.
+ * What one step of eviction takes from a victim: one pod beyond the minimum, a whole group that is not needed, or all
+ * that is left. In `arena`. `ret_more`: something is left after it.
  */
 const pod_id *view_eviction(struct engine *engine, struct arena *arena, const struct gang_view *view,
                             uint32_t *ret_count, bool *ret_more);
 
 /*
- * Minimum of a group as the view sees it: pods of a set, children of a group (a number, also where all are needed). Here
- * and below a NULL view is the gang as it is.
+ * Minimum of a group as the view sees it: pods of a set, children of a group (a number, also where all are needed).
+ * Here and below a NULL view is the gang as it is.
  */
 int32_t view_min(const struct gang *gang, const struct gang_view *view, uint32_t group);
 
@@ -82,5 +84,5 @@ bool gang_is_elastic(const struct gang *gang);
 /* What view_of would say, without making a view. */
 enum elastic_state gang_elastic_state(const struct gang *gang);
 
-/* The children of a group in the order in which they are served (the reverse for victims). Into `ret`, child_count long. */
+/* The children of a group in the order in which they are served (reversed: for victims). `ret` is child_count long. */
 void view_children(struct engine *engine, const struct gang_view *view, uint32_t group, bool reversed, uint32_t *ret);

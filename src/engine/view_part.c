@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Gangs in part. A search tries some of the waiting pods first (a probe), and takes a victim piece by piece (its rests).
- * Both live in the search's arena and are not kept.
+ * Gangs in part. A search tries some of the waiting pods first (a probe), and takes a victim piece by piece (its
+ * rests). Both live in the search's arena and are not kept.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The tree of a gang, as a view sees it: what is complete, what could be, and which child of a group comes next. Functions
- * recurse over the tree, which the model keeps at most 64 deep. Counts are read from the gang and so are always those of
- * this moment, in a simulation too; only the rest of a victim brings its own.
+ * The tree of a gang, as a view sees it: what is complete, what could be, and which child of a group comes next.
+ * Functions recurse over the tree, which the model keeps at most 64 deep. Counts are read from the gang and so are
+ * always those of this moment, in a simulation too; only the rest of a victim brings its own.
  */
 #include <stdlib.h>
 #include <string.h>

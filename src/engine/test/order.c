@@ -98,7 +98,8 @@ static void gangs_go_by_priority_then_need_then_age_then_uid(void **unused)
     put_gang(&c, "young", "q", (struct gang_options){.min = 1, .pending = 1, .created = 9});
     put_gang(&c, "old-b", "q", (struct gang_options){.min = 1, .pending = 1, .created = 8});
     put_gang(&c, "old-a", "q", (struct gang_options){.min = 1, .pending = 1, .created = 8});
-    put_gang(&c, "urgent", "q", (struct gang_options){.priority = 1, .min = 1, .running = 2, .pending = 1, .created = 9});
+    put_gang(&c, "urgent", "q",
+             (struct gang_options){.priority = 1, .min = 1, .running = 2, .pending = 1, .created = 9});
     cluster_open(&c);
 
     static const char *const expected[] = {"urgent", "old-a", "old-b", "young", "at-min", "above"};
@@ -121,7 +122,8 @@ static void what_may_not_be_tried_gets_a_verdict(void **unused)
     gang_id inner = waiting_gang(&c, "inner", "parent", 1);
     gang_id nowhere = waiting_gang(&c, "nowhere", "no-such-queue", 1);
     gang_id orphan = waiting_gang(&c, "orphan", "lost", 1);
-    gang_id delayed = put_gang(&c, "delayed", "q", (struct gang_options){.min = 1, .pending = 1, .created = -5, .delay = 9});
+    gang_id delayed =
+        put_gang(&c, "delayed", "q", (struct gang_options){.min = 1, .pending = 1, .created = -5, .delay = 9});
     put_gang(&c, "fixed", "q", (struct gang_options){.min = 1, .pending = 1, .created = 7, .is_fixed = true});
     cluster_open(&c);
 
@@ -174,7 +176,8 @@ static void a_gang_that_loses_pods_while_it_waits_is_compared_anew(void **unused
     put_queue(&c, queue_with("q", NULL, 0, 1));
     put_gang(&c, "first", "q", (struct gang_options){.min = 1, .pending = 1, .created = 1});
     put_gang(&c, "second", "q", (struct gang_options){.min = 1, .running = 1, .pending = 1, .created = 2});
-    gang_id third = put_gang(&c, "third", "q", (struct gang_options){.min = 1, .running = 1, .pending = 1, .created = 3});
+    gang_id third =
+        put_gang(&c, "third", "q", (struct gang_options){.min = 1, .running = 1, .pending = 1, .created = 3});
     cluster_open(&c);
 
     struct order *order = order_of_waiting(c.engine, &c.engine->scratch, ACTION_RECLAIM);

@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Orders as they are defined: every gang in the heap of its leaf, every gang comes off one by one. Slow, and what the real
- * ones are compared with.
+ * Orders as they are defined: every gang in the heap of its leaf, every gang comes off one by one. Slow, and what the
+ * real ones are compared with.
  */
 #include <string.h>
 

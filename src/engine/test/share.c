@@ -216,7 +216,8 @@ static void leaves_are_compared_below_their_common_ancestor(void **unused)
     queue_id a11 = put_queue(&c, queue_with("a11", "a1", 0, 1));
     cluster_open(&c);
 
-    const queue_id cases[][4] = {{a11, b, a, b}, {a11, a2, a1, a2}, {a2, a11, a2, a1}, {a11, a11, a11, a11}, {a11, a, a, a}};
+    const queue_id cases[][4] = {
+        {a11, b, a, b}, {a11, a2, a1, a2}, {a2, a11, a2, a1}, {a11, a11, a11, a11}, {a11, a, a, a}};
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         queue_id l;
         queue_id r;

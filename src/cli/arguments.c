@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Reading options by a command's table: -o json, -ojson, --output json, --output=json; operands may stand anywhere. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+
+void arguments_init(struct arguments *a, const struct command *command, int argc, const char *const *argv)
+{
+    *a = (struct arguments){.command = command, .argc = argc, .argv = argv};
+    a->operands = xcalloc((size_t)argc + 1, sizeof *a->operands);
+}
+
+void arguments_done(struct arguments *a)
+{
+    free(a->operands);
+    a->operands = NULL;
+}
+
+static bool is_choice(const struct command_option *option, const char *value)
+{
+    if (!option->choices)
+        return true;
+    for (const char *const *choice = option->choices; *choice; choice++) {
+        if (strcmp(*choice, value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes the value of option `i`: `attached`, or the next word. */
+static int take_value(struct arguments *a, int i, const char *attached)
+{
+    const struct command_option *option = &a->command->options[i];
+
+    a->value = attached;
+    if (!attached && a->next < a->argc)
+        a->value = a->argv[a->next++];
+    if (!a->value) {
+        (void)command_wrong(a->command, "--%s needs a value: %s", option->long_name, option->value);
+        return ARGUMENT_WRONG;
+    }
+    if (!is_choice(option, a->value)) {
+        (void)command_wrong(a->command, "--%s: '%s' is not one of %s", option->long_name, a->value, option->value);
+        return ARGUMENT_WRONG;
+    }
+    return i;
+}
+
+static int read_long(struct arguments *a, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    size_t len = equals ? (size_t)(equals - word) : strlen(word);
+
+    if (strcmp(word, "help") == 0)
+        return ARGUMENT_HELP;
+    for (size_t i = 0; i < a->command->option_count; i++) {
+        const struct command_option *option = &a->command->options[i];
+
+        if (strlen(option->long_name) != len || strncmp(option->long_name, word, len) != 0)
+            continue;
+        if (option->value)
+            return take_value(a, (int)i, equals ? equals + 1 : NULL);
+        if (!equals)
+            return (int)i;
+        (void)command_wrong(a->command, "--%s takes no value", option->long_name);
+        return ARGUMENT_WRONG;
+    }
+    (void)command_wrong(a->command, "there is no option --%.*s", (int)len, word);
+    return ARGUMENT_WRONG;
+}
+
+/* One letter of a word such as -vo json. */
+static int read_short(struct arguments *a, const char *word)
+{
+    char letter = *word;
+
+    a->rest = word[1] ? word + 1 : NULL;
+    if (letter == 'h')
+        return ARGUMENT_HELP;
+    for (size_t i = 0; i < a->command->option_count; i++) {
+        const struct command_option *option = &a->command->options[i];
+        const char *attached = a->rest;
+
+        if (option->short_name != letter)
+            continue;
+        if (!option->value)
+            return (int)i;
+        a->rest = NULL;
+        return take_value(a, (int)i, attached);
+    }
+    (void)command_wrong(a->command, "there is no option -%c", letter);
+    return ARGUMENT_WRONG;
+}
+
+int arguments_next(struct arguments *a)
+{
+    if (a->rest)
+        return read_short(a, a->rest);
+    while (a->next < a->argc) {
+        const char *word = a->argv[a->next++];
+
+        if (a->has_ended || word[0] != '-' || word[1] == '\0')
+            a->operands[a->operand_count++] = word;
+        else if (strcmp(word, "--") == 0)
+            a->has_ended = true;
+        else if (word[1] == '-')
+            return read_long(a, word + 2);
+        else
+            return read_short(a, word + 1);
+    }
+    return ARGUMENT_END;
+}
+
+bool arguments_number(const struct arguments *a, const char *option, long min, long max, long *ret)
+{
+    char *end;
+    long number;
+
+    errno = 0;
+    number = strtol(a->value, &end, 10);
+    if (errno || end == a->value || *end || number < min || number > max) {
+        (void)command_wrong(a->command, "--%s: '%s' is no whole number from %ld to %ld", option, a->value, min, max);
+        return false;
+    }
+    *ret = number;
+    return true;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Help, written from the table of commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+#ifndef MUSTER_VERSION
+#define MUSTER_VERSION "0.1.0"
+#endif
+
+static void print_options(const struct command *command)
+{
+    (void)puts("\nOptions:");
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct command_option *option = &command->options[i];
+        char names[64];
+
+        (void)snprintf(names, sizeof names, "%c%c%s--%s%s%s", option->short_name ? '-' : ' ',
+                       option->short_name ? option->short_name : ' ', option->short_name ? ", " : "  ",
+                       option->long_name, option->value ? " " : "", option->value ? option->value : "");
+        (void)printf("  %-28s %s\n", names, option->help);
+    }
+    (void)printf("  %-28s %s\n", "-h, --help", "this text");
+}
+
+static int help_all(void)
+{
+    (void)puts("Muster shares GPUs between teams: who runs now, where, at whose expense, and why not yet.\n\n"
+               "Usage: muster COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:");
+    for (const struct command *command = commands; command->name; command++)
+        (void)printf("  %-12s %s\n", command->name, command->summary);
+    (void)puts(
+        "\n'muster help COMMAND' tells about one of them. Status 0 is success, 1 failure, 2 a wrong call or input.");
+    return EXIT_FINE;
+}
+
+int command_help(const struct command *command)
+{
+    if (!command)
+        return help_all();
+    (void)printf("Usage: muster %s%s%s\n\n%c%s.\n", command->name, *command->usage ? " " : "", command->usage,
+                 command->summary[0] & ~0x20, command->summary + 1);
+    if (command->text)
+        (void)printf("\n%s", command->text);
+    print_options(command);
+    if (command->examples)
+        (void)puts("\nExamples:");
+    for (const char *const *example = command->examples; example && *example; example++)
+        (void)printf("  %s\n", *example);
+    return EXIT_FINE;
+}
+
+/* Reads the arguments of a command without options of its own; the number that it may have is limited. */
+static int read_operands(struct arguments *arguments, size_t max, bool *ret_is_done)
+{
+    int option = arguments_next(arguments);
+
+    *ret_is_done = true;
+    if (option == ARGUMENT_HELP)
+        return command_help(arguments->command);
+    if (option != ARGUMENT_END)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count > max)
+        return command_wrong(arguments->command, "'%s' is too much", arguments->operands[max]);
+    *ret_is_done = false;
+    return EXIT_FINE;
+}
+
+int run_help(const struct command *command, struct arguments *arguments)
+{
+    const struct command *about = NULL;
+    bool is_done;
+    int status = read_operands(arguments, 1, &is_done);
+
+    if (is_done)
+        return status;
+    if (arguments->operand_count == 1) {
+        about = command_find(arguments->operands[0]);
+        if (!about)
+            return command_wrong(command, "there is no command '%s'", arguments->operands[0]);
+    }
+    return command_help(about);
+}
+
+int run_version(const struct command *command, struct arguments *arguments)
+{
+    bool is_done;
+    int status = read_operands(arguments, 0, &is_done);
+
+    (void)command;
+    if (is_done)
+        return status;
+    (void)puts("muster " MUSTER_VERSION);
+    return EXIT_FINE;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster scenario: all output is made before any is written, so that a bad file leaves none. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "base/time.h"
+#include "cli/command.h"
+#include "sim/scenario_report.h"
+#include "text/file.h"
+#include "text/json.h"
+
+enum { OPTION_OUTPUT, OPTION_REPEAT };
+enum { REPEATS_MAX = 10000, WARNINGS_MAX = 64 * 1024 };
+#define FILE_MAX (SIZE_MAX / 2 < (UINT64_C(4) << 30) ? SIZE_MAX / 2 : (size_t)(UINT64_C(4) << 30))
+
+/* Not getrusage: that counts what the process was before it became this program, too. */
+static size_t peak_memory(void)
+{
+    char line[128];
+    size_t kib = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+
+    while (file && kib == 0 && fgets(line, sizeof line, file)) {
+        if (strncmp(line, "VmHWM:", 6) == 0)
+            kib = strtoul(line + 6, NULL, 10);
+    }
+    if (file)
+        (void)fclose(file);
+    return kib * 1024;
+}
+
+static int play_file(struct scenario_report *report, const char *path, struct err *err)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    struct json_at root;
+    int r = json_read_file(path, FILE_MAX, &doc, err);
+
+    if (r < 0)
+        return r;
+    root = json_root(doc);
+    r = scenario_report_all(report, &root, err);
+    return r < 0 ? err_wrap(err, r, "%s", file_name(path)) : 0;
+}
+
+/* What the input can be blamed for is a wrong call; what the system says is a failure. */
+static int status_of(int code)
+{
+    return code == -EINVAL || code == -EBADMSG || code == -EFBIG || code == -ENOSPC ? EXIT_WRONG_CALL : EXIT_FAILED;
+}
+
+static int play_all(struct scenario_report *report, const struct arguments *arguments)
+{
+    struct err err = {0};
+    int r = 0;
+
+    scenario_report_begin(report);
+    for (size_t i = 0; r >= 0 && i < arguments->operand_count; i++)
+        r = play_file(report, arguments->operands[i], &err);
+    scenario_report_end(report);
+    if (report->warnings->len > 0)
+        (void)fprintf(stderr, "muster: %s", report->warnings->text);
+    if (r < 0)
+        (void)fprintf(stderr, "muster: %s\n", err.text);
+    return r < 0 ? status_of(r) : EXIT_FINE;
+}
+
+static int write_out(const char *text, size_t len)
+{
+    if (fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0)
+        return EXIT_FINE;
+    (void)fprintf(stderr, "muster: writing the output: %s\n", strerror(errno));
+    return EXIT_FAILED;
+}
+
+static int play(struct scenario_report report, const struct arguments *arguments)
+{
+    char *text = NULL;
+    size_t len = 0;
+    struct strbuf warnings;
+    int status;
+
+    report.out = open_memstream(&text, &len);
+    if (!report.out) {
+        (void)fprintf(stderr, "muster: %s\n", strerror(errno));
+        return EXIT_FAILED;
+    }
+    strbuf_init(&warnings, WARNINGS_MAX);
+    report.warnings = &warnings;
+    status = play_all(&report, arguments);
+    (void)fclose(report.out);
+    if (status == EXIT_FINE)
+        status = write_out(text, len);
+    free(text);
+    strbuf_done(&warnings);
+    return status;
+}
+
+int run_scenario(const struct command *command, struct arguments *arguments)
+{
+    struct scenario_report report = {.repeats = 1, .clock = nsec_now_monotonic, .peak_memory = peak_memory};
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0) {
+        long repeats;
+
+        if (option == OPTION_OUTPUT) {
+            report.as_json = strcmp(arguments->value, "json") == 0;
+            continue;
+        }
+        if (!arguments_number(arguments, "repeat", 1, REPEATS_MAX, &repeats))
+            return EXIT_WRONG_CALL;
+        report.repeats = (uint32_t)repeats;
+    }
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count == 0)
+        return command_wrong(command, "which file?");
+    return play(report, arguments);
+}
