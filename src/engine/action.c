@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const names[] = {
-    [ACTION_ALLOCATE] = "allocate", [ACTION_CONSOLIDATION] = "consolidation", [ACTION_RECLAIM] = "reclaim",
+    [ACTION_ALLOCATE] = "allocate", [ACTION_CONSOLIDATION] = "consolidation",  [ACTION_RECLAIM] = "reclaim",
     [ACTION_PREEMPT] = "preempt",   [ACTION_STALE_GANG] = "stalegangeviction",
 };
 _Static_assert(sizeof names / sizeof *names == _ACTION_MAX, "every action has a name");

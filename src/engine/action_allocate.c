@@ -50,6 +50,8 @@ void action_allocate(struct engine *engine)
         const struct gang_view *view = order_pop(order);
         gang_id gang = view->gang;
         uint32_t allocated_before = state->gangs.items[gang].allocated;
+        /* A failure need not say why; what an earlier attempt said is not the reason any more. */
+        *engine_verdict_slot(engine, gang) = (struct verdict){.pod = NO_ID, .queue = NO_ID};
         statement_begin(engine);
         if (!place_gang(engine, view, nodes, false)) {
             statement_discard(engine);

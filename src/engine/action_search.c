@@ -63,7 +63,11 @@ static bool find_room(struct run *run, const struct gang_view *view)
 static void keep_solution(struct run *run, gang_id gang)
 {
     struct verdict *verdict = engine_verdict_slot(run->engine, gang);
+    const struct search *search = &run->search;
 
+    for (uint32_t i = 0; i < search->victims.len; i++)
+        run->engine->room->has_moved_pods |=
+            run->engine->state->pods.items[search->victims.items[i].pod].status == POD_PIPELINED;
     statement_commit(run->engine, run->action, gang);
     gpu_room_gang_changed(run->engine, gang);
     *verdict = (struct verdict){.code = VERDICT_PROMISED, .action = run->action, .pod = NO_ID, .queue = NO_ID};

@@ -2,21 +2,28 @@
 
 /* Stale gangs: what is left of a gang that lost pods it needs is evicted after a grace period. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/engine_internal.h"
 #include "engine/statement_internal.h"
+#include "model/delta.h"
 
 static bool is_stale(const struct gang *gang)
 {
-    return gang->is_present && gang->succeeded == 0 && gang->active_used > 0 && gang->short_sets > 0;
+    return gang->succeeded == 0 && gang->active_used > 0 && gang->short_sets > 0;
 }
 
-static int by_id(const void *l, const void *r)
+/* Ids depend on the order in which gangs came. */
+static int by_name(const void *l, const void *r, void *context)
 {
-    gang_id a = *(const gang_id *)l;
-    gang_id b = *(const gang_id *)r;
+    const struct state *state = context;
+    const struct gang *a = &state->gangs.items[*(const gang_id *)l];
+    const struct gang *b = &state->gangs.items[*(const gang_id *)r];
+    int order = strcmp(state_name(state, a->uid), state_name(state, b->uid));
 
-    return (a > b) - (a < b);
+    if (!order)
+        order = strcmp(state_name(state, a->namespace), state_name(state, b->namespace));
+    return order ? order : strcmp(state_name(state, a->name), state_name(state, b->name));
 }
 
 static void evict_all(struct engine *engine, const struct gang *gang)
@@ -35,16 +42,27 @@ static void evict_all(struct engine *engine, const struct gang *gang)
     statement_commit(engine, ACTION_STALE_GANG, NO_ID);
 }
 
-static void look_at(struct engine *engine, struct gang *gang)
+static void mark(struct engine *engine, gang_id id, nsec_t since)
 {
+    const struct gang *gang = &engine->state->gangs.items[id];
+
+    if (gang->stale_since != since)
+        state_set_gang_times(engine->state, id, gang->last_start, gang->last_eviction, since);
+}
+
+static void look_at(struct engine *engine, gang_id id)
+{
+    const struct gang *gang = &engine->state->gangs.items[id];
     nsec_t grace = gang->has_grace ? gang->staleness_grace : engine->config.staleness_grace;
 
+    if (!gang->is_present)
+        return;
     if (!is_stale(gang)) {
-        gang->stale_since = 0;
+        mark(engine, id, 0);
         return;
     }
     if (gang->stale_since == 0)
-        gang->stale_since = engine->now;
+        mark(engine, id, engine->now);
     if (grace >= 0 && engine->now - gang->stale_since >= grace && gang->active_allocated > 0)
         evict_all(engine, gang);
 }
@@ -70,7 +88,7 @@ void action_stale_gangs(struct engine *engine)
         if (!id_set_has(&state->stale_gangs, state->changes.gangs.ids.items[i]))
             ids[count++] = state->changes.gangs.ids.items[i];
     }
-    qsort(ids, count, sizeof *ids, by_id);
+    qsort_r(ids, count, sizeof *ids, by_name, state);
     for (uint32_t i = 0; i < count; i++)
-        look_at(engine, &state->gangs.items[ids[i]]);
+        look_at(engine, ids[i]);
 }

@@ -40,7 +40,7 @@ struct candidates {
     uint64_t log_start;    // number of the log's first entry
     uint64_t last_seen;    // how far the class that was asked last has followed it
     uint64_t clock;
-    VEC(uint32_t) heap;    // subtrees still to be looked at in a walk
+    VEC(uint32_t) heap;  // subtrees still to be looked at in a walk
     VEC(struct candidate) scored;
 };
 
@@ -63,7 +63,7 @@ static void class_free(struct candidate_class *class)
 
 static void drop_all(struct candidates *candidates)
 {
-    vec_foreach(&candidates->classes, class)
+    vec_foreach (&candidates->classes, class)
         class_free(*class);
     vec_clear(&candidates->classes);
 }

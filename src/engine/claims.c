@@ -4,6 +4,10 @@
  * Dynamic resource allocation. A claim gets its devices when the first pod that names it is placed, and loses them when
  * the last one leaves. A claim that lost its devices in this cycle still points to them: a pod that is put back where
  * it was gets the same.
+ *
+ * What a cycle does with claims for promises' sake ends with it: pods that are leaving hold their devices until they have
+ * left, and those that were promised a place hold none. How a claim will be then is noted when it is first changed; only
+ * pods that are bound change the note.
  */
 #include "engine/affinity_internal.h"
 #include "engine/devices_internal.h"
@@ -107,24 +111,51 @@ bool claims_pass(struct engine *engine, pod_id id, node_id node)
     return short_of == 0 || devices_count_free(engine, node, 0, short_of) >= short_of;
 }
 
+/* Claims are noted in the order in which they are first changed, as they are listed in the state. */
+static struct claim_note *find_note(struct engine *engine, uint32_t claim)
+{
+    const struct id_set *changed = &engine->state->scratch_claims;
+
+    return id_set_has(changed, claim) ? &engine->claim_notes.items[changed->place.items[claim]] : NULL;
+}
+
+/* The claim is about to change. */
+static void note(struct engine *engine, const struct claim *claim)
+{
+    uint32_t id = (uint32_t)(claim - engine->state->claims.items);
+
+    if (id_set_has(&engine->state->scratch_claims, id))
+        return;
+    BUG_ON(engine->state->scratch_claims.ids.len != engine->claim_notes.len);
+    id_set_add(&engine->state->scratch_claims, id);
+    vec_push(&engine->claim_notes, (struct claim_note){
+                                       .claim = id,
+                                       .is_allocated = claim->is_allocated,
+                                       .device_count = claim->device_count,
+                                       .reserved_count = claim->reserved_count,
+                                       .devices = claim->devices,
+                                       .reserved_for = claim->reserved_for,
+                                   });
+}
+
 static void set_devices(struct engine *engine, struct claim *claim, const struct device *devices, uint32_t count)
 {
     struct undo *undo = &engine->state->undo;
 
+    note(engine, claim);
     undo_set64(undo, &claim->devices, (uint64_t)(uintptr_t)devices);
     undo_set32(undo, &claim->device_count, count);
     undo_set32(undo, &claim->lists_are_owned, 0);
-    id_set_add(&engine->state->scratch_claims, (uint32_t)(claim - engine->state->claims.items));
 }
 
 static void set_reserved(struct engine *engine, struct claim *claim, const name_id *uids, uint32_t count)
 {
     struct undo *undo = &engine->state->undo;
 
+    note(engine, claim);
     undo_set64(undo, &claim->reserved_for, (uint64_t)(uintptr_t)uids);
     undo_set32(undo, &claim->reserved_count, count);
     undo_set32(undo, &claim->lists_are_owned, 0);
-    id_set_add(&engine->state->scratch_claims, (uint32_t)(claim - engine->state->claims.items));
 }
 
 static void reserve(struct engine *engine, struct claim *claim, name_id uid)
@@ -222,7 +253,52 @@ void claims_release(struct engine *engine, pod_id id)
         unreserve(engine, claim, pod->uid);
         if (claim->reserved_count > 0 || !claim->is_allocated)
             continue;
+        note(engine, claim);
         undo_set32(&engine->state->undo, &claim->is_allocated, 0);
         engine->affinity->are_devices_known = false;
     }
+}
+
+static const name_id *with_uid(struct engine *engine, const struct claim_note *note, name_id uid)
+{
+    name_id *uids = arena_alloc(&engine->state->scratch, (note->reserved_count + 1) * sizeof *uids);
+
+    for (uint32_t i = 0; i < note->reserved_count; i++)
+        uids[i] = note->reserved_for[i];
+    uids[note->reserved_count] = uid;
+    return uids;
+}
+
+void claims_keep(struct engine *engine, pod_id id)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = claim_of(engine, pod, i);
+        struct claim_note *known = claim ? find_note(engine, pod->claims[i].claim) : NULL;
+        if (!known)
+            continue;
+        known->reserved_for = with_uid(engine, known, pod->uid);
+        known->reserved_count++;
+        if (known->is_allocated)
+            continue;
+        known->is_allocated = claim->is_allocated;
+        known->devices = claim->devices;
+        known->device_count = claim->device_count;
+    }
+}
+
+void claims_close(struct engine *engine)
+{
+    vec_foreach (&engine->claim_notes, known) {
+        struct claim *claim = &engine->state->claims.items[known->claim];
+
+        claim->is_allocated = known->is_allocated;
+        claim->device_count = known->device_count;
+        claim->reserved_count = known->reserved_count;
+        claim->devices = known->devices;
+        claim->reserved_for = known->reserved_for;
+        claim->lists_are_owned = 0;
+    }
+    vec_clear(&engine->claim_notes);
 }

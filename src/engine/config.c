@@ -25,7 +25,7 @@ static int read_number(const char *key, const char *value, double *ret, struct e
 
 static int proportion_argument(struct config *config, const char *key, const char *value, struct err *err)
 {
-    double number;
+    double number = 0;
 
     if (strcmp(key, "kValue") == 0) {
         int r = read_number(key, value, &number, err);

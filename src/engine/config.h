@@ -39,9 +39,9 @@ enum plugin {
     PLUGIN_MULTI_NODE_GANG,
     PLUGIN_POD_AFFINITY,
     PLUGIN_NUMA,
-    PLUGIN_TOPOLOGY_SPREAD,   // beyond KAI: topologySpreadConstraints
-    PLUGIN_PREFERRED_NODES,   // beyond KAI: preferred node affinity
-    PLUGIN_SOFT_TAINTS,       // beyond KAI: PreferNoSchedule
+    PLUGIN_TOPOLOGY_SPREAD,  // beyond KAI: topologySpreadConstraints
+    PLUGIN_PREFERRED_NODES,  // beyond KAI: preferred node affinity
+    PLUGIN_SOFT_TAINTS,      // beyond KAI: PreferNoSchedule
     _PLUGIN_MAX
 };
 
@@ -64,7 +64,7 @@ struct config {
     enum action actions[_ACTION_MAX];
     uint32_t action_count;
 
-    double k_value;                     // how much past use weighs
+    double k_value;  // how much past use weighs
     double saturation_multiplier;
     enum placement_strategy gpu_placement;
     enum placement_strategy cpu_placement;
@@ -75,10 +75,10 @@ struct config {
     int64_t max_consolidation_preemptees;  // -1: no limit, 0: no consolidation
     bool allows_consolidating_reclaim;
     bool uses_signatures;
-    bool restricts_nodes;               // GPU pods to gpu-worker nodes, the others to cpu-worker nodes
-    nsec_t staleness_grace;             // negative: stale gangs are never evicted
-    int64_t queue_depth[_ACTION_MAX];   // jobs a queue offers to an action; -1: all
-    uint64_t max_placements;            // simulated placements in one search; 0: no limit
+    bool restricts_nodes;              // GPU pods to gpu-worker nodes, the others to cpu-worker nodes
+    nsec_t staleness_grace;            // negative: stale gangs are never evicted
+    int64_t queue_depth[_ACTION_MAX];  // jobs a queue offers to an action; -1: all
+    uint64_t max_placements;           // simulated placements in one search; 0: no limit
     struct search_budgets budgets;
 };
 

@@ -7,6 +7,9 @@
  */
 #include "engine/devices_internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "engine/affinity_internal.h"
 #include "engine/engine_internal.h"
 #include "engine/topology_internal.h"
@@ -39,6 +42,27 @@ static bool is_offered(const struct state *state, const struct slice *slice)
     return slice->is_present && (slice->is_for_all_nodes || slice->node < state->nodes.len);
 }
 
+/* Ids depend on which slice came first. */
+static int by_name(const void *a, const void *b, void *context)
+{
+    const struct state *state = context;
+    const struct slice *l = &state->slices.items[*(const uint32_t *)a];
+    const struct slice *r = &state->slices.items[*(const uint32_t *)b];
+
+    return strcmp(state_name(state, l->name), state_name(state, r->name));
+}
+
+static void sort_slices(struct affinity_memory *memory, struct state *state)
+{
+    for (uint32_t n = 0; n <= state->nodes.len; n++) {
+        uint32_t first = memory->slice_start.items[n];
+        uint32_t count = memory->slice_start.items[n + 1] - first;
+
+        if (count > 1)
+            qsort_r(memory->slice_ids.items + first, count, sizeof *memory->slice_ids.items, by_name, state);
+    }
+}
+
 /* Slices by node, so that a node's devices are found without looking at all; those for all nodes stand at the end. */
 static void index_slices(struct engine *engine)
 {
@@ -61,7 +85,9 @@ static void index_slices(struct engine *engine)
             continue;
         next[slice->is_for_all_nodes ? nodes : slice->node]++;
         uint32_t pool = pool_number(memory, slice->driver, pool_name(state, slice));
-        memory->pool_slice.items[pool] = s;
+        uint32_t *known = &memory->pool_slice.items[pool];
+        if (*known == NO_ID || by_name(known, &s, engine->state) < 0)
+            *known = s;
     }
     for (uint32_t n = 0; n <= nodes; n++) {
         sum += next[n];
@@ -74,6 +100,7 @@ static void index_slices(struct engine *engine)
         if (is_offered(state, slice))
             memory->slice_ids.items[next[slice->is_for_all_nodes ? nodes : slice->node]++] = s;
     }
+    sort_slices(memory, engine->state);
 }
 
 static uint64_t device_key(struct affinity_memory *memory, name_id driver, name_id pool, name_id name)

@@ -23,6 +23,7 @@ struct engine *engine_new(struct state *state, const struct config *config)
     engine->state = state;
     engine->config = *config;
     arena_init(&engine->scratch);
+    arena_init(&engine->placing);
     engine->views = view_cache_new();
     engine->orders = kept_orders_new();
     engine->candidates = candidates_new();
@@ -44,12 +45,15 @@ void engine_free(struct engine *engine)
     gpu_room_free(engine->room);
     vec_done(&engine->decisions);
     vec_done(&engine->verdicts);
+    vec_done(&engine->verdict_of);
     vec_done(&engine->shares);
     vec_done(&engine->operations);
     vec_done(&engine->evictions);
     vec_done(&engine->largest);
     vec_done(&engine->moved);
+    vec_done(&engine->claim_notes);
     arena_done(&engine->scratch);
+    arena_done(&engine->placing);
     free(engine);
 }
 
@@ -79,6 +83,8 @@ void engine_take_in(struct engine *engine)
     kept_orders_update(engine);
     engine->has_shares &= !state->changes.queues && !state->changes.nodes_static && state->changes.gangs.ids.len == 0 &&
                           state->changes.nodes.ids.len == 0;
+    if (engine->verdict_of.len < state->gangs.len)
+        vec_resize(&engine->verdict_of, state->gangs.len);
     state_changes_seen(state);
 }
 
@@ -89,8 +95,6 @@ void engine_open(struct engine *engine, nsec_t now)
     engine->placements = 0;
     vec_clear(&engine->decisions);
     affinity_memory_open(engine->affinity);
-    if (engine->verdicts.len < engine->state->gangs.len)
-        vec_resize(&engine->verdicts, engine->state->gangs.len);
     /* Nothing that shares depend on has changed: they are the same. */
     if (!engine->has_shares) {
         shares_divide(engine);
@@ -119,20 +123,43 @@ void engine_run(struct engine *engine, enum action action)
     arena_clear(&engine->scratch);
 }
 
+static void forget_promise(struct state *state, pod_id pod)
+{
+    state_move_pod(state, pod, POD_PENDING, NO_ID, (struct group_list){0});
+}
+
+/* A pod may have been evicted, promised another place and evicted from there: it leaves where it was first. */
+static void go_on_leaving(struct engine *engine)
+{
+    struct state *state = engine->state;
+
+    vec_foreach (&engine->moved, moved) {
+        uint32_t *is_told = &engine->evictions.items[moved->pod];
+        if (*is_told != NO_ID)
+            continue;
+        *is_told = 0;
+        state->pods.items[moved->pod].numa = moved->numa;
+        if (moved->was_promised)
+            forget_promise(state, moved->pod);
+        else
+            state_move_pod(state, moved->pod, POD_RELEASING, moved->from, moved->groups);
+    }
+    vec_foreach (&engine->moved, moved)
+        engine->evictions.items[moved->pod] = NO_ID;
+    vec_clear(&engine->moved);
+}
+
 /* Promises hold for one cycle: what was promised a place waits again, or, if it was evicted for it, goes on leaving. */
 void engine_close(struct engine *engine)
 {
     struct state *state = engine->state;
 
-    vec_foreach(&engine->moved, moved) {
-        if (state->pods.items[moved->pod].status == POD_PIPELINED)
-            state_move_pod(state, moved->pod, POD_RELEASING, moved->from, moved->groups);
-    }
-    vec_foreach(&engine->decisions, decision) {
+    claims_close(engine);
+    go_on_leaving(engine);
+    vec_foreach (&engine->decisions, decision) {
         if (decision->kind == DECISION_PIPELINE && state->pods.items[decision->pod].status == POD_PIPELINED)
-            state_move_pod(state, decision->pod, POD_PENDING, NO_ID, (struct group_list){0});
+            forget_promise(state, decision->pod);
     }
-    vec_clear(&engine->moved);
     engine->is_open = false;
 }
 
@@ -157,12 +184,20 @@ const struct decision *engine_decisions(const struct engine *engine, size_t *ret
 
 struct verdict *engine_verdict_slot(struct engine *engine, gang_id gang)
 {
-    return &engine->verdicts.items[gang];
+    uint32_t *at = &engine->verdict_of.items[gang];
+
+    if (*at == 0) {
+        vec_push(&engine->verdicts, (struct verdict){.pod = NO_ID, .queue = NO_ID});
+        *at = engine->verdicts.len;
+    }
+    return &engine->verdicts.items[*at - 1];
 }
 
 struct verdict engine_verdict(const struct engine *engine, gang_id gang)
 {
-    return gang < engine->verdicts.len ? engine->verdicts.items[gang] : (struct verdict){.pod = NO_ID, .queue = NO_ID};
+    uint32_t at = gang < engine->verdict_of.len ? engine->verdict_of.items[gang] : 0;
+
+    return at == 0 ? (struct verdict){.pod = NO_ID, .queue = NO_ID} : engine->verdicts.items[at - 1];
 }
 
 struct queue_share engine_share(const struct engine *engine, queue_id queue)
@@ -179,6 +214,6 @@ size_t engine_bytes(const struct engine *engine)
 {
     return sizeof *engine + candidates_bytes(engine->candidates) + kept_orders_bytes(engine->orders) +
            topology_trees_bytes(engine->topologies) + view_cache_bytes(engine->views) +
-           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) +
-           vec_bytes(&engine->evictions) + arena_bytes(&engine->scratch);
+           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + vec_bytes(&engine->verdicts) +
+           vec_bytes(&engine->shares) + vec_bytes(&engine->evictions) + arena_bytes(&engine->scratch);
 }

@@ -26,7 +26,8 @@ struct state;
  *     engine_close(engine);              // promises are forgotten: promised pods wait again
  *
  * After a cycle the state holds its decisions: bound pods are POD_BINDING on their nodes, evicted ones POD_RELEASING.
- * Deltas then say what became of them. No I/O, no clock, no randomness: equal states and times give equal decisions.
+ * Deltas then say what became of them. As in KAI a pod that was only promised a place may be evicted from it for another
+ * gang's sake: it waits again after engine_close, and there is nothing to carry out. No I/O, no clock, no randomness: equal states and times give equal decisions.
  */
 struct engine;
 
@@ -55,8 +56,8 @@ struct decision {
     enum action action;
     enum decision_kind kind;
     pod_id pod;
-    node_id node;        // an evicted pod that moves: where to
-    gang_id on_behalf;   // evictions: the gang that they make room for, NO_ID for stale gangs
+    node_id node;       // an evicted pod that moves: where to
+    gang_id on_behalf;  // evictions: the gang that they make room for, NO_ID for stale gangs
 };
 
 /* "bind", "evict", "pipeline". */
@@ -71,7 +72,7 @@ struct verdict engine_verdict(const struct engine *engine, gang_id gang);
 /* What the queue deserves of each resource beside what it asked for, as of engine_open; unlimited is -1. */
 struct queue_share {
     double fair[SHARE_COUNT];
-    double allocated[SHARE_COUNT];        // as of engine_open
+    double allocated[SHARE_COUNT];  // as of engine_open
     double allocated_fixed[SHARE_COUNT];
     double requested[SHARE_COUNT];
 };

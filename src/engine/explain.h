@@ -19,35 +19,38 @@ struct engine;
  * It is worked out when somebody asks, by trying the gang once more and taking that back; nothing is kept for it while
  * decisions are made. It lives in an arena of its own and is good until the state changes.
  */
-enum { EXPLAINED_PASSES = -1, EXPLAINED_NO_ROOM = 0 };  // explained_node.test; else 1 + an index in the table of filters
+enum {
+    EXPLAINED_PASSES = -1,
+    EXPLAINED_NO_ROOM = 0
+};  // explained_node.test; else 1 + an index in the table of filters
 
 /* Which rule of inter-pod affinity a node breaks, in Kubernetes' order. */
 enum explained_rule { RULE_NONE, RULE_AFFINITY, RULE_ANTI_AFFINITY, RULE_OTHERS_ANTI_AFFINITY };
 
 struct explained_node {
     node_id node;
-    int16_t test;            // the first that fails: room first, then filters in the order of their table
-    bool is_allowed;         // what the node is does not stand in the way, only what is on it
-    bool lacks_gpu_memory;   // each of its GPUs has less memory than the pod asks for
+    int16_t test;           // the first that fails: room first, then filters in the order of their table
+    bool is_allowed;        // what the node is does not stand in the way, only what is on it
+    bool lacks_gpu_memory;  // each of its GPUs has less memory than the pod asks for
     enum explained_rule rule;
-    uint32_t over;           // in `over`, where the queue's capacity does not allow what the pod costs here
-    uint32_t claim;          // among the pod's claims: one whose devices are elsewhere, NO_ID when there is none
-    uint64_t lacks;          // bits of dimensions, as KAI counts them: more asked for than allocatable less used
+    uint32_t over;   // in `over`, where the queue's capacity does not allow what the pod costs here
+    uint32_t claim;  // among the pod's claims: one whose devices are elsewhere, NO_ID when there is none
+    uint64_t lacks;  // bits of dimensions, as KAI counts them: more asked for than allocatable less used
 };
 
 /* A test, by explained_node.test: how many nodes fail it first. */
 struct explained_test {
-    const char *name;        // "room", or the name of a filter
-    const char *text;        // KAI's words
+    const char *name;  // "room", or the name of a filter
+    const char *text;  // KAI's words
     uint32_t nodes;
 };
 
 /* A resource that allowed nodes lack, in the unit of its dimension. */
 struct explained_lack {
     uint32_t dim;
-    uint32_t nodes;          // that lack it
+    uint32_t nodes;  // that lack it
     int64_t needed;
-    int64_t least;           // what the best of them lacks
+    int64_t least;  // what the best of them lacks
     node_id best;
 };
 
@@ -64,15 +67,15 @@ struct explained_queue {
 
 /* Why a gang is not made to leave for this one. */
 enum explained_refusal {
-    REFUSAL_NONE,            // it may be, but that would not make enough room
-    REFUSAL_FIXED,           // it may not be preempted
-    REFUSAL_PRIORITY,        // of the same queue, and not of lower priority
-    REFUSAL_OWN_SHARE,       // of another queue, and the gang's own queue has its fair share
-    REFUSAL_IN_QUOTA,        // of another queue that has no more than it may keep
-    REFUSAL_MIN_RUNTIME,     // it started too short a time ago
-    REFUSAL_DELAY,           // the gang itself may not make others leave yet
-    REFUSAL_ACTION,          // no action runs that would do so
-    REFUSAL_FOREIGN,         // not ours to evict: other schedulers' pods
+    REFUSAL_NONE,         // it may be, but that would not make enough room
+    REFUSAL_FIXED,        // it may not be preempted
+    REFUSAL_PRIORITY,     // of the same queue, and not of lower priority
+    REFUSAL_OWN_SHARE,    // of another queue, and the gang's own queue has its fair share
+    REFUSAL_IN_QUOTA,     // of another queue that has no more than it may keep
+    REFUSAL_MIN_RUNTIME,  // it started too short a time ago
+    REFUSAL_DELAY,        // the gang itself may not make others leave yet
+    REFUSAL_ACTION,       // no action runs that would do so
+    REFUSAL_FOREIGN,      // not ours to evict: other schedulers' pods
     _EXPLAINED_REFUSAL_MAX
 };
 
@@ -89,24 +92,24 @@ struct explained_holder {
 };
 
 struct explained_domain {
-    const char *name;        // values of the labels of its level and those above, joined by "."
+    const char *name;  // values of the labels of its level and those above, joined by "."
     uint32_t nodes;
-    int64_t pods;            // that it could take, by what is free; -1 where that is not counted
-    uint64_t lacks;          // bits of dimensions of which all pods together need more than is free
+    int64_t pods;    // that it could take, by what is free; -1 where that is not counted
+    uint64_t lacks;  // bits of dimensions of which all pods together need more than is free
 };
 
 struct explanation {
     gang_id gang;
-    struct verdict verdict;  // as the last attempt of the cycle left it
-    struct verdict tried;    // what placing it now, without evicting anyone, runs into
-    bool would_be_placed;    // nothing stands in the way now
-    pod_id pod;              // the first that finds no place, NO_ID when there is none
-    uint32_t placed_before;  // pods of the gang that find one before it
+    struct verdict verdict;     // as the last attempt of the cycle left it
+    struct verdict tried;       // what placing it now, without evicting anyone, runs into
+    bool would_be_placed;       // nothing stands in the way now
+    pod_id pod;                 // the first that finds no place, NO_ID when there is none
+    uint32_t placed_before;     // pods of the gang that find one before it
     double asked[SHARE_COUNT];  // by all pods that have to be placed together
     uint32_t chunk_count;       // and their number
 
     const struct explained_node *nodes;
-    uint32_t node_count;     // that were looked at: all, or those of the last domain that was tried
+    uint32_t node_count;  // that were looked at: all, or those of the last domain that was tried
     uint32_t allowed_count;
     const struct explained_test *tests;
     uint32_t test_count;
@@ -119,22 +122,25 @@ struct explanation {
     uint32_t queue_count;
     const struct explained_holder *holders;  // who holds most first
     uint32_t holder_count;
-    nsec_t delay_until;      // until when the gang may not make others leave; 0: it may
+    nsec_t delay_until;  // until when the gang may not make others leave; 0: it may
 
-    name_id topology;        // that the group below names, 0: none stands in the way
+    name_id topology;  // that the group below names, 0: none stands in the way
     uint32_t topology_group;
-    name_id level;           // required
-    uint32_t domain_need;    // pods that have to be together
+    name_id level;             // required
+    uint32_t domain_need;      // pods that have to be together
     bool domains_are_counted;  // false: pods are too different to be counted, `pods` of each is -1
-    bool start_is_full;      // there is not enough room for them in all domains together
-    const char *start;       // the one domain that all domains lie in, NULL: the whole cluster
+    bool start_is_full;        // there is not enough room for them in all domains together
+    const char *start;         // the one domain that all domains lie in, NULL: the whole cluster
     const struct explained_domain *domains;
     uint32_t domain_count;
 
     struct arena arena;
 };
 
-/* Explains why the gang waits. The engine must be open, with no action running; everything is left as it was. */
+/*
+ * Explains why the gang waits. The engine must be open, after the last action of the cycle; everything that decisions
+ * depend on is left as it was.
+ */
 void explain(struct engine *engine, gang_id gang, struct explanation *ret);
 void explanation_done(struct explanation *explanation);
 

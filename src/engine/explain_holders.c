@@ -32,6 +32,7 @@ static void add_held(struct engine *engine, struct map64 *index, struct holder_l
                               .level = NO_ID,
                           });
     }
+    BUG_ON(at >= holders->len);
     struct explained_holder *holder = &holders->items[at];
     holder->pods++;
     for (int r = 0; r < SHARE_COUNT; r++)
@@ -113,7 +114,7 @@ static void judge_other(struct search *s, bool is_due, struct explained_holder *
     } else if (!is_due) {
         holder->refusal = REFUSAL_OWN_SHARE;
         holder->level = s->queue;
-    } else if (gang->queue != NO_ID && !leaf_case(s, gang->queue)->is_source) {
+    } else if (gang->queue != NO_ID && leaf_case(s, gang->queue)->surplus <= 0) {
         holder->refusal = REFUSAL_IN_QUOTA;
         holder->level = leaf_case(s, gang->queue)->theirs;
     }
@@ -129,7 +130,7 @@ static void judge_all(struct engine *engine, const struct gang_view *view, struc
 
     begin_search(&preempt, engine, ACTION_PREEMPT, view);
     begin_search(&reclaim, engine, ACTION_RECLAIM, view);
-    vec_foreach(holders, holder) {
+    vec_foreach (holders, holder) {
         bool is_neighbour = holder->queue == own->queue;
 
         if (holder->gang == NO_ID) {

@@ -61,8 +61,8 @@ static int64_t lack_of(const struct look *look, node_id node, const struct books
 
     if (dim == RES_GPU && request_is_shared(request)) {
         int64_t missing = (int64_t)request->devices - devices_free(state, request, node_of(look, node), books);
-        int64_t part = request->kind == REQUEST_FRACTION ? (int64_t)llround(request->portion * (double)GPU_ONE)
-                                                         : GPU_ONE;
+        int64_t part =
+            request->kind == REQUEST_FRACTION ? (int64_t)llround(request->portion * (double)GPU_ONE) : GPU_ONE;
         return MAX(missing, 0) * part;
     }
     return asked_of(request, dim) - books->idle[dim] - books->releasing[dim];

@@ -68,8 +68,10 @@ static uint64_t lacks_of(const struct topology_demand *demand, const int64_t *fr
     uint64_t lacks = 0;
 
     for (uint32_t i = 0; i < demand->need_count; i++) {
-        if (demand->need[i] > (double)free[demand->need_dim[i]])
-            lacks |= UINT64_C(1) << demand->need_dim[i];
+        uint32_t dim = demand->need_dim[i];
+        double has = dim == RES_GPU ? gpu_to_double(free[dim]) : (double)free[dim];
+        if (demand->need[i] > has)
+            lacks |= UINT64_C(1) << dim;
     }
     return lacks;
 }

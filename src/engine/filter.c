@@ -159,7 +159,8 @@ static bool taints(struct engine *engine, pod_id pod, node_id node)
     return taints_tolerated(n, constraints, TAINT_NO_SCHEDULE) && taints_tolerated(n, constraints, TAINT_NO_EXECUTE);
 }
 
-static bool limits_nodes(const struct engine *engine, const struct request *request, const struct constraints *constraints)
+static bool limits_nodes(const struct engine *engine, const struct request *request,
+                         const struct constraints *constraints)
 {
     (void)engine;
     (void)request;
@@ -211,14 +212,16 @@ static bool worker_type(struct engine *engine, pod_id pod, node_id node)
                      is_cpu_only ? "node-role.kubernetes.io/cpu-worker" : "node-role.kubernetes.io/gpu-worker");
 }
 
-static bool has_spread(const struct engine *engine, const struct request *request, const struct constraints *constraints)
+static bool has_spread(const struct engine *engine, const struct request *request,
+                       const struct constraints *constraints)
 {
     (void)engine;
     (void)request;
     return constraints->spread_count > 0;
 }
 
-static bool has_volumes(const struct engine *engine, const struct request *request, const struct constraints *constraints)
+static bool has_volumes(const struct engine *engine, const struct request *request,
+                        const struct constraints *constraints)
 {
     (void)engine;
     (void)request;
@@ -255,7 +258,8 @@ const struct filter filters[] = {
     {"taints", PLUGIN_PREDICATES, FILTER_STATIC, NULL, taints, "node(s) had untolerated taint(s)"},
     {"node-affinity", PLUGIN_PREDICATES, FILTER_STATIC, limits_nodes, node_affinity,
      "node(s) didn't match Pod's node affinity/selector"},
-    {"pod-affinity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, affinity_passes, "node(s) didn't match pod affinity rules"},
+    {"pod-affinity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, affinity_passes,
+     "node(s) didn't match pod affinity rules"},
     {"volumes", PLUGIN_PREDICATES, FILTER_CLUSTER, has_volumes, volumes_pass,
      "node(s) didn't match PersistentVolume's node affinity"},
     {"worker-type", PLUGIN_PREDICATES, FILTER_STATIC, restricts_nodes, worker_type,

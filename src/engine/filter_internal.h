@@ -71,6 +71,8 @@ bool claims_exist(struct engine *engine, pod_id pod);            // names resolv
 bool claims_pass(struct engine *engine, pod_id pod, node_id node);
 void claims_allocate(struct engine *engine, pod_id pod);         // when the pod is placed on pod.node
 void claims_release(struct engine *engine, pod_id pod);          // when it is evicted, or its placing is turned around
+void claims_keep(struct engine *engine, pod_id pod);             // when it is bound
+void claims_close(struct engine *engine);                        // when the cycle ends: promises hold no devices
 
 /* NUMA (numa.c). */
 bool numa_passes(struct engine *engine, pod_id pod, node_id node);

@@ -61,23 +61,23 @@ static double baseline(struct search *s)
             s->feasible_hundredths += room->nodes.items[s->feasible.ids[i]].hundredths;
     }
     int64_t sum = s->feasible_hundredths;
-    vec_foreach(&s->recorded_nodes, node) {
+    vec_foreach (&s->recorded_nodes, node) {
         bool is_counted = s->feasible.is_all || room->nodes.items[*node].has_room;
         if (is_feasible(s, *node))
             sum += base_hundredths(s, *node) - (is_counted ? room->nodes.items[*node].hundredths : 0);
     }
     /* Members of recorded groups that stayed are on feasible nodes at most by chance; those count as well. */
     uint32_t number = ++s->number;
-    vec_foreach(&s->recorded, group) {
+    vec_foreach (&s->recorded, group) {
         for (uint32_t i = 0; i < group->count; i++) {
             node_id node = group->victims[i].node;
-            if (s->nodes[node].recorded_in == s->round || !is_feasible(s, node) || s->nodes[node].bound_in == number)
+            if (s->nodes[node].recorded_in == s->round || !is_feasible(s, node) || s->nodes[node].summed_in == number)
                 continue;
-            s->nodes[node].bound_in = number;
+            s->nodes[node].summed_in = number;
             sum += llround(node_tally(s, node)->recorded * 100);
         }
     }
-    vec_foreach(&s->victim_nodes, node) {
+    vec_foreach (&s->victim_nodes, node) {
         if (is_feasible(s, *node))
             sum -= base_hundredths(s, *node);
     }
@@ -133,6 +133,8 @@ static bool try_state(struct search *s, struct demand demand)
         scenario_begin(s);
         return scenario_try(s);
     }
+    if (refute_state(s))
+        return false;
     sort_nodes(s);
     uint32_t skipped = 0;
     while (demand.smallest > 0 && skipped < s->by_capacity.len &&

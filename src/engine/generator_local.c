@@ -85,6 +85,8 @@ static bool try_state(struct search *s)
         scenario_begin(s);
         return scenario_try(s);
     }
+    if (refute_state(s))
+        return false;
     uint32_t count;
     uint32_t(*nodes)[2] = nodes_of(s, vec_last(&s->groups).gang, &count);
     for (uint32_t i = 0; i < count; i++) {

@@ -93,7 +93,7 @@ void gpu_room_refresh(struct engine *engine)
 {
     struct gpu_room *room = engine->room;
 
-    vec_foreach(&room->stale, node) {
+    vec_foreach (&room->stale, node) {
         count_node(room, engine->state, *node, -1);
         room->nodes.items[*node] = read_books(engine->state, *node);
         count_node(room, engine->state, *node, +1);
@@ -121,6 +121,26 @@ static void read_all_nodes(struct engine *engine)
     }
 }
 
+/* The most GPUs of one item that the gang's victims fall into: a pod beyond a minimum, or all that minima need. */
+static int64_t largest_item(const struct state *state, const struct gang *gang)
+{
+    int64_t core = 0;
+    int64_t largest = 0;
+
+    for (uint32_t g = 0; g < gang->group_count; g++) {
+        const struct group *set = &gang->groups[g];
+        int64_t most = 0;
+        for (uint32_t i = 0; i < set->pods.len; i++) {
+            pod_id pod = set->pods.items[i];
+            if (status_in(state->pods.items[pod].status, ACTIVE_ALLOCATED))
+                most = MAX(most, pod_accepted(state, pod).v[SHARE_GPU]);
+        }
+        largest = MAX(largest, most);
+        core += most * MIN((int64_t)MAX(set->min, 0), (int64_t)set->pods.len);
+    }
+    return MAX(core, largest);
+}
+
 void gpu_room_gang_changed(struct engine *engine, gang_id id)
 {
     struct gpu_room *room = engine->room;
@@ -130,12 +150,13 @@ void gpu_room_gang_changed(struct engine *engine, gang_id id)
         return;
     struct leaf_bounds *leaf = &room->leaves.items[gang->queue];
     if (!leaf->has_gangs) {
-        *leaf = (struct leaf_bounds){true, false, gang->priority, gang->last_start};
+        *leaf = (struct leaf_bounds){true, false, gang->priority, gang->last_start, 0};
     } else {
         leaf->lowest_priority = MIN(leaf->lowest_priority, gang->priority);
         leaf->oldest_start = MIN(leaf->oldest_start, gang->last_start);
     }
     leaf->has_elastic |= gang_is_elastic(gang);
+    leaf->largest_item = MAX(leaf->largest_item, largest_item(engine->state, gang));
     room->bounded_gangs++;
 }
 
@@ -157,7 +178,9 @@ void gpu_room_update(struct engine *engine)
     const struct state *state = engine->state;
     const struct changes *changes = &state->changes;
 
-    if (changes->nodes_static || room->nodes.len != state->nodes.len || room->by_rank.bits != state->nodes_by_rank.len) {
+    room->has_moved_pods = false;
+    if (changes->nodes_static || room->nodes.len != state->nodes.len ||
+        room->by_rank.bits != state->nodes_by_rank.len) {
         read_all_nodes(engine);
     } else {
         for (uint32_t i = 0; i < changes->nodes.ids.len; i++)

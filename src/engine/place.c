@@ -49,9 +49,8 @@ static bool passes_cluster(struct engine *engine, pod_id pod, node_id node)
 
 static bool place_on(struct engine *engine, pod_id pod, node_id node, bool is_simulation)
 {
-    const struct numa_placement *numa = engine->state->has_numa && engine_has(engine, PLUGIN_NUMA)
-                                            ? numa_place(engine, pod, node)
-                                            : NULL;
+    const struct numa_placement *numa =
+        engine->state->has_numa && engine_has(engine, PLUGIN_NUMA) ? numa_place(engine, pod, node) : NULL;
     struct group_list groups = {0};
 
     engine->placements++;
@@ -118,7 +117,7 @@ static const pod_id *pods_below(const struct attempt *attempt, uint32_t group, c
         *ret_count = count;
         return pods;
     }
-    pod_id *below = arena_alloc(&attempt->engine->scratch, count * sizeof *below);
+    pod_id *below = arena_alloc(&attempt->engine->placing, count * sizeof *below);
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = state->pods.items[pods[i]].pod_set;
@@ -138,7 +137,7 @@ static bool place_children(const struct attempt *attempt, uint32_t group, const 
                            struct node_set nodes)
 {
     uint32_t child_count = attempt->gang->groups[group].child_count;
-    uint32_t *children = arena_alloc(&attempt->engine->scratch, (size_t)child_count * sizeof *children);
+    uint32_t *children = arena_alloc(&attempt->engine->placing, (size_t)child_count * sizeof *children);
 
     view_children(attempt->engine, attempt->view, group, false, children);
     for (uint32_t i = 0; i < child_count; i++) {
@@ -177,7 +176,7 @@ static bool place_group(const struct attempt *attempt, uint32_t group, const pod
         return false;
     }
     uint32_t set_count;
-    struct node_set *sets = topology_node_sets(engine, &engine->scratch, attempt->view, group, pods, count, nodes,
+    struct node_set *sets = topology_node_sets(engine, &engine->placing, attempt->view, group, pods, count, nodes,
                                                attempt->is_simulation, &set_count);
     for (uint32_t i = 0; i < set_count; i++) {
         if (place_within(attempt, group, pods, count, sets[i]))
@@ -191,8 +190,9 @@ bool place_gang(struct engine *engine, const struct gang_view *view, struct node
 {
     const struct gang *gang = &engine->state->gangs.items[view->gang];
     struct attempt attempt = {engine, view, gang, is_simulation};
-    struct verdict over = {0};
+    struct verdict over = {.pod = NO_ID};
 
+    arena_clear(&engine->placing);
     topology_begin(engine);
     if (view->chunk_count == 0)
         return false;
@@ -204,7 +204,7 @@ bool place_gang(struct engine *engine, const struct gang_view *view, struct node
     /* The view may be made anew while its pods change status; the attempt keeps the list as it was. */
     const pod_id *pods = view->chunk;
     if (view->chunk_count > 1) {
-        pod_id *copy = arena_alloc(&engine->scratch, (size_t)view->chunk_count * sizeof *copy);
+        pod_id *copy = arena_alloc(&engine->placing, (size_t)view->chunk_count * sizeof *copy);
         memcpy(copy, view->chunk, (size_t)view->chunk_count * sizeof *copy);
         pods = copy;
     }

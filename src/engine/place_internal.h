@@ -11,7 +11,7 @@ struct gang_view;
 
 /* Nodes that an attempt may use, by rank (that is, by name). */
 struct node_set {
-    bool is_all;           // every present node; `ids` is then state->nodes_by_rank
+    bool is_all;  // every present node; `ids` is then state->nodes_by_rank
     const node_id *ids;
     uint32_t count;
 };

@@ -20,12 +20,12 @@ struct engine;
  * begins. Sums are of integers, so that they do not depend on the order of changes.
  */
 struct node_room {
-    double free;           // idle and releasing GPUs with the free parts of shared ones
-    int64_t hundredths;    // the same, exactly
-    int64_t memory_mib;    // free memory of its GPUs
-    int64_t whole;         // idle and releasing GPUs that nobody shares; billionths, may be negative
-    int64_t most;          // `whole` if all sharers left, at least 0
-    bool has_room;         // GPUs are idle, or are being released
+    double free;         // idle and releasing GPUs with the free parts of shared ones
+    int64_t hundredths;  // the same, exactly
+    int64_t memory_mib;  // free memory of its GPUs
+    int64_t whole;       // idle and releasing GPUs that nobody shares; billionths, may be negative
+    int64_t most;        // `whole` if all sharers left, at least 0
+    bool has_room;       // GPUs are idle, or are being released
     bool is_ready;
     bool is_stale;
 };
@@ -39,19 +39,21 @@ struct leaf_bounds {
     bool has_elastic;
     int32_t lowest_priority;
     nsec_t oldest_start;   // 0: some gang never started
+    int64_t largest_item;  // GPUs that leave with one item, as reclaim counts them; billionths
 };
 
 struct gpu_room {
     VEC(struct node_room) nodes;  // by node id
     VEC(node_id) stale;
-    struct bitset by_rank;        // nodes with room
+    struct bitset by_rank;  // nodes with room
     uint32_t room_count;
-    uint32_t dra_nodes;           // whose GPUs come as claims: counts of whole GPUs do not hold there
-    int64_t hundredths;           // sums over ready nodes
+    uint32_t dra_nodes;   // whose GPUs come as claims: counts of whole GPUs do not hold there
+    bool has_moved_pods;  // in this cycle: leaving one node, promised another one
+    int64_t hundredths;   // sums over ready nodes
     int64_t memory_mib;
-    int64_t most;                 // over all nodes
+    int64_t most;                    // over all nodes
     VEC(struct leaf_bounds) leaves;  // by queue id
-    uint32_t bounded_gangs;       // taken into the bounds since they were made
+    uint32_t bounded_gangs;          // taken into the bounds since they were made
 };
 
 struct gpu_room *gpu_room_new(void);

@@ -35,7 +35,7 @@ void scenario_begin(struct search *s)
     vec_clear(&s->chosen);
     vec_clear(&s->victims);
     vec_clear(&s->victim_gangs);
-    vec_foreach(&s->recorded, group)
+    vec_foreach (&s->recorded, group)
         scenario_add(s, group);
 }
 
@@ -87,7 +87,7 @@ static uint32_t *added_ranks(struct search *s, uint32_t *ret_count)
     uint32_t *ranks = arena_alloc(&s->simulating, s->victims.len * sizeof *ranks);
     uint32_t count = 0;
 
-    vec_foreach(&s->victims, victim) {
+    vec_foreach (&s->victims, victim) {
         struct node_tally *tally = &s->nodes[victim->node];
         if (tally->chosen_in == s->scenario || !state->nodes.items[victim->node].is_present ||
             s->engine->room->nodes.items[victim->node].has_room)
@@ -155,7 +155,8 @@ static bool place_again(struct search *s)
 {
     struct engine *engine = s->engine;
     struct node_set nodes = feasible_nodes(s);
-    struct order *order = order_of_simulation(engine, &s->simulating, s->view, s->victim_gangs.items, s->victim_gangs.len);
+    struct order *order =
+        order_of_simulation(engine, &s->simulating, s->view, s->victim_gangs.items, s->victim_gangs.len);
     bool is_placed = false;
 
     while (!order_is_empty(order)) {
@@ -198,12 +199,12 @@ static bool group_has(const struct victim_group *group, pod_id pod)
 }
 
 struct recording {
-    uint32_t *next_chosen;  // by index in `chosen`: the next group of the same gang
-    uint32_t *next;         // likewise: the next one recorded
+    uint32_t *next_chosen;   // by index in `chosen`: the next group of the same gang
+    uint32_t *next;          // likewise: the next one recorded
     uint32_t *first_chosen;  // by index in `victim_gangs`
     uint32_t *first;
     uint32_t *last;
-    uint32_t *order;        // indexes in `victim_gangs`, in the order of their first recorded pod
+    uint32_t *order;  // indexes in `victim_gangs`, in the order of their first recorded pod
     uint32_t order_count;
 };
 

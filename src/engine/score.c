@@ -187,7 +187,8 @@ double score_placement_order(const struct engine *engine, pod_id pod, node_id no
     return 0;
 }
 
-struct placement_range score_placement_range(const struct engine *engine, pod_id pod, const node_id *nodes, uint32_t count)
+struct placement_range score_placement_range(const struct engine *engine, pod_id pod, const node_id *nodes,
+                                             uint32_t count)
 {
     int resource = placement_resource(state_request(engine->state, pod));
     struct placement_range range = {INT64_MAX, INT64_MIN};

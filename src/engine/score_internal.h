@@ -46,5 +46,6 @@ struct placement_range {
     int64_t high;
 };
 
-struct placement_range score_placement_range(const struct engine *engine, pod_id pod, const node_id *nodes, uint32_t count);
+struct placement_range score_placement_range(const struct engine *engine, pod_id pod, const node_id *nodes,
+                                             uint32_t count);
 double score_placement_points(const struct engine *engine, pod_id pod, node_id node, struct placement_range range);

@@ -34,6 +34,7 @@ static void make_marks(struct search *s)
     s->nodes = xcalloc(state->nodes.len, sizeof *s->nodes);
     s->gangs = xcalloc(state->gangs.len, sizeof *s->gangs);
     s->leaves = xcalloc(state->queues.len, sizeof *s->leaves);
+    s->sides = xcalloc(state->queues.len, sizeof *s->sides);
     s->before = xcalloc(state->queues.len, sizeof *s->before);
     s->rests = xcalloc(state->queues.len, sizeof *s->rests);
 }
@@ -60,6 +61,7 @@ void search_done(struct search *s)
     free(s->nodes);
     free(s->gangs);
     free(s->leaves);
+    free(s->sides);
     free(s->before);
     free(s->rests);
 }
@@ -70,8 +72,7 @@ bool search_must_stop(struct search *s)
 
     if (s->is_over || s->generator_is_over)
         return true;
-    if (engine->config.max_placements > 0 &&
-        engine->placements - s->placements_before >= engine->config.max_placements)
+    if (engine->config.max_placements > 0 && engine->placements - s->placements_before >= engine->config.max_placements)
         s->is_over = true;
     if (engine->should_stop) {
         void *context = engine->should_stop_context;
@@ -107,11 +108,11 @@ static bool probe(struct search *s, uint32_t count)
 static void adopt_outcome(struct search *s)
 {
     vec_clear(&s->recorded);
-    vec_foreach(&s->outcome, group)
+    vec_foreach (&s->outcome, group)
         vec_push(&s->recorded, *group);
     vec_clear(&s->recorded_nodes);
     s->round = ++s->number;
-    vec_foreach(&s->outcome_nodes, node) {
+    vec_foreach (&s->outcome_nodes, node) {
         if (s->nodes[*node].recorded_in == s->round)
             continue;
         s->nodes[*node].recorded_in = s->round;

@@ -157,8 +157,7 @@ static bool grow(struct search *s)
     int64_t most = s->action == ACTION_CONSOLIDATION ? engine->config.max_consolidation_preemptees : -1;
 
     if (!s->victim_order)
-        s->victim_order =
-            order_of_victims(engine, &s->probing, search_takes_queue, search_takes_gang, s);
+        s->victim_order = order_of_victims(engine, &s->probing, search_takes_queue, search_takes_gang, s);
     while (!order_is_empty(s->victim_order)) {
         const struct gang_view *view = order_pop(s->victim_order);
         uint32_t count;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Whose gangs an action may look at, and whether it may start at all. */
+#include <math.h>
+
 #include "engine/engine_internal.h"
 #include "engine/search_internal.h"
 #include "engine/share_internal.h"
@@ -75,23 +77,31 @@ static bool may_take_from(const struct search *s, queue_id mine, queue_id theirs
     return !has_less;
 }
 
-/* Would the validator let the first item from there go? What is left of the queue only shrinks after it. */
-static bool lets_first_go(const struct search *s, queue_id mine, queue_id theirs)
+/*
+ * GPUs that the other side has above what the validator defends: it lets items go while there are any. Unlimited when it
+ * is another resource that it has too much of. What is left only shrinks, so that no other resource joins later.
+ */
+static double surplus_of(const struct search *s, queue_id mine, queue_id theirs)
 {
     const struct engine *engine = s->engine;
-    const struct state *state = engine->state;
+    const struct queue *queues = engine->state->queues.items;
     double held[SHARE_COUNT];
+    double surplus = 0;
 
-    share_allocated(engine, theirs, held);
-    if (is_over_share(engine, theirs, held))
-        return true;
-    bool is_over_quota = false;
-    for (int r = 0; r < SHARE_COUNT; r++)
-        is_over_quota |= !share_le(held[r], state->queues.items[theirs].deserved[r]);
-    if (!is_over_quota)
-        return false;
     share_allocated(engine, mine, held);
-    return share_stays_deserved(&state->queues.items[mine], held, s->asked);
+    bool keeps_quota = share_stays_deserved(&queues[mine], held, s->asked);
+    share_allocated(engine, theirs, held);
+    for (int r = 0; r < SHARE_COUNT; r++) {
+        double bound = share_allocatable(engine, theirs, r);
+        if (keeps_quota && !share_le(bound, queues[theirs].deserved[r]))
+            bound = queues[theirs].deserved[r];
+        if (share_le(held[r], bound))
+            continue;
+        if (r != SHARE_GPU)
+            return INFINITY;
+        surplus = held[r] - bound;
+    }
+    return surplus;
 }
 
 const struct leaf_case *leaf_case(struct search *s, queue_id leaf)
@@ -104,7 +114,8 @@ const struct leaf_case *leaf_case(struct search *s, queue_id leaf)
     if (s->action == ACTION_RECLAIM) {
         share_level(s->engine, s->queue, leaf, &found->mine, &found->theirs);
         found->is_source = leaf != s->queue && may_take_from(s, found->mine, found->theirs);
-        found->gives_up = found->is_source && lets_first_go(s, found->mine, found->theirs);
+        found->surplus = found->is_source ? surplus_of(s, found->mine, found->theirs) : 0;
+        found->gives_up = found->surplus > 0;
         found->min_runtime = reclaim_min_runtime(s->engine, s->queue, leaf);
     } else if (s->action == ACTION_PREEMPT) {
         found->is_source = leaf == s->queue;
@@ -138,8 +149,7 @@ bool search_takes_queue(void *context, queue_id leaf)
         return false;
     if (s->action == ACTION_CONSOLIDATION)
         return true;
-    if (s->action == ACTION_PREEMPT &&
-        bounds->lowest_priority >= s->engine->state->gangs.items[s->gang].priority)
+    if (s->action == ACTION_PREEMPT && bounds->lowest_priority >= s->engine->state->gangs.items[s->gang].priority)
         return false;
     /* The one that started first is the first to be free to go. */
     return bounds->has_elastic || !is_within(s, bounds->oldest_start, found->min_runtime);

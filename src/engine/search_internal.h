@@ -41,7 +41,7 @@ struct signatures;
 struct victim {
     pod_id pod;
     node_id node;
-    double freed;          // GPUs that its queue gets back
+    double freed;  // GPUs that its queue gets back
 };
 
 /* Victims that go together: what one step of eviction takes from a gang, or several such steps in one. */
@@ -61,10 +61,10 @@ struct top_item {
 
 struct top_list {
     struct top_item *items;
-    double *work;          // room for top_list_takes
+    double *work;  // room for top_list_takes
     uint32_t len;
     uint32_t want;
-    double unit;           // not 0: `units` counts how often this whole number goes into the values
+    double unit;  // not 0: `units` counts how often this whole number goes into the values
     int64_t units;
 };
 
@@ -83,57 +83,61 @@ int64_t units_in(double value, double unit);
 struct domain_level {
     name_id topology;
     name_id key;
-    uint32_t *domain_of;   // by node id, NO_ID where the label is missing
-    double *free;          // by domain: idle and releasing GPUs
+    uint32_t *domain_of;  // by node id, NO_ID where the label is missing
+    double *free;         // by domain: idle and releasing GPUs
     uint32_t domain_count;
-    uint32_t *groups;      // of the gang that have to be together at this level
-    double *running;       // GPUs that each has already
+    uint32_t *groups;  // of the gang that have to be together at this level
+    double *running;   // GPUs that each has already
     uint32_t group_count;
 };
 
 struct domain_filter {
     const struct domain_level *level;
-    double *capacity;      // by domain: free GPUs and those of victims
-    double *demands;       // of the groups, largest first
+    double *capacity;  // by domain: free GPUs and those of victims
+    double *demands;   // of the groups, largest first
     struct top_list best;
 };
 
 /* What the pre-filters of a probe know; see search_prefilter.c. */
 struct prefilters {
-    constraints_id *picky;        // of pods that may go only to some nodes and have met none of them
+    constraints_id *picky;  // of pods that may go only to some nodes and have met none of them
     uint32_t picky_count;
     struct domain_filter *levels;
-    const double *demands;        // GPUs of each pod, largest first; up to the first 0
+    const double *demands;  // GPUs of each pod, largest first; up to the first 0
     uint32_t demand_count;
     struct top_list best;
-    bool is_monotone;             // more pods never pass where fewer did not
+    bool is_monotone;  // more pods never pass where fewer did not
 };
 
+/* Slots are counted for the victims of a scenario, and for all victims of a probe so far. */
+enum slot_count { OF_SCENARIO, OF_STATE, _SLOT_COUNT_MAX };
+
 struct pod_mark {
-    uint32_t recorded;     // the probe for which it is a recorded victim
-    uint32_t listed;       // the scenario that it is in
+    uint32_t recorded;  // the probe for which it is a recorded victim
+    uint32_t listed;    // the scenario that it is in
 };
 
 struct node_tally {
-    uint32_t probe;        // the probe that the following is about
-    uint32_t first_seat;   // gangs with potential victims here, in the order in which they came; NO_ID: none
+    uint32_t probe;       // the probe that the following is about
+    uint32_t first_seat;  // gangs with potential victims here, in the order in which they came; NO_ID: none
     uint32_t last_seat;
-    uint32_t appearance;   // among nodes with potential victims
-    double capacity;       // free GPUs and those of victims, added in the order of victims
-    double recorded;       // GPUs of recorded victims
-    double potential;      // GPUs of potential victims
-    uint32_t bound_in;     // the scenario or sum that `bound` is about
-    uint32_t chosen_in;    // the scenario that chose the node
-    uint32_t recorded_in;  // the generator's round in which a recorded victim was really moved from here
-    int64_t bound;         // whole GPUs that its victims free at most; billionths
+    uint32_t appearance;                 // among nodes with potential victims
+    double capacity;                     // free GPUs and those of victims, added in the order of victims
+    double recorded;                     // GPUs of recorded victims
+    double potential;                    // GPUs of potential victims
+    uint32_t summed_in;                  // the sum that the node is in
+    uint32_t chosen_in;                  // the scenario that chose the node
+    uint32_t recorded_in;                // the generator's round in which a recorded victim was really moved from here
+    uint32_t bound_in[_SLOT_COUNT_MAX];  // the scenario or probe that `bound` is about
+    int64_t bound[_SLOT_COUNT_MAX];      // whole GPUs that its victims free at most; billionths
 };
 
 struct gang_tally {
     uint32_t probe;
     uint32_t first_group;
     uint32_t last_group;
-    uint32_t listed;       // the scenario that it is in
-    uint32_t place;        // and where, while a scenario is validated
+    uint32_t listed;  // the scenario that it is in
+    uint32_t place;   // and where, while a scenario is validated
 };
 
 struct seat {
@@ -143,12 +147,20 @@ struct seat {
 
 /* A leaf queue as a source of victims for the gang under way. */
 struct leaf_case {
-    uint32_t solve;        // the search that this is about
-    bool is_source;        // the queues' books allow taking from it
-    bool gives_up;         // a first victim from it would be allowed to be evicted
+    uint32_t solve;  // the search that this is about
+    bool is_source;  // the queues' books allow taking from it
+    bool gives_up;   // a first victim from it would be allowed to be evicted
+    double surplus;  // GPUs that its side may give, but for the last item; may be infinite
     nsec_t min_runtime;
-    queue_id mine;         // the two queues below the deepest common ancestor
+    queue_id mine;  // the two queues below the deepest common ancestor
     queue_id theirs;
+};
+
+/* What the leaves of one side may give. */
+struct side {
+    uint32_t solve;
+    int64_t held;  // billionths
+    int64_t largest_item;
 };
 
 struct queue_before {
@@ -157,38 +169,42 @@ struct queue_before {
 };
 
 struct queue_rest {
-    uint32_t validation;   // that the following is about
-    uint32_t involved;     // bits of resources that victims of its gangs give back
+    uint32_t validation;  // that the following is about
+    uint32_t involved;    // bits of resources that victims of its gangs give back
     struct amounts left;
 };
 
 /* Slots by domain of a level at which pods have to be together. */
 struct level_slots {
-    int64_t *base;              // by domain, without victims
-    int64_t *added;             // by domain: by the victims of the scenario `added_in`
-    uint32_t *added_in;
+    int64_t *base;                   // by domain, without victims
+    int64_t *with[_SLOT_COUNT_MAX];  // by domain: with the victims of the scenario or probe `counted_in`
+    uint32_t *counted_in[_SLOT_COUNT_MAX];
     int64_t most_base;
-    int64_t most;               // in one domain, with the victims last counted
+    int64_t most[_SLOT_COUNT_MAX];  // in one domain
+    uint32_t need;                  // pods of the probe that one domain has to hold
 };
 
 /* Refutations: what is known to be hopeless in the search under way. See search_refute.c. */
 struct refutation {
-    uint32_t never_passes;      // pre-filters never pass for so many pods or more
-    int64_t unit;               // whole GPUs of the smallest pod of the probe that takes any; 0: no such test
-    uint32_t unit_count;        // pods that take whole GPUs
-    int64_t base_unit;          // that `base_slots` are for
-    int64_t base_slots;         // such pods that free GPUs hold without victims
-    struct level_slots *levels; // by the search's levels
-    int64_t local_gain;         // most pods that one step of the local generator added room for; -1: not known
-    int64_t local_unit;         // of that size
-    const pod_id *local_past;   // what was recorded when that was found
+    uint32_t never_passes;       // pre-filters never pass for so many pods or more
+    int64_t unit;                // whole GPUs of the smallest pod of the probe that takes any; 0: no such test
+    uint32_t unit_count;         // pods that take whole GPUs
+    int64_t base_unit;           // that `base_slots` are for
+    int64_t base_slots;          // such pods that free GPUs hold without victims
+    struct level_slots *levels;  // by the search's levels; NULL: not counted
+    uint32_t state_probe;        // the probe of which the first `state_groups` groups are counted
+    uint32_t state_groups;
+    int64_t state_slots;       // that they add
+    int64_t local_gain;        // most pods that one step of the local generator added room for; -1: not known
+    int64_t local_unit;        // of that size
+    const pod_id *local_past;  // what was recorded when that was found
     uint32_t local_past_count;
 };
 
 struct search {
     struct engine *engine;
     enum action action;
-    uint32_t number;            // gives marks their numbers
+    uint32_t number;  // gives marks their numbers
 
     /* The gang. */
     gang_id gang;
@@ -198,55 +214,56 @@ struct search {
     double asked[SHARE_COUNT];
     uint32_t solve;
     uint64_t placements_before;
-    bool is_over;               // a limit ended it
+    bool is_over;  // a limit ended it
     bool ends_action;
-    struct node_set feasible;   // nodes that may have room before anything is evicted
-    struct top_list roomiest;   // the best of them, for pre-filters; made when first needed
+    struct node_set feasible;     // nodes that may have room before anything is evicted
+    struct top_list roomiest;     // the best of them, for pre-filters; made when first needed
     int64_t feasible_hundredths;  // their GPUs, -1 while not summed up
-    struct domain_level *levels;   // at which groups of the gang have to be together
+    struct domain_level *levels;  // at which groups of the gang have to be together
     uint32_t level_count;
     struct refutation refutation;
-    struct map64 failed;        // fingerprints of scenarios
+    struct map64 failed;  // fingerprints of scenarios
 
     /* A generator's round. */
-    uint32_t generator;         // index in the settings
+    uint32_t generator;  // index in the settings
     bool generator_is_over;
     uint32_t round;
     struct victim_groups recorded;
-    VEC(node_id) recorded_nodes;   // that its really moved victims were on
+    VEC(node_id) recorded_nodes;  // that its really moved victims were on
 
     /* A probe. */
     uint32_t probe;
     const struct gang_view *view;
     struct prefilters prefilters;
-    struct order *victim_order;    // made when first needed
+    struct order *victim_order;  // made when first needed
     bool has_offered;
     bool is_exhausted;
     bool has_passed;
-    uint32_t grown;                // batches taken
+    uint32_t grown;  // batches taken
     uint32_t candidate_gangs;
-    struct victim_groups groups;   // recorded ones, then potential ones as they came
-    VEC(uint32_t) next_group;      // of the same gang
+    struct victim_groups groups;  // recorded ones, then potential ones as they came
+    VEC(uint32_t) next_group;     // of the same gang
     VEC(struct seat) seats;
-    VEC(node_id) victim_nodes;     // nodes of potential victims, by appearance
-    VEC(node_id) by_capacity;      // the same in the order in which the gang generator takes them
+    VEC(node_id) victim_nodes;  // nodes of potential victims, by appearance
+    VEC(node_id) by_capacity;   // the same in the order in which the gang generator takes them
 
     /* A scenario. */
     uint32_t scenario;
-    struct victim_groups chosen;   // groups, recorded ones first
-    VEC(struct victim) victims;    // of all of them, each once
+    struct victim_groups chosen;  // groups, recorded ones first
+    VEC(struct victim) victims;   // of all of them, each once
     VEC(gang_id) victim_gangs;
     struct victim_groups outcome;  // what a success records
     VEC(node_id) outcome_nodes;
-    bool is_repeatable;            // recording left the list of victims as it was
+    bool is_repeatable;  // recording left the list of victims as it was
 
     struct arena solving;
     struct arena probing;
     struct arena simulating;
-    struct pod_mark *pods;         // by id; zeros until used
+    struct pod_mark *pods;  // by id; zeros until used
     struct node_tally *nodes;
     struct gang_tally *gangs;
     struct leaf_case *leaves;
+    struct side *sides;  // by queue id
     struct queue_before *before;
     struct queue_rest *rests;
     uint32_t validation;
@@ -315,6 +332,7 @@ void refute_begin(struct search *search);
 bool refute_search(struct search *search, const struct gang_view *view);
 void refute_begin_probe(struct search *search, uint32_t count);
 bool refute_probe(struct search *search, uint32_t count);
+bool refute_state(struct search *search);
 bool refute_scenario(struct search *search);
 void refute_learn_exhausted(struct search *search, uint32_t count, bool is_local);
 

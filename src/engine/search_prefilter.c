@@ -112,7 +112,8 @@ void prefilters_find_levels(struct search *s)
     }
 }
 
-static void begin_level(struct search *s, struct domain_filter *filter, const struct domain_level *level, uint32_t count)
+static void begin_level(struct search *s, struct domain_filter *filter, const struct domain_level *level,
+                        uint32_t count)
 {
     const struct state *state = s->engine->state;
     const struct gang *gang = &state->gangs.items[s->gang];

@@ -8,15 +8,17 @@
  *    success places the whole chunk, which asks for them. The same for a limit of the gang's own leaf in reclaim, whose
  *    victims are in other leaves.
  *
- * 2. No leaf may give anything. The validator lets an item go while what is left of the victim's side is above its share
- *    or quota; what is left only shrinks. A side that may not give the first item gives none, ever. So victims from there
- *    have to be placed again, and where nothing is consolidated, not even that helps.
+ * 2. Sides that may not give. The validator lets an item go while what is left of the victim's side is above its share or
+ *    quota; what is left only shrinks. So a side that may not give the first item gives none, and one that has too many
+ *    GPUs, and too much of nothing else, gives its surplus and one item at most. All other victims have to be placed
+ *    again; and where moved victims count as taken, a side that gives none has no use at all.
  *
  * 3. Whole GPUs are conserved. Let W(n) be the GPUs of node n that are idle or being released and that nobody shares, as
- *    if all sharers had left. If all victims but those evicted from giving leaves end up on nodes again, then for each
- *    node W before - W after <= max(0, W before) + what was evicted from it: a node that something was placed on ends at
- *    0 or above, any other only gained. Summed up: what the chunk takes <= sum of max(0, W) + what giving leaves have.
- *    Nodes whose GPUs come as claims are charged once for several pods; where there are any, this is not used.
+ *    if all sharers had left. If all victims but those given end up on nodes again, then for each node
+ *    W before - W after <= max(0, W before) + what was given there: a node that something was placed on ends at 0 or
+ *    above, any other only gained. Summed up: what the chunk takes <= sum of max(0, W) + what sides give. Nodes whose
+ *    GPUs come as claims are charged once for several pods; where there are any, this is not used. Nor once a pod was
+ *    moved: as in KAI, such a pod goes back to its promised place, full or not, when it finds the one that it is leaving.
  *
  * 4. Pods of at least u whole GPUs need one of the slots floor(W(n) / u) each, on nodes that may be used, where W counts
  *    all victims of the scenario as gone, and a victim that shares GPUs as if it freed each of them whole. Pods that a
@@ -67,6 +69,14 @@ static bool leaf_is_at_limit(const struct search *s, const struct gang_view *vie
     return false;
 }
 
+/* What a side gives at most: an item goes as long as there is a surplus before it, so the last one may be all beyond it. */
+static int64_t gives_at_most(const struct side *side, double surplus)
+{
+    double most = surplus * (double)GPU_ONE + (double)side->largest_item;
+
+    return most < (double)side->held ? (int64_t)most + 1 : side->held;
+}
+
 /* Tests 2 and 3; also whether there is any victim to look at. */
 static bool leaves_give_too_little(struct search *s)
 {
@@ -77,22 +87,29 @@ static bool leaves_give_too_little(struct search *s)
     int64_t given = 0;
     int64_t need = 0;
 
-    if (s->action != ACTION_RECLAIM)
-        return s->action == ACTION_PREEMPT && !search_takes_queue(s, s->queue);
     for (queue_id leaf = 0; leaf < room->leaves.len; leaf++) {
         if (!room->leaves.items[leaf].has_gangs || !search_takes_queue(s, leaf))
             continue;
+        const struct leaf_case *found = leaf_case(s, leaf);
         has_source = true;
-        if (!leaf_case(s, leaf)->gives_up)
+        if (!found->gives_up)
             continue;
+        /* Leaves of one side share its surplus: each takes the place of the sum so far. */
+        struct side *side = &s->sides[found->theirs];
+        if (side->solve != s->solve)
+            *side = (struct side){.solve = s->solve};
+        else
+            given -= gives_at_most(side, found->surplus);
+        side->held += state->queues.items[leaf].allocated.v[SHARE_GPU];
+        side->largest_item = MAX(side->largest_item, room->leaves.items[leaf].largest_item);
+        given += gives_at_most(side, found->surplus);
         has_giver = true;
-        given += state->queues.items[leaf].allocated.v[SHARE_GPU];
     }
     if (!has_source || (!has_giver && !s->engine->config.allows_consolidating_reclaim))
         return true;
     for (uint32_t i = 0; i < s->chunk_count; i++)
         need += whole_gpus(state_request(state, s->chunk[i]));
-    return need > 0 && room->dra_nodes == 0 && room->most + given < need;
+    return need > 0 && room->dra_nodes == 0 && !room->has_moved_pods && room->most + given < need;
 }
 
 bool refute_search(struct search *s, const struct gang_view *view)
@@ -101,7 +118,9 @@ bool refute_search(struct search *s, const struct gang_view *view)
 
     if (!capacity_allows_fixed(s->engine, gang, view->asked_most, NULL) || leaf_is_at_limit(s, view))
         return true;
-    return leaves_give_too_little(s);
+    if (s->action == ACTION_RECLAIM)
+        return leaves_give_too_little(s);
+    return s->action == ACTION_PREEMPT && !search_takes_queue(s, s->queue);
 }
 
 /* ---- Slots. ---- */
@@ -132,11 +151,11 @@ static void count_levels(struct search *s)
     for (uint32_t i = 0; i < s->level_count; i++) {
         const struct domain_level *level = &s->levels[i];
         struct level_slots *slots = &r->levels[i];
-        *slots = (struct level_slots){
-            .base = arena_calloc(&s->solving, level->domain_count, sizeof *slots->base),
-            .added = arena_alloc(&s->solving, level->domain_count * sizeof *slots->added),
-            .added_in = arena_calloc(&s->solving, level->domain_count, sizeof *slots->added_in),
-        };
+        *slots = (struct level_slots){.base = arena_calloc(&s->solving, level->domain_count, sizeof *slots->base)};
+        for (enum slot_count of = 0; of < _SLOT_COUNT_MAX; of++) {
+            slots->with[of] = arena_alloc(&s->solving, level->domain_count * sizeof *slots->with[of]);
+            slots->counted_in[of] = arena_calloc(&s->solving, level->domain_count, sizeof *slots->counted_in[of]);
+        }
         for (uint32_t k = 0; k < s->feasible.count; k++) {
             uint32_t domain = level->domain_of[s->feasible.ids[k]];
             if (domain == NO_ID)
@@ -169,60 +188,74 @@ static void count_base(struct search *s)
 {
     struct refutation *r = &s->refutation;
 
-    if (r->base_unit == r->unit)
+    if (r->base_unit != r->unit) {
+        r->base_unit = r->unit;
+        r->base_slots = 0;
+        for (uint32_t i = 0; i < s->feasible.count; i++)
+            r->base_slots += slots_in(s->engine->room->nodes.items[s->feasible.ids[i]].whole, r->unit);
+        if (s->level_count > 0 && engine_has(s->engine, PLUGIN_TOPOLOGY))
+            count_levels(s);
+    }
+    if (r->state_probe == s->probe)
         return;
-    r->base_unit = r->unit;
-    r->base_slots = 0;
-    for (uint32_t i = 0; i < s->feasible.count; i++)
-        r->base_slots += slots_in(s->engine->room->nodes.items[s->feasible.ids[i]].whole, r->unit);
-    if (s->level_count > 0 && engine_has(s->engine, PLUGIN_TOPOLOGY))
-        count_levels(s);
+    r->state_probe = s->probe;
+    r->state_groups = 0;
+    r->state_slots = 0;
+    for (uint32_t i = 0; r->levels && i < s->level_count; i++) {
+        r->levels[i].need = need_of_level(s, &s->levels[i], s->view->chunk_count);
+        r->levels[i].most[OF_STATE] = r->levels[i].most_base;
+    }
 }
 
-static void add_to_levels(struct search *s, node_id node, int64_t added)
+static void add_to_levels(struct search *s, enum slot_count of, uint32_t number, node_id node, int64_t added)
 {
     for (uint32_t i = 0; i < s->level_count; i++) {
         struct level_slots *slots = &s->refutation.levels[i];
         uint32_t domain = s->levels[i].domain_of[node];
         if (domain == NO_ID)
             continue;
-        if (slots->added_in[domain] != s->scenario) {
-            slots->added_in[domain] = s->scenario;
-            slots->added[domain] = slots->base[domain];
+        if (slots->counted_in[of][domain] != number) {
+            slots->counted_in[of][domain] = number;
+            slots->with[of][domain] = slots->base[domain];
         }
-        slots->added[domain] += added;
-        slots->most = MAX(slots->most, slots->added[domain]);
+        slots->with[of][domain] += added;
+        slots->most[of] = MAX(slots->most[of], slots->with[of][domain]);
     }
 }
 
-/* Slots that the scenario's victims add to those without any. A node's only grow, and so do those of its domains. */
+/* Slots that one more victim adds. A node's only grow, and so do those of its domains. */
+static int64_t add_victim(struct search *s, enum slot_count of, uint32_t number, const struct victim *victim)
+{
+    struct node_tally *tally = &s->nodes[victim->node];
+    int64_t whole = s->engine->room->nodes.items[victim->node].whole;
+    int64_t unit = s->refutation.unit;
+    int64_t before;
+
+    if (tally->bound_in[of] != number) {
+        tally->bound_in[of] = number;
+        tally->bound[of] = 0;
+        before = is_usable(s, victim->node) ? slots_in(whole, unit) : 0;
+    } else {
+        before = slots_in(whole + tally->bound[of], unit);
+    }
+    tally->bound[of] += frees_at_most(s->engine->state, victim->pod);
+    int64_t added = slots_in(whole + tally->bound[of], unit) - before;
+    if (added > 0 && s->refutation.levels)
+        add_to_levels(s, of, number, victim->node, added);
+    return added;
+}
+
+/* Slots that the scenario's victims add to those without any; its number must not have been counted before. */
 static int64_t added_slots(struct search *s)
 {
-    const struct state *state = s->engine->state;
     struct refutation *r = &s->refutation;
-    int64_t all = 0;
+    int64_t added = 0;
 
     for (uint32_t i = 0; r->levels && i < s->level_count; i++)
-        r->levels[i].most = r->levels[i].most_base;
-    for (uint32_t i = 0; i < s->victims.len; i++) {
-        node_id node = s->victims.items[i].node;
-        struct node_tally *tally = &s->nodes[node];
-        int64_t whole = s->engine->room->nodes.items[node].whole;
-        int64_t added;
-        if (tally->bound_in != s->scenario) {
-            tally->bound_in = s->scenario;
-            tally->bound = 0;
-            added = is_usable(s, node) ? -slots_in(whole, r->unit) : 0;
-        } else {
-            added = -slots_in(whole + tally->bound, r->unit);
-        }
-        tally->bound += frees_at_most(state, s->victims.items[i].pod);
-        added += slots_in(whole + tally->bound, r->unit);
-        all += added;
-        if (added > 0 && r->levels)
-            add_to_levels(s, node, added);
-    }
-    return all;
+        r->levels[i].most[OF_SCENARIO] = r->levels[i].most_base;
+    for (uint32_t i = 0; i < s->victims.len; i++)
+        added += add_victim(s, OF_SCENARIO, s->scenario, &s->victims.items[i]);
+    return added;
 }
 
 void refute_begin_probe(struct search *s, uint32_t count)
@@ -239,20 +272,42 @@ void refute_begin_probe(struct search *s, uint32_t count)
     }
 }
 
-bool refute_scenario(struct search *s)
+static bool has_too_few(const struct search *s, enum slot_count of, int64_t added)
 {
     const struct refutation *r = &s->refutation;
+
+    if (r->base_slots + added < r->unit_count)
+        return true;
+    for (uint32_t i = 0; r->levels && i < s->level_count; i++) {
+        if (r->levels[i].most[of] < r->levels[i].need)
+            return true;
+    }
+    return false;
+}
+
+/* All victims so far are an upper bound of every scenario made of them. */
+bool refute_state(struct search *s)
+{
+    struct refutation *r = &s->refutation;
 
     if (r->unit == 0 || map64_len(&s->failed) == 0)
         return false;
     count_base(s);
-    if (r->base_slots + added_slots(s) < r->unit_count)
-        return true;
-    for (uint32_t i = 0; r->levels && i < s->level_count; i++) {
-        if (r->levels[i].most < need_of_level(s, &s->levels[i], s->view->chunk_count))
-            return true;
+    for (; r->state_groups < s->groups.len; r->state_groups++) {
+        const struct victim_group *group = &s->groups.items[r->state_groups];
+        /* Recorded groups may overlap; a pod that counts twice only makes the bound weaker. */
+        for (uint32_t i = 0; i < group->count; i++)
+            r->state_slots += add_victim(s, OF_STATE, s->probe, &group->victims[i]);
     }
-    return false;
+    return has_too_few(s, OF_STATE, r->state_slots);
+}
+
+bool refute_scenario(struct search *s)
+{
+    if (s->refutation.unit == 0 || map64_len(&s->failed) == 0)
+        return false;
+    count_base(s);
+    return has_too_few(s, OF_SCENARIO, added_slots(s));
 }
 
 static bool past_is_recorded(const struct search *s)

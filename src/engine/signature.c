@@ -22,7 +22,7 @@ struct representative {
 struct signatures {
     struct engine *engine;
     struct arena *arena;
-    struct map64 by_signature;     // index in `failed`
+    struct map64 by_signature;  // index in `failed`
     VEC(struct representative) failed;
     VEC(uint64_t) of_constraints;  // by id; 0: not computed yet
 };

@@ -30,6 +30,13 @@ static void touch(struct engine *engine, node_id node)
     gpu_room_node_touched(engine, node);
 }
 
+/* The operation under way is complete. */
+static void finish(struct engine *engine, node_id node)
+{
+    vec_last(&engine->operations).after = undo_here(&engine->state->undo);
+    touch(engine, node);
+}
+
 static struct operation *append(struct engine *engine, enum operation_kind kind, pod_id pod, node_id node)
 {
     vec_push(&engine->operations, (struct operation){
@@ -38,7 +45,6 @@ static struct operation *append(struct engine *engine, enum operation_kind kind,
                                       .node = node,
                                       .is_valid = true,
                                       .evict = NO_ID,
-                                      .before = undo_here(&engine->state->undo),
                                   });
     return &vec_last(&engine->operations);
 }
@@ -73,9 +79,8 @@ static void end_operation(struct engine *engine, const struct operation *op)
 
 void statement_rollback(struct engine *engine, uint32_t checkpoint)
 {
-    if (engine->operations.len <= checkpoint)
-        return;
-    undo_back_to(&engine->state->undo, engine->operations.items[checkpoint].before);
+    /* What was changed on the way to an operation, which may not have come about, is taken back as well. */
+    undo_back_to(&engine->state->undo, checkpoint > 0 ? engine->operations.items[checkpoint - 1].after : 0);
     while (engine->operations.len > checkpoint) {
         struct operation op = vec_pop(&engine->operations);
         end_operation(engine, &op);
@@ -129,7 +134,7 @@ void statement_evict(struct engine *engine, pod_id pod)
     node_hold(engine->state, p->node, pod);
     settle_place(engine, pod, -1);
     pod_set_virtual(engine->state, pod, true);
-    touch(engine, p->node);
+    finish(engine, p->node);
 }
 
 static bool same_numa(const struct numa_placement *a, const struct numa_placement *b)
@@ -173,7 +178,7 @@ static bool unevict(struct engine *engine, pod_id pod)
     node_release(engine->state, node, pod);
     node_hold(engine->state, node, pod);
     settle_place(engine, pod, +1);
-    touch(engine, node);
+    finish(engine, node);
     return true;
 }
 
@@ -203,7 +208,7 @@ bool statement_pipeline(struct engine *engine, pod_id pod, node_id node, bool up
         node_release(engine->state, node, pod);
     node_hold(engine->state, node, pod);
     settle_place(engine, pod, +1);
-    touch(engine, node);
+    finish(engine, node);
     return true;
 }
 
@@ -219,7 +224,7 @@ void statement_allocate(struct engine *engine, pod_id pod, node_id node, struct 
     set_numa(engine, pod, numa);
     node_hold(engine->state, node, pod);
     settle_place(engine, pod, +1);
-    touch(engine, node);
+    finish(engine, node);
 }
 
 void statement_convert(struct engine *engine, gang_id gang)
@@ -250,13 +255,21 @@ static void carry_out(struct engine *engine, const struct operation *op, enum ac
         return;
     if (op->kind == OP_EVICT) {
         pod_set_virtual(engine->state, op->pod, false);
-        vec_push(&engine->moved, (struct moved_pod){op->pod, op->node, op->old_groups});
+        vec_push(&engine->moved, (struct moved_pod){
+                                     .pod = op->pod,
+                                     .was_promised = op->old_status == POD_PIPELINED,
+                                     .from = op->node,
+                                     .groups = op->old_groups,
+                                     .numa = op->old_numa,
+                                 });
         if (action != ACTION_STALE_GANG && pod->gang != NO_ID)
             engine->state->gangs.items[pod->gang].last_eviction = engine->now;
     }
     if (op->kind == OP_ALLOCATE) {
         pod_set_status(engine->state, op->pod, POD_BINDING);
         pod_set_virtual(engine->state, op->pod, false);
+        if (pod->claim_count > 0)
+            claims_keep(engine, op->pod);
     }
     vec_push(&engine->decisions, (struct decision){
                                      .action = action,
@@ -270,13 +283,13 @@ static void carry_out(struct engine *engine, const struct operation *op, enum ac
 void statement_commit(struct engine *engine, enum action action, gang_id on_behalf)
 {
     engine->state->undo.is_recording = false;
-    vec_foreach(&engine->operations, op) {
+    vec_foreach (&engine->operations, op) {
         if (op->is_valid)
             carry_out(engine, op, action, on_behalf);
         engine->evictions.items[op->pod] = NO_ID;
     }
     /* Orders are kept by gang: each is told once all of its pods are where they stay. */
-    vec_foreach(&engine->operations, op) {
+    vec_foreach (&engine->operations, op) {
         gang_id gang = pod_of(engine, op->pod)->gang;
         if (gang == NO_ID)
             continue;

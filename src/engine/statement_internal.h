@@ -20,11 +20,11 @@ enum operation_kind { OP_EVICT, OP_PIPELINE, OP_ALLOCATE, OP_UNEVICT };
 struct operation {
     enum operation_kind kind;
     pod_id pod;
-    node_id node;              // where it was evicted from, or placed
-    bool is_valid;             // false: an eviction that was taken back in place, an allocation turned into a promise
-    uint32_t evict;            // OP_UNEVICT: the eviction that it takes back
-    undo_mark before;          // the undo log before it
-    uint32_t old_status;       // OP_EVICT: what the pod was
+    node_id node;         // where it was evicted from, or placed
+    bool is_valid;        // false: an eviction that was taken back in place, an allocation turned into a promise
+    uint32_t evict;       // OP_UNEVICT: the eviction that it takes back
+    undo_mark after;      // the undo log with it
+    uint32_t old_status;  // OP_EVICT: what the pod was
     uint32_t old_virtual;
     struct group_list old_groups;
     const struct numa_placement *old_numa;

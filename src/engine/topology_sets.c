@@ -324,11 +324,9 @@ static bool start_fits(struct set_search *search)
 static struct node_set *no_sets(struct engine *engine, const struct gang_view *view, uint32_t group,
                                 enum verdict_code code, bool is_simulation)
 {
-    if (!is_simulation) {
-        struct verdict *verdict = engine_verdict_slot(engine, view->gang);
-        *verdict =
-            (struct verdict){.code = code, .action = verdict->action, .pod = NO_ID, .group = group, .queue = NO_ID};
-    }
+    if (!is_simulation)
+        *engine_verdict_slot(engine, view->gang) =
+            (struct verdict){.code = code, .pod = NO_ID, .group = group, .queue = NO_ID};
     return NULL;
 }
 

@@ -30,8 +30,8 @@ void validate_remember_queues(struct search *s)
 
 struct item {
     struct amounts amounts;
-    bool has_gpu;           // MIG slices are none
-    uint32_t next;          // of the same leaf
+    bool has_gpu;   // MIG slices are none
+    uint32_t next;  // of the same leaf
 };
 
 struct source {
@@ -42,13 +42,13 @@ struct source {
 
 struct ledger {
     struct search *s;
-    uint32_t *next;         // by index in `victims`: the next victim of the same gang
-    uint32_t *first;        // by index in `victim_gangs`
+    uint32_t *next;   // by index in `victims`: the next victim of the same gang
+    uint32_t *first;  // by index in `victim_gangs`
     struct item *items;
     uint32_t item_count;
     struct source *sources;
     uint32_t source_count;
-    queue_id *touched;      // queues with a rest
+    queue_id *touched;  // queues with a rest
     uint32_t touched_count;
     double asked[SHARE_COUNT];
     bool asks_gpu;
@@ -235,8 +235,7 @@ static bool take_all(struct ledger *ledger)
         const struct leaf_case *leaf = leaf_case(s, source->leaf);
         double held[SHARE_COUNT];
         to_doubles(&s->before[leaf->mine].allocated, held);
-        bool keeps_quota =
-            share_stays_deserved(&s->engine->state->queues.items[leaf->mine], held, ledger->asked);
+        bool keeps_quota = share_stays_deserved(&s->engine->state->queues.items[leaf->mine], held, ledger->asked);
         for (uint32_t k = source->first; k != NO_ID; k = ledger->items[k].next) {
             if (!is_allowed(ledger, leaf->theirs, keeps_quota))
                 return false;

@@ -13,19 +13,19 @@
  * metrics all render it; no reason is kept as text. docs/verdicts.md says what each code means and what to do.
  */
 enum verdict_code {
-    VERDICT_NONE,              // nothing waits, or nothing was tried yet
-    VERDICT_PLACED,            // bound in this cycle
-    VERDICT_PROMISED,          // waits for pods that are leaving
-    VERDICT_NOT_READY,         // too few of its pods exist
+    VERDICT_NONE,       // nothing waits, or nothing was tried yet
+    VERDICT_PLACED,     // bound in this cycle
+    VERDICT_PROMISED,   // waits for pods that are leaving
+    VERDICT_NOT_READY,  // too few of its pods exist
     VERDICT_NO_QUEUE,
     VERDICT_QUEUE_NOT_LEAF,
-    VERDICT_OVER_LIMIT,        // a queue's limit
-    VERDICT_OVER_QUOTA,        // a queue's quota, which non-preemptible work may not exceed
-    VERDICT_OVER_FAIR_SHARE,   // no room, and its queue has its share already: nothing may be taken for it
-    VERDICT_TOO_LARGE,         // no node has that much, even empty
-    VERDICT_NO_NODE_ALLOWED,   // selectors, taints, conditions leave no node
-    VERDICT_NO_ROOM,           // nodes that it may use are full
-    VERDICT_NO_VICTIMS,        // no room, and nothing that may be evicted would make enough
+    VERDICT_OVER_LIMIT,       // a queue's limit
+    VERDICT_OVER_QUOTA,       // a queue's quota, which non-preemptible work may not exceed
+    VERDICT_OVER_FAIR_SHARE,  // no room, and its queue has its share already: nothing may be taken for it
+    VERDICT_TOO_LARGE,        // no node has that much, even empty
+    VERDICT_NO_NODE_ALLOWED,  // selectors, taints, conditions leave no node
+    VERDICT_NO_ROOM,          // nodes that it may use are full
+    VERDICT_NO_VICTIMS,       // no room, and nothing that may be evicted would make enough
     VERDICT_MISSING_VOLUME,
     VERDICT_MISSING_CONFIG_MAP,
     VERDICT_MISSING_CLAIM,
@@ -47,16 +47,16 @@ enum verdict_class {
 
 struct verdict {
     enum verdict_code code;
-    enum action action;     // that left it
-    pod_id pod;             // the first pod that found no place, NO_ID when it did not come to that
-    uint32_t placed;        // pods of its set that had found one
-    uint32_t group;         // its pod set, or the group whose topology could not be met
-    queue_id queue;         // that stands in the way, NO_ID when none does
-    int resource;           // SHARE_* of a queue's limit or quota; a dimension for TOO_LARGE
-    double requested;       // the numbers of that resource
+    enum action action;  // that left it
+    pod_id pod;          // the first pod that found no place, NO_ID when it did not come to that
+    uint32_t placed;     // pods of its set that had found one
+    uint32_t group;      // its pod set, or the group whose topology could not be met
+    queue_id queue;      // that stands in the way, NO_ID when none does
+    int resource;        // SHARE_* of a queue's limit or quota; a dimension for TOO_LARGE
+    double requested;    // the numbers of that resource
     double allocated;
-    double bound;           // limit, quota, fair share, or the largest node's capacity
-    nsec_t until;           // PREEMPTION_DELAY: when it ends
+    double bound;  // limit, quota, fair share, or the largest node's capacity
+    nsec_t until;  // PREEMPTION_DELAY: when it ends
 };
 
 const char *verdict_code_name(enum verdict_code code);  // "over_limit"

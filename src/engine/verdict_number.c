@@ -50,18 +50,18 @@ void add_exact(struct strbuf *out, double value)
             break;
     }
     (void)snprintf(text, sizeof text, "%.*e", digits - 1, value);
-    int exponent = atoi(strchr(text, 'e') + 1);
+    long exponent = strtol(strchr(text, 'e') + 1, NULL, 10);
     if (value != 0 && (exponent < -4 || exponent >= 21))
         strbuf_addstr(out, text);
     else
-        strbuf_addf(out, "%.*f", digits - 1 > exponent ? digits - 1 - exponent : 0, value);
+        strbuf_addf(out, "%.*f", digits - 1 > exponent ? (int)(digits - 1 - exponent) : 0, value);
 }
 
 void lines_add(struct lines *lines, const char *text)
 {
     enum { LINES_MAX = 256 };  // what a text of this length says no more: nobody reads it, and Kubernetes cuts it
 
-    vec_foreach(lines, line) {
+    vec_foreach (lines, line) {
         if (strcmp(line->text, text) == 0) {
             line->count++;
             return;
@@ -73,7 +73,7 @@ void lines_add(struct lines *lines, const char *text)
 
 void lines_done(struct lines *lines)
 {
-    vec_foreach(lines, line)
+    vec_foreach (lines, line)
         free(line->text);
     vec_done(lines);
 }
@@ -91,7 +91,7 @@ void lines_sort(struct lines *lines)
 
 void lines_number(struct lines *lines, bool counts_one)
 {
-    vec_foreach(lines, line) {
+    vec_foreach (lines, line) {
         struct strbuf numbered;
 
         if (line->count == 1 && !counts_one)

@@ -16,9 +16,9 @@ static const char too_little[] = "Not enough resources for the workload";
 
 struct fit_errors {
     const struct verdict_text *text;
-    const char *reason;      // of the last error
+    const char *reason;  // of the last error
     uint32_t count;
-    struct lines messages;   // short or in detail, as the text wants them
+    struct lines messages;  // short or in detail, as the text wants them
 };
 
 void add_gang_name(struct strbuf *out, const struct state *state, const struct gang *gang)
@@ -104,8 +104,7 @@ static void add_quota(struct strbuf *out, const char *queue, const struct verdic
 
 void add_over(struct strbuf *out, const struct state *state, const struct verdict *over)
 {
-    const char *queue =
-        over->queue == NO_ID ? "" : state_name(state, state->queues.items[over->queue].display_name);
+    const char *queue = over->queue == NO_ID ? "" : state_name(state, state->queues.items[over->queue].display_name);
 
     if (over->code == VERDICT_OVER_LIMIT)
         add_limit(out, queue, over);
@@ -149,14 +148,16 @@ static void find_pod_error(struct fit_errors *errors)
         add_pod_name(&message, state, e->pod);
         strbuf_addstr(&message, " due to: ");
     } else if (is_one_default_set(state, gang)) {
-        strbuf_addf(&message,
-                    "Resources were found for %u pods while %d are required for gang scheduling. Additional pods cannot be "
-                    "scheduled due to: ", e->tried.placed, set->min);
+        strbuf_addf(
+            &message,
+            "Resources were found for %u pods while %d are required for gang scheduling. Additional pods cannot be "
+            "scheduled due to: ",
+            e->tried.placed, set->min);
     } else {
         strbuf_addf(&message,
                     "Resources were found for %u pods from all sub-groups while sub-group %s requires %d pods for gang "
-                    "scheduling. Additional pods cannot be scheduled in this sub-group due to: ", e->tried.placed,
-                    state_name(state, set->name), set->min);
+                    "scheduling. Additional pods cannot be scheduled in this sub-group due to: ",
+                    e->tried.placed, state_name(state, set->name), set->min);
     }
     add_pod_reasons(text, &message);
     add_error(errors, scheduling_errors, message.text);
@@ -264,8 +265,7 @@ static void find_delay(struct fit_errors *errors)
         return;
     strbuf_init(&message, REASON_MAX);
     strbuf_addf(&message, "Workload is within its preemption delay window (%s) and may not trigger evictions before %s",
-                duration_format(gang->preemption_delay, window),
-                time_format(until - until % NSEC_PER_SEC, end));
+                duration_format(gang->preemption_delay, window), time_format(until - until % NSEC_PER_SEC, end));
     add_error(errors, "PreemptionDelayNotElapsed", message.text);
     strbuf_done(&message);
 }
@@ -284,7 +284,7 @@ void verdict_text_gang(const struct verdict_text *text, struct strbuf *out)
     if (!text->is_detailed)
         lines_number(&errors.messages, false);
     lines_sort(&errors.messages);
-    vec_foreach(&errors.messages, line) {
+    vec_foreach (&errors.messages, line) {
         if (text->is_detailed)
             strbuf_addf(out, "\n%s.", line->text);
         else

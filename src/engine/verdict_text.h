@@ -30,10 +30,10 @@ void verdict_text_pod(const struct verdict_text *text, pod_id pod, struct strbuf
 void verdict_text_gang(const struct verdict_text *text, struct strbuf *out);
 
 /* Event NotReady: too few of the gang's pods exist. */
-void verdict_text_not_ready(const struct engine *engine, gang_id gang, struct strbuf *out);
+void verdict_text_not_ready(const struct engine *engine, gang_id id, struct strbuf *out);
 
 /* Event StaleJob: too few of its pods are left. */
-void verdict_text_stale(const struct engine *engine, gang_id gang, struct strbuf *out);
+void verdict_text_stale(const struct engine *engine, gang_id id, struct strbuf *out);
 
 /* Condition of a pod that names a pod set that its gang does not have. */
 void verdict_text_stray(const struct engine *engine, pod_id pod, const char *pod_set, struct strbuf *out);

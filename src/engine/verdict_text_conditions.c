@@ -21,8 +21,7 @@ static void add_request(struct strbuf *out, const struct state *state, const str
             continue;
         strbuf_addf(out, ", %s%s: ", state->res.mig_slices[dim] > 0 ? "mig " : "",
                     state_name(state, state->res.name[dim]));
-        add_decimals(out, (double)request->v[dim] /
-                              (dim == RES_PODS || state->res.mig_slices[dim] > 0 ? 1 : 1000));
+        add_decimals(out, (double)request->v[dim] / (dim == RES_PODS || state->res.mig_slices[dim] > 0 ? 1 : 1000));
     }
 }
 
@@ -108,7 +107,8 @@ static bool add_missing_config_maps(const struct verdict_text *text, struct strb
     for (uint32_t i = 0; i < own->config_map_count; i++) {
         if (map64_get(&state->config_maps, (uint64_t)pod->namespace << 32 | own->config_maps[i], NULL))
             continue;
-        strbuf_addf(out, "%s%s", is_any ? " " : "Missing required configmaps: [", state_name(state, own->config_maps[i]));
+        strbuf_addf(out, "%s%s", is_any ? " " : "Missing required configmaps: [",
+                    state_name(state, own->config_maps[i]));
         is_any = true;
     }
     if (is_any)
@@ -226,4 +226,3 @@ bool add_without_nodes(const struct verdict_text *text, struct strbuf *out)
     strbuf_addstr(out, "Unable to schedule pod");
     return true;
 }
-

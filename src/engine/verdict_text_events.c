@@ -113,9 +113,10 @@ static void add_queues(struct strbuf *out, const struct engine *engine, queue_id
 static void add_stale_eviction(struct strbuf *out, const struct state *state, pod_id pod)
 {
     const struct pod *p = &state->pods.items[pod];
+
+    BUG_ON(!state->gangs.items || p->gang == NO_ID || p->pod_set == NO_ID);
     const struct gang *gang = &state->gangs.items[p->gang];
     const struct group *set = &gang->groups[p->pod_set];
-
     strbuf_addf(out, "Workload doesn't meet the minimum required number of pods (%d)", set->min);
     if (!only_set(gang))
         strbuf_addf(out, " in sub-group %s", state_name(state, set->name));
@@ -126,8 +127,7 @@ static void add_stale_eviction(struct strbuf *out, const struct state *state, po
 static void add_eviction(const struct engine *engine, const struct decision *decision, struct strbuf *out)
 {
     const struct state *state = engine->state;
-    const struct gang *winner =
-        decision->on_behalf == NO_ID ? NULL : &state->gangs.items[decision->on_behalf];
+    const struct gang *winner = decision->on_behalf == NO_ID ? NULL : &state->gangs.items[decision->on_behalf];
 
     if (decision->action == ACTION_STALE_GANG || !winner) {
         add_stale_eviction(out, state, decision->pod);

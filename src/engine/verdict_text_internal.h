@@ -14,10 +14,10 @@ struct verdict;
 /* What the verdict_text*.c files share. */
 
 /* Numbers as KAI writes them (verdict_number.c). */
-void add_human(struct strbuf *out, double value, double unit);   // "Unlimited", or at most three decimals, cut
-void add_decimals(struct strbuf *out, double value);             // the same without "Unlimited"
-void add_short(struct strbuf *out, double value);                // three significant digits
-void add_exact(struct strbuf *out, double value);                // as many digits as tell it from its neighbours
+void add_human(struct strbuf *out, double value, double unit);  // "Unlimited", or at most three decimals, cut
+void add_decimals(struct strbuf *out, double value);            // the same without "Unlimited"
+void add_short(struct strbuf *out, double value);               // three significant digits
+void add_exact(struct strbuf *out, double value);               // as many digits as tell it from its neighbours
 
 #define CORES 1000.0
 #define GIGABYTES 1e9

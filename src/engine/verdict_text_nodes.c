@@ -190,7 +190,6 @@ void give_reasons(struct reasons *r)
     give_text(r, test->text);
 }
 
-
 /* Of several pods only that they do not fit together is said: numbers of one node would mislead. */
 static bool reasons_of_many(const struct reasons *r)
 {
@@ -283,10 +282,11 @@ void give_lack_details(struct reasons *r)
             strbuf_addstr(r->reason,
                           "Node didn't have enough resources: GPU memory, taking all considerations into account");
         else
-            strbuf_addf(r->reason,
-                        "Node didn't have enough resources: Each gpu on the node has a gpu memory capacity of %lld Mib. "
-                        "%lld Mib of gpu memory has been requested.",
-                        (long long)state->nodes.items[r->node->node].gpu_memory_mib, (long long)request->memory_mib);
+            strbuf_addf(
+                r->reason,
+                "Node didn't have enough resources: Each gpu on the node has a gpu memory capacity of %lld Mib. "
+                "%lld Mib of gpu memory has been requested.",
+                (long long)state->nodes.items[r->node->node].gpu_memory_mib, (long long)request->memory_mib);
         give(r);
     }
 }

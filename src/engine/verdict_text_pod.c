@@ -36,7 +36,7 @@ void add_pod_reasons(const struct verdict_text *text, struct strbuf *out)
     strbuf_addstr(out, no_nodes);
     lines_number(&lines, true);
     lines_sort(&lines);
-    vec_foreach(&lines, line)
+    vec_foreach (&lines, line)
         strbuf_addf(out, "%s%s", line == lines.items ? ": " : ". \n", line->text);
     if (lines.len > 0)
         strbuf_addch(out, '.');
@@ -86,7 +86,7 @@ void add_pod_details(const struct verdict_text *text, struct strbuf *out)
         lines_add(&lines, line.text);
     }
     lines_sort(&lines);
-    vec_foreach(&lines, at)
+    vec_foreach (&lines, at)
         strbuf_addf(out, "\n%s", at->text);
     strbuf_done(&line);
     strbuf_done(&reason);
