@@ -10,7 +10,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 
-enum { GAP = 2, DEFAULT_WIDTH = 80, LEAST_WIDTH = 6, MAX_WIDTH = 10000 };
+enum { GAP = 2, DEFAULT_WIDTH = 80, LEAST_WIDTH = 6, WRAPPED_WIDTH = 24, MAX_WIDTH = 10000 };
 
 static const char *const colours[] = {
     [TABLE_PLAIN] = "",       [TABLE_GOOD] = "\033[32m", [TABLE_WARN] = "\033[33m",
@@ -69,8 +69,7 @@ static struct glyph read_glyph(const char *text)
     return (struct glyph){.bytes = bytes, .width = width_of(code)};
 }
 
-/* Replaces what must not reach a terminal and measures the rest. */
-static uint32_t clean(char *text)
+uint32_t table_clean(char *text)
 {
     char *to = text;
     uint32_t width = 0;
@@ -116,7 +115,7 @@ void table_cell(struct table *t, enum table_style style, const char *format, ...
     va_start(args, format);
     (void)vsnprintf(text, (size_t)len + 1, format, args);
     va_end(args);
-    vec_push(&t->cells, (struct table_cell){.text = text, .width = clean(text), .style = style});
+    vec_push(&t->cells, (struct table_cell){.text = text, .width = table_clean(text), .style = style});
 }
 
 struct table_view table_view_of(FILE *out)
@@ -151,24 +150,37 @@ static void measure(const struct table *t, uint32_t *widths)
     }
 }
 
-/* Takes from the widest column that may shrink, one character at a time, until the table fits or nothing is left. */
+/* The column to take a character from: one that wraps, which loses nothing, as long as lines of it are readable; then the
+ * widest. NULL when none can give more. */
+static uint32_t *widest_column(const struct table *t, uint32_t *widths)
+{
+    uint32_t *widest = NULL;
+
+    for (size_t i = 0; i < t->column_count; i++) {
+        enum table_shrink shrink = t->columns[i].shrink;
+
+        if (shrink == TABLE_WRAP && widths[i] > WRAPPED_WIDTH)
+            return &widths[i];
+        if (shrink != TABLE_WHOLE && widths[i] > LEAST_WIDTH && (!widest || widths[i] > *widest))
+            widest = &widths[i];
+    }
+    return widest;
+}
+
+/* Takes from columns that may shrink, one character at a time, until the table fits or nothing is left. */
 static void fit(const struct table *t, uint32_t limit, uint32_t *widths)
 {
     uint64_t total = (t->column_count - 1) * GAP;
 
     for (size_t i = 0; i < t->column_count; i++) {
         /* A cell of a megabyte must not cost a million steps. */
-        if (t->columns[i].can_shrink)
+        if (t->columns[i].shrink != TABLE_WHOLE)
             widths[i] = MIN(widths[i], MAX(limit, (uint32_t)LEAST_WIDTH));
         total += widths[i];
     }
     while (total > limit) {
-        uint32_t *widest = NULL;
+        uint32_t *widest = widest_column(t, widths);
 
-        for (size_t i = 0; i < t->column_count; i++) {
-            if (t->columns[i].can_shrink && widths[i] > LEAST_WIDTH && (!widest || widths[i] > *widest))
-                widest = &widths[i];
-        }
         if (!widest)
             return;
         (*widest)--;
@@ -200,6 +212,41 @@ static uint32_t print_cut(const char *text, uint32_t width, FILE *out)
     return used + 1;
 }
 
+/* The bytes of `text` that make one line of `width` columns: up to the last space that fits, else as many as fit. */
+static size_t line_bytes(const char *text, uint32_t width)
+{
+    size_t at = 0;
+    size_t space = 0;
+    uint32_t used = 0;
+
+    while (text[at]) {
+        struct glyph glyph = read_glyph(text + at);
+
+        if (text[at] == ' ')
+            space = at;
+        if (used + glyph.width > width)
+            return space ? space : MAX(at, glyph.bytes);
+        used += glyph.width;
+        at += glyph.bytes;
+    }
+    return at;
+}
+
+static void print_wrapped(const struct table_cell *cell, const char *colour, uint32_t indent, uint32_t width, FILE *out)
+{
+    for (const char *at = cell->text; *at;) {
+        size_t len = line_bytes(at, width);
+
+        if (at > cell->text) {
+            (void)fputc('\n', out);
+            print_spaces(indent, out);
+        }
+        (void)fprintf(out, "%s%.*s%s", colour, (int)len, at, *colour ? "\033[0m" : "");
+        at += len;
+        at += strspn(at, " ");
+    }
+}
+
 static void print_text(const struct table_cell *cell, uint32_t width, bool has_colour, uint32_t *ret_used, FILE *out)
 {
     bool is_coloured = has_colour && cell->style != TABLE_PLAIN;
@@ -225,13 +272,28 @@ static void print_cell(const struct table *t, size_t column, const struct table_
     if (t->columns[column].align == TABLE_RIGHT && cell->width < width)
         print_spaces(width - cell->width, out);
     print_text(cell, width, has_colour, &used, out);
-    if (is_last) {
-        (void)fputc('\n', out);
+    if (is_last)
         return;
-    }
     if (t->columns[column].align == TABLE_LEFT && used < width)
         print_spaces(width - used, out);
     print_spaces(GAP, out);
+}
+
+static void print_row(const struct table *t, const struct table_cell *cells, const uint32_t *widths, bool has_colour,
+                      FILE *out)
+{
+    size_t last = t->column_count - 1;
+    const struct table_cell *end = &cells[last];
+    uint32_t indent = 0;
+
+    for (size_t i = 0; i < last; i++) {
+        print_cell(t, i, &cells[i], widths[i], has_colour, out);
+        indent += widths[i] + GAP;
+    }
+    if (t->columns[last].shrink == TABLE_WRAP && end->width > widths[last])
+        print_wrapped(end, has_colour ? colours[end->style] : "", indent, widths[last], out);
+    else
+        print_cell(t, last, end, widths[last], has_colour, out);
 }
 
 void table_print(const struct table *t, const struct table_view *view, FILE *out)
@@ -249,9 +311,9 @@ void table_print(const struct table *t, const struct table_view *view, FILE *out
 
         print_cell(t, i, &title, widths[i], view->has_colour, out);
     }
-    for (size_t i = 0; i < t->cells.len - t->cells.len % t->column_count; i++) {
-        size_t column = i % t->column_count;
-
-        print_cell(t, column, &t->cells.items[i], widths[column], view->has_colour, out);
+    (void)fputc('\n', out);
+    for (size_t i = 0; i + t->column_count <= t->cells.len; i += t->column_count) {
+        print_row(t, &t->cells.items[i], widths, view->has_colour, out);
+        (void)fputc('\n', out);
     }
 }

@@ -22,10 +22,14 @@ enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
 enum table_style { TABLE_PLAIN, TABLE_GOOD, TABLE_WARN, TABLE_BAD, TABLE_DIM };
 
+/* What may happen to the cells of a column when the table is too wide. Only the last column can go on in further lines,
+ * and gives way before the others. */
+enum table_shrink { TABLE_WHOLE, TABLE_CUT, TABLE_WRAP };
+
 struct table_column {
     const char *title;
     enum table_align align;
-    bool can_shrink;  // may be cut, with a "…", when the table is too wide
+    enum table_shrink shrink;
 };
 
 struct table_cell {
@@ -40,6 +44,9 @@ struct table {
     struct arena texts;
     VEC(struct table_cell) cells;  // row by row
 };
+
+/* Replaces what must not reach a terminal by '?', in place. Returns the columns that the text takes. */
+uint32_t table_clean(char *text);
 
 /* What the table is printed on. */
 struct table_view {

@@ -14,9 +14,9 @@
 #include "base/mem.h"
 
 static const struct table_column columns[] = {
-    {.title = "NODE", .can_shrink = true},
+    {.title = "NODE", .shrink = TABLE_CUT},
     {.title = "GPUS", .align = TABLE_RIGHT},
-    {.title = "STATE", .can_shrink = true},
+    {.title = "STATE", .shrink = TABLE_CUT},
 };
 
 static void prints_as(const struct table *t, const struct table_view *view, const char *expected)
@@ -90,6 +90,39 @@ static void a_narrow_view_cuts_the_widest_column(void **state)
               "NODE    GPUS  STATE\n"
               "a-ver…     8  ready\n"
               "nöde-…     8  waiti…\n");
+    table_done(&t);
+}
+
+static void the_last_column_may_go_on_in_further_lines(void **state)
+{
+    (void)state;
+    static const struct table_column wrapping[] = {
+        {.title = "JOB", .shrink = TABLE_CUT},
+        {.title = "WHY", .shrink = TABLE_WRAP},
+    };
+    struct table t;
+
+    table_init(&t, wrapping, ARRAY_LEN(wrapping));
+    table_cell(&t, TABLE_PLAIN, "train");
+    table_cell(&t, TABLE_BAD, "needs 8 GPUs; queue köln has 4 GPUs");
+    table_cell(&t, TABLE_PLAIN, "sweep");
+    table_cell(&t, TABLE_PLAIN, "a-name-without-any-space-in-it");
+    prints_as(&t, &(struct table_view){.width = 31},
+              "JOB    WHY\n"
+              "train  needs 8 GPUs; queue köln\n"
+              "       has 4 GPUs\n"
+              "sweep  a-name-without-any-space\n"
+              "       -in-it\n");
+    prints_as(&t, &(struct table_view){0},
+              "JOB    WHY\n"
+              "train  needs 8 GPUs; queue köln has 4 GPUs\n"
+              "sweep  a-name-without-any-space-in-it\n");
+    prints_as(&t, &(struct table_view){.width = 31, .has_colour = true},
+              "\033[2mJOB\033[0m    \033[2mWHY\033[0m\n"
+              "train  \033[31mneeds 8 GPUs; queue köln\033[0m\n"
+              "       \033[31mhas 4 GPUs\033[0m\n"
+              "sweep  a-name-without-any-space\n"
+              "       -in-it\n");
     table_done(&t);
 }
 
@@ -169,6 +202,7 @@ int main(void)
         cmocka_unit_test(columns_are_as_wide_as_their_widest_cell),
         cmocka_unit_test(characters_count_and_not_bytes),
         cmocka_unit_test(a_narrow_view_cuts_the_widest_column),
+        cmocka_unit_test(the_last_column_may_go_on_in_further_lines),
         cmocka_unit_test(colour_surrounds_the_text_only),
         cmocka_unit_test(a_name_cannot_drive_the_terminal),
         cmocka_unit_test(a_file_gets_any_width_and_no_colour),

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The table of kinds, and how their objects leave the state. */
+#include "objects/kinds.h"
+
+#include <string.h>
+
+#include "objects/decode_internal.h"
+#include "objects/group/group_internal.h"
+#include "objects/make/make_internal.h"
+
+static void drop_node(struct state *state, const struct object *object)
+{
+    state_drop_node(state, object->name);
+}
+
+static void drop_queue(struct state *state, const struct object *object)
+{
+    state_drop_queue(state, object->name);
+}
+
+static void drop_pod_group(struct state *state, const struct object *object)
+{
+    state_drop_gang(state, object->namespace, object->name);
+}
+
+static void drop_pod(struct state *state, const struct object *object)
+{
+    state_drop_pod(state, object->namespace, object->name);
+}
+
+static void drop_priority_class(struct state *state, const struct object *object)
+{
+    state_drop_priority_class(state, object->name);
+}
+
+static void drop_topology(struct state *state, const struct object *object)
+{
+    state_drop_topology(state, object->name);
+}
+
+static void drop_device_class(struct state *state, const struct object *object)
+{
+    state_drop_device_class(state, object->name);
+}
+
+static void drop_slice(struct state *state, const struct object *object)
+{
+    state_drop_slice(state, object->name);
+}
+
+static void drop_claim(struct state *state, const struct object *object)
+{
+    state_drop_claim(state, object->namespace, object->name);
+}
+
+static void drop_volume(struct state *state, const struct object *object)
+{
+    state_drop_volume(state, object->namespace, object->name);
+}
+
+static void drop_config_map(struct state *state, const struct object *object)
+{
+    state_drop_config_map(state, object->namespace, object->name);
+}
+
+/* clang-format off */
+#define CLUSTER .is_cluster_wide = true
+#define DECODES(phase_, decode_, drop_) .phase = (phase_), .decode = (decode_), .drop = (drop_)
+
+static const struct object_kind kinds[] = {
+    /* How the cluster is run: see settings.h. */
+    {.group = "kai.scheduler", .kind = "Config", CLUSTER},
+    {.group = "kai.scheduler", .kind = "SchedulingShard", CLUSTER},
+
+    /* The cluster. */
+    {.group = "scheduling.k8s.io", .kind = "PriorityClass", CLUSTER,
+     DECODES(PHASE_CLASSES, priority_class_decode, drop_priority_class)},
+    {.group = "kai.scheduler", .kind = "Topology", CLUSTER, DECODES(PHASE_CLASSES, topology_decode, drop_topology)},
+    {.group = "kueue.x-k8s.io", .kind = "Topology", CLUSTER, DECODES(PHASE_CLASSES, topology_decode, drop_topology)},
+    {.group = "resource.k8s.io", .kind = "DeviceClass", CLUSTER,
+     DECODES(PHASE_CLASSES, device_class_decode, drop_device_class)},
+    {.group = "scheduling.run.ai", .kind = "Queue", CLUSTER, DECODES(PHASE_QUEUES, queue_decode, drop_queue)},
+    {.group = "", .kind = "Node", CLUSTER, DECODES(PHASE_NODES, node_decode, drop_node)},
+    {.group = "resource.k8s.io", .kind = "ResourceSlice", CLUSTER,
+     DECODES(PHASE_DEVICES, resource_slice_decode, drop_slice)},
+    {.group = "resource.k8s.io", .kind = "ResourceClaim", DECODES(PHASE_DEVICES, resource_claim_decode, drop_claim)},
+    {.group = "", .kind = "PersistentVolumeClaim", DECODES(PHASE_DEVICES, volume_claim_decode, drop_volume)},
+    {.group = "", .kind = "ConfigMap", DECODES(PHASE_DEVICES, config_map_decode, drop_config_map)},
+    {.group = "scheduling.run.ai", .kind = "PodGroup", DECODES(PHASE_GANGS, pod_group_decode, drop_pod_group)},
+    {.group = "", .kind = "Pod", DECODES(PHASE_PODS, pod_decode, drop_pod), .group_pods = group_plain_pod},
+
+    /* Read for the sake of others. */
+    {.group = "", .kind = "Namespace", CLUSTER},
+    {.group = "", .kind = "PersistentVolume", CLUSTER},
+    {.group = "storage.k8s.io", .kind = "StorageClass", CLUSTER},
+    {.group = "resource.k8s.io", .kind = "ResourceClaimTemplate"},
+    {.group = "topology.node.k8s.io", .kind = "NodeResourceTopology", CLUSTER},
+    {.group = "scheduling.run.ai", .kind = "BindRequest"},
+    {.group = "trainer.kubeflow.org", .kind = "TrainingRuntime"},
+    {.group = "trainer.kubeflow.org", .kind = "ClusterTrainingRuntime", CLUSTER},
+    {.group = "serving.knative.dev", .kind = "Revision"},
+    {.group = "scheduler.grove.io", .kind = "PodGang"},
+
+    /* What becomes pods. */
+    {.group = "batch", .kind = "Job", .make = make_job, .group_pods = group_job},
+    {.group = "batch", .kind = "CronJob", .make = make_nothing, .group_pods = group_cron_job},
+    {.group = "apps", .kind = "Deployment", .make = make_replicas, .group_pods = group_deployment},
+    {.group = "apps", .kind = "ReplicaSet", .make = make_replicas},
+    {.group = "apps", .kind = "StatefulSet", .make = make_stateful_set},
+    {.group = "apps", .kind = "DaemonSet", .make = make_nothing},
+    {.group = "kubeflow.org", .kind = "TFJob", .make = make_kubeflow, .group_pods = group_kubeflow},
+    {.group = "kubeflow.org", .kind = "XGBoostJob", .make = make_kubeflow, .group_pods = group_kubeflow},
+    {.group = "kubeflow.org", .kind = "JAXJob", .make = make_kubeflow, .group_pods = group_kubeflow},
+    {.group = "kubeflow.org", .kind = "MPIJob", .make = make_kubeflow, .group_pods = group_kubeflow},
+    {.group = "kubeflow.org", .kind = "PyTorchJob", .make = make_kubeflow, .group_pods = group_pytorch},
+    {.group = "kubeflow.org", .kind = "Notebook", .make = make_notebook, .group_pods = group_notebook},
+    {.group = "ray.io", .kind = "RayCluster", .make = make_ray_cluster, .group_pods = group_ray},
+    {.group = "ray.io", .kind = "RayJob", .make = make_ray_wrapper, .group_pods = group_ray},
+    {.group = "ray.io", .kind = "RayService", .make = make_ray_wrapper, .group_pods = group_ray},
+    {.group = "jobset.x-k8s.io", .kind = "JobSet", .make = make_job_set, .group_pods = group_job_set},
+    {.group = "leaderworkerset.x-k8s.io", .kind = "LeaderWorkerSet", .make = make_leader_worker_set,
+     .group_pods = group_leader_worker_set},
+    {.group = "serving.knative.dev", .kind = "Service", .make = make_knative, .group_pods = group_knative},
+    {.group = "trainer.kubeflow.org", .kind = "TrainJob", .make = make_train_job, .group_pods = group_below_top},
+    {.group = "grove.io", .kind = "PodCliqueSet", .make = make_grove, .group_pods = group_grove},
+    {.group = "grove.io", .kind = "PodGangSet", .make = make_grove, .group_pods = group_grove},
+    {.group = "sparkoperator.k8s.io", .kind = "SparkApplication", .make = make_spark},
+
+    /* Owners whose pods have to be in the input: their controllers are not copied here. */
+    {.group = "argoproj.io", .kind = "Workflow", .group_pods = group_below_top},
+    {.group = "run.ai", .kind = "TrainingWorkload", .group_pods = group_below_top},
+    {.group = "run.ai", .kind = "InteractiveWorkload", .group_pods = group_below_top},
+    {.group = "run.ai", .kind = "DistributedWorkload", .group_pods = group_below_top},
+    {.group = "run.ai", .kind = "InferenceWorkload", .group_pods = group_below_top},
+    {.group = "run.ai", .kind = "DistributedInferenceWorkload", .group_pods = group_below_top},
+    {.group = "run.ai", .kind = "RunaiJob", .group_pods = group_runai_job},
+    {.group = "nvidia.com", .kind = "DynamoGraphDeployment", .group_pods = group_below_top},
+    {.group = "egx.nvidia.io", .kind = "SPOTRequest", .group_pods = group_inference},
+    {.group = "amlarc.azureml.com", .kind = "AmlJob", .group_pods = group_aml_job},
+    {.group = "grove.io", .kind = "PodClique", .group_pods = group_default},
+};
+/* clang-format on */
+_Static_assert(ARRAY_LEN(kinds) <= OBJECT_KINDS_MAX, "sets have a list for every kind");
+
+const char *api_group(const char *api_version, char group[static API_GROUP_MAX])
+{
+    const char *slash = strchr(api_version, '/');
+    size_t len = slash ? (size_t)(slash - api_version) : 0;
+
+    len = MIN(len, (size_t)API_GROUP_MAX - 1);
+    memcpy(group, api_version, len);
+    group[len] = '\0';
+    return group;
+}
+
+const struct object_kind *object_kind_of(const char *group, const char *kind)
+{
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(kinds[i].kind, kind) == 0 && strcmp(kinds[i].group, group) == 0)
+            return &kinds[i];
+    }
+    return NULL;
+}
+
+const struct object_kind *object_kind_find(const char *api_version, const char *kind)
+{
+    char group[API_GROUP_MAX];
+
+    return object_kind_of(api_group(api_version, group), kind);
+}
+
+size_t object_kind_index(const struct object_kind *kind)
+{
+    return (size_t)(kind - kinds);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "objects/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "objects/fields.h"
+
+/* Kinds that are told apart; an input that names more is not worth the memory. */
+enum { SKIPPED_MAX = 1000 };
+
+void object_notes_init(struct object_notes *notes)
+{
+    *notes = (struct object_notes){0};
+    arena_init(&notes->texts);
+}
+
+void object_notes_done(struct object_notes *notes)
+{
+    vec_done(&notes->skipped);
+    vec_done(&notes->warnings);
+    arena_done(&notes->texts);
+}
+
+void object_notes_skip(struct object_notes *notes, const char *group, const char *kind)
+{
+    char name[128];
+
+    if (!notes)
+        return;
+    (void)snprintf(name, sizeof name, "%s%s%s", kind, *group ? "." : "", group);
+    vec_foreach (&notes->skipped, skipped) {
+        if (strcmp(skipped->kind, name) == 0) {
+            skipped->count++;
+            return;
+        }
+    }
+    if (notes->skipped.len < SKIPPED_MAX)
+        vec_push(&notes->skipped, (struct skipped_kind){arena_strdup(&notes->texts, name), 1});
+}
+
+void object_notes_warn(struct object_notes *notes, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+
+    if (!notes)
+        return;
+    if (notes->warnings.len == NOTES_WARNINGS_MAX) {
+        notes->more_warnings++;
+        return;
+    }
+    va_start(args, format);
+    (void)vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    text_flatten(line);
+    vec_push(&notes->warnings, arena_strdup(&notes->texts, line));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/vec.h"
+
+/* What reading a cluster has to tell besides the cluster: kinds that were left out, and what was done about doubts. */
+struct skipped_kind {
+    const char *kind;  // "Service", "Foo.example.com"
+    uint32_t count;
+};
+
+struct object_notes {
+    struct arena texts;
+    VEC(struct skipped_kind) skipped;  // in the order in which they came
+    VEC(const char *) warnings;        // one line each, at most NOTES_WARNINGS_MAX
+    uint32_t more_warnings;            // that were not kept
+};
+
+enum { NOTES_WARNINGS_MAX = 200 };
+
+void object_notes_init(struct object_notes *notes);
+void object_notes_done(struct object_notes *notes);
+
+/* Counts an object that is left out. `notes` may be NULL; so below. */
+void object_notes_skip(struct object_notes *notes, const char *group, const char *kind);
+
+void object_notes_warn(struct object_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));

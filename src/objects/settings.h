@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/macros.h"
+#include "base/time.h"
+#include "base/vec.h"
+#include "model/delta.h"
+#include "text/json.h"
+
+struct err;
+struct object;
+struct object_options;
+struct object_set;
+
+/*
+ * How a cluster's scheduler is set, in KAI's words: what a SchedulingShard, the Config and a snapshot say. Plain names
+ * and numbers, since the engine's configuration lies above this folder.
+ */
+struct plugin_setting {
+    const char *name;
+    bool is_enabled;
+    int32_t priority;  // higher ones come first, then by name
+    VEC(struct str_pair) arguments;
+};
+
+struct action_setting {
+    const char *name;
+    bool is_enabled;
+    int32_t priority;
+};
+
+struct named_number {
+    const char *name;
+    int64_t value;
+};
+
+struct named_numbers VEC_OF(struct named_number);
+
+struct settings {
+    struct arena texts;  // holds every string below
+    VEC(struct plugin_setting) plugins;
+    VEC(struct action_setting) actions;
+    struct named_numbers queue_depths;       // by action
+    struct named_numbers action_budgets;     // nanoseconds, 0 for no limit; "default" for those not named
+    struct named_numbers generator_budgets;  // likewise, by KAI's names of the generators
+    nsec_t job_budget;
+    nsec_t min_job_budget;
+
+    const char *scheduler_name;
+    const char *queue_label;
+    const char *node_pool_label;
+    const char *mig_label;
+    const char *reservation_app;
+    bool has_partition;
+    const char *partition;
+    bool has_full_hierarchy;
+    bool restricts_nodes;
+    bool uses_signatures;
+    bool allows_consolidating_reclaim;
+    int64_t max_consolidation_preemptees;
+    nsec_t staleness_grace;
+    nsec_t stuck_threshold;
+};
+
+/* What KAI's operator gives a scheduler whose SchedulingShard says nothing. */
+void settings_init(struct settings *settings);
+void settings_done(struct settings *settings);
+
+MUST_CHECK int settings_decode_config(struct settings *settings, const struct object *object, struct err *err);
+MUST_CHECK int settings_decode_shard(struct settings *settings, const struct object *object, struct err *err);
+
+/* The scheduler's own configuration and parameters, as a snapshot has them; either place may be without a value. */
+MUST_CHECK int settings_decode_snapshot(struct settings *settings, const struct json_at *config,
+                                        const struct json_at *params, struct err *err);
+
+/*
+ * The Config of the set, if it has one, and the SchedulingShard called `shard`; NULL: "default", else the first.
+ * -ENOENT when a shard is named that is not there.
+ */
+MUST_CHECK int settings_decode_set(struct settings *settings, const struct object_set *set, const char *shard,
+                                   struct err *err);
+
+/* Puts plugins and actions into the order in which they run. */
+void settings_sort(struct settings *settings);
+
+/* What of it is about reading objects; the strings stay the settings'. */
+void settings_to_options(const struct settings *settings, struct object_options *options);

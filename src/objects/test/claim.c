@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "objects/test/world.h"
+
+static const struct claim *claim_of(const struct world *w, const char *pod, uint32_t i)
+{
+    const struct pod *found = world_pod(w, "default", pod);
+
+    assert_true(i < found->claim_count);
+    assert_true(found->claims[i].claim != NO_ID);
+    return &w->state->claims.items[found->claims[i].claim];
+}
+
+static void claims_sum_up_their_gpus(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(
+        &w,
+        "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu.nvidia.com}}\n---\n"
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: two, labels: {kai.scheduler/queue: q}}\n"
+        "spec: {devices: {requests: [{name: a, exactly: {deviceClassName: nic}}, {name: b, exactly: {deviceClassName: "
+        "gpu.nvidia.com, count: 2}}, {name: c, exactly: {deviceClassName: other-GPU, allocationMode: All}}]}}\n"
+        "status: {allocation: {devices: {results: [{driver: d, pool: p, device: '3', request: b}]}}, reservedFor: "
+        "[{resource: "
+        "pods, name: x}, {resource: pods, name: y, uid: u-1}]}\n---\n"
+        "{apiVersion: resource.k8s.io/v1beta1, kind: ResourceClaim, metadata: {name: old}, spec: {devices: {requests: "
+        "[{name: "
+        "a, deviceClassName: gpu.nvidia.com, count: 4}]}}}\n---\n"
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: kai-scheduler, resourceClaims: [{name: "
+        "a, "
+        "resourceClaimName: two}, {name: b, resourceClaimName: old}]}}\n");
+    const struct claim *two = claim_of(&w, "p", 0);
+    assert_int_equal(two->count, 3);
+    assert_string_equal(world_name(&w, two->device_class), "gpu.nvidia.com");
+    assert_true(two->is_allocated && two->device_count == 1);
+    assert_int_equal(two->reserved_count, 2);
+    assert_string_equal(world_name(&w, two->reserved_for[0]), "default/x");
+    assert_string_equal(world_name(&w, two->reserved_for[1]), "u-1");
+    assert_int_equal(claim_of(&w, "p", 1)->count, 4);
+    world_done(&w);
+}
+
+static void claims_of_templates_are_made(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(
+        &w,
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaimTemplate, metadata: {name: t}, spec: {spec: {devices: "
+        "{requests: [{name: a, exactly: {deviceClassName: gpu, count: 2}}]}}}}\n---\n"
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: kai-scheduler, resourceClaims: [{name: "
+        "gpus, resourceClaimTemplateName: t}, {name: x, resourceClaimTemplateName: gone}]}}\n");
+    assert_int_equal(claim_of(&w, "p", 0)->count, 2);
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->name), "p-gpus");
+    assert_true(world_pod(&w, "default", "p")->claims[0].is_from_template);
+    assert_string_equal(w.notes.warnings.items[1],
+                        "Pod default/p: there is no ResourceClaimTemplate called gone; it has to wait");
+    world_done(&w);
+}
+
+static void slices_offer_devices(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(&w, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 1}}}\n---\n"
+                   "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: "
+                   "gpu.nvidia.com, nodeName: "
+                   "n1, pool: {name: n1}, devices: [{name: gpu-0}, {name: gpu-1}]}}\n");
+    assert_int_equal(w.state->slices.len, 1);
+    assert_int_equal(w.state->slices.items[0].device_count, 2);
+    assert_true(w.state->slices.items[0].is_gpu);
+    assert_int_equal(world_node(&w, "n1")->dra_gpus, 2);
+    world_done(&w);
+}
+
+static void volume_claims_know_where_their_volumes_are(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(
+        &w,
+        "{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv}, spec: {nodeAffinity: {required: "
+        "{nodeSelectorTerms: "
+        "[{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}}}}\n---\n"
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: late, annotations: "
+        "{storageclass.kubernetes.io/is-default-class: 'true'}}, volumeBindingMode: WaitForFirstConsumer}\n---\n"
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: now}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: bound}, spec: {volumeName: pv}, status: "
+        "{phase: Bound}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: open}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: stuck}, spec: {storageClassName: now}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: lost}, status: {phase: Lost}}\n");
+    assert_int_equal(w.state->volumes.len, 4);
+    assert_true(w.state->volumes.items[0].is_bound);
+    assert_int_equal(w.state->volumes.items[0].node_term_count, 1);
+    assert_true(w.state->volumes.items[1].waits_for_consumer);
+    assert_false(w.state->volumes.items[2].waits_for_consumer);
+    assert_true(w.state->volumes.items[3].is_lost);
+    world_done(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(claims_sum_up_their_gpus),
+        cmocka_unit_test(claims_of_templates_are_made),
+        cmocka_unit_test(slices_offer_devices),
+        cmocka_unit_test(volume_claims_know_where_their_volumes_are),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
