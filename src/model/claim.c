@@ -116,7 +116,7 @@ static void refresh_users(struct state *state, uint32_t id)
 {
     const struct claim *claim = &state->claims.items[id];
 
-    vec_foreach(&claim->users, user) {
+    vec_foreach (&claim->users, user) {
         struct pod *pod = &state->pods.items[*user];
         struct pod_claim *claims = (struct pod_claim *)(uintptr_t)pod->claims;
 
@@ -128,6 +128,42 @@ static void refresh_users(struct state *state, uint32_t id)
         if (pod->listed_node != NO_ID)
             node_mark_stale(state, pod->listed_node);
     }
+}
+
+static bool is_reserved_for(const struct claim *claim, name_id uid)
+{
+    for (uint32_t i = 0; i < claim->reserved_count; i++)
+        if (claim->reserved_for[i] == uid)
+            return true;
+    return false;
+}
+
+static void leave(struct state *state, uint32_t id, name_id uid)
+{
+    struct claim *claim = &state->claims.items[id];
+    uint32_t kept = 0;
+
+    if (!is_reserved_for(claim, uid))
+        return;
+    claim_own_lists(state, id);
+    for (uint32_t i = 0; i < claim->reserved_count; i++)
+        if (claim->own_reserved[i] != uid)
+            claim->own_reserved[kept++] = claim->own_reserved[i];
+    claim->reserved_count = kept;
+    if (kept == 0) {
+        claim->is_allocated = 0;
+        claim->device_count = 0;
+    }
+    refresh_users(state, id);
+}
+
+void claims_leave(struct state *state, pod_id id)
+{
+    const struct pod *pod = &state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++)
+        if (pod->claims[i].claim != NO_ID)
+            leave(state, pod->claims[i].claim, pod->uid);
 }
 
 static int check(const struct claim_spec *spec, struct err *err)

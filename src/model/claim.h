@@ -22,10 +22,10 @@ struct slice {
     name_id device_class;  // 0: its devices serve any class of that driver
     node_id node;          // NO_ID with is_for_all_nodes
     bool is_for_all_nodes;
-    bool is_gpu;           // the driver's name says so
-    uint32_t offered;      // devices in all
+    bool is_gpu;            // the driver's name says so
+    uint32_t offered;       // devices in all
     uint32_t device_count;  // those with names: all, but no more than SLICE_DEVICES_MAX
-    name_id *devices;      // names, owned
+    name_id *devices;       // names, owned
 };
 
 enum { SLICE_DEVICES_MAX = 10000 };
@@ -34,8 +34,8 @@ struct claim {
     name_id name;
     name_id namespace;
     bool is_present;
-    bool is_gpu;           // its device class is one of GPUs
-    bool is_synthetic;     // made for an extended resource: never counted
+    bool is_gpu;        // its device class is one of GPUs
+    bool is_synthetic;  // made for an extended resource: never counted
     name_id device_class;
     labels_id labels;
     int64_t count;

@@ -62,16 +62,16 @@ struct node_spec {
     size_t label_count;
     const struct taint_spec *taints;
     size_t taint_count;
-    uint32_t troubles;              // enum node_trouble
+    uint32_t troubles;  // enum node_trouble
     const struct amount_spec *allocatable;
     size_t allocatable_count;
-    int64_t device_count;           // physical GPUs; -1: as many as are allocatable
-    int64_t gpu_memory_mib;         // of each, as the label says, in MiB; 0: unknown. Rounded down to a multiple of 100
+    int64_t device_count;    // physical GPUs; -1: as many as are allocatable
+    int64_t gpu_memory_mib;  // of each, as the label says, in MiB; 0: unknown. Rounded down to a multiple of 100
     bool is_gpu_memory_known;
     bool is_mig_enabled;
     enum mig_strategy mig_strategy;
-    const struct numa_spec *numa;   // NULL: none
-    bool clamps_idle_pods;          // idle pod slots never start below 0 (recorded scenarios)
+    const struct numa_spec *numa;  // NULL: none
+    bool clamps_idle_pods;         // idle pod slots never start below 0 (recorded scenarios)
 };
 
 MUST_CHECK int state_put_node(struct state *state, const struct node_spec *spec, struct err *err);
@@ -101,8 +101,8 @@ void state_drop_queue(struct state *state, const char *name);
 void state_set_usage(struct state *state, const char *queue, const double usage[SHARE_COUNT]);
 
 struct topology_constraint_spec {
-    const char *topology;   // NULL or "": no constraint
-    const char *required;   // label key or alias; NULL or "": none
+    const char *topology;  // NULL or "": no constraint
+    const char *required;  // label key or alias; NULL or "": none
     const char *preferred;
 };
 
@@ -118,12 +118,12 @@ struct group_spec {
 struct gang_spec {
     const char *namespace;
     const char *name;
-    const char *uid;     // NULL: namespace/name, or the name alone where there is no namespace
+    const char *uid;  // NULL: namespace/name, or the name alone where there is no namespace
     const char *queue;
     int32_t priority;
     bool is_preemptible;
     nsec_t created;
-    nsec_t last_start;     // 0: never
+    nsec_t last_start;  // 0: never
     nsec_t last_eviction;
     nsec_t stale_since;
     nsec_t preemption_delay;
@@ -141,10 +141,10 @@ struct request_spec {
     enum request_kind kind;
     enum qos_class qos;
     bool is_legacy_mig;
-    int64_t gpus;          // whole devices (REGULAR)
-    uint32_t devices;      // shared devices (FRACTION, GPU_MEMORY); 0 counts as 1
-    double portion;        // (0, 1], FRACTION
-    int64_t memory_mib;    // GPU_MEMORY
+    int64_t gpus;                       // whole devices (REGULAR)
+    uint32_t devices;                   // shared devices (FRACTION, GPU_MEMORY); 0 counts as 1
+    double portion;                     // (0, 1], FRACTION
+    int64_t memory_mib;                 // GPU_MEMORY
     const struct amount_spec *amounts;  // cpu, memory, MIG profiles, others; "pods" is always 1
     size_t amount_count;
 };
@@ -238,13 +238,13 @@ struct numa_draw_spec {
 struct pod_spec {
     const char *namespace;
     const char *name;
-    const char *uid;       // NULL: namespace/name, or the name alone where there is no namespace
-    const char *gang;      // in the pod's namespace; NULL: none
-    const char *pod_set;   // NULL or "": "default"
+    const char *uid;      // NULL: namespace/name, or the name alone where there is no namespace
+    const char *gang;     // in the pod's namespace; NULL: none
+    const char *pod_set;  // NULL or "": "default"
     nsec_t created;
     nsec_t deleted;
     enum pod_status status;
-    const char *node;      // NULL or "": none
+    const char *node;  // NULL or "": none
     const char *nominated_node;
     const char *const *gpu_groups;
     size_t gpu_group_count;
@@ -259,7 +259,7 @@ struct pod_spec {
     bool is_foreign;
     bool is_reservation;
     bool is_utility;
-    uint8_t roles;         // POD_ROLE_*
+    uint8_t roles;  // POD_ROLE_*
     bool has_task_priority;
     bool is_task_priority_bad;
     int32_t task_priority;
@@ -269,13 +269,15 @@ MUST_CHECK int state_put_pod(struct state *state, const struct pod_spec *spec, s
 void state_drop_pod(struct state *state, const char *namespace, const char *name);
 
 /*
- * A pod's status alone, as time or a service brings it: no node and no groups for one that waits again. Books follow.
+ * A pod's status alone, as time or a service brings it: no node and no groups for one that waits again. Books follow, and
+ * a pod without a node holds no claims: one that only it held loses its devices.
  * (While a cycle runs, model/books.h is for that.)
  */
 void state_move_pod(struct state *state, pod_id pod, enum pod_status status, node_id node, struct group_list groups);
 
 /* The gang started now, or lost pods to an eviction now. */
-void state_set_gang_times(struct state *state, gang_id gang, nsec_t last_start, nsec_t last_eviction, nsec_t stale_since);
+void state_set_gang_times(struct state *state, gang_id gang, nsec_t last_start, nsec_t last_eviction,
+                          nsec_t stale_since);
 
 struct topology_spec {
     const char *name;
@@ -339,8 +341,8 @@ struct volume_spec {
     const char *namespace;
     const char *name;
     bool is_bound;
-    bool is_lost;               // lost, or being deleted
-    bool waits_for_consumer;    // its class binds when a pod is placed
+    bool is_lost;                            // lost, or being deleted
+    bool waits_for_consumer;                 // its class binds when a pod is placed
     const struct selector_spec *node_terms;  // of the bound volume: one must match
     size_t node_term_count;
 };

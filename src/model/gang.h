@@ -22,12 +22,12 @@ struct topology_constraint {
  */
 struct group {
     name_id name;
-    uint32_t parent;         // NO_ID for the root
-    uint32_t first_child;    // NO_ID for pod sets and empty groups
+    uint32_t parent;       // NO_ID for the root
+    uint32_t first_child;  // NO_ID for pod sets and empty groups
     uint32_t next_sibling;
     uint32_t child_count;
     bool is_pod_set;
-    int32_t min;             // pod sets: pods needed; groups: children needed, -1 for all of them
+    int32_t min;  // pod sets: pods needed; groups: children needed, -1 for all of them
     struct topology_constraint topology;
     /* Pod sets only, from here on. */
     uint32_t pending;
@@ -45,21 +45,21 @@ struct gang {
     name_id namespace;
     name_id uid;
     name_id queue_name;
-    queue_id queue;          // NO_ID when there is no such queue
+    queue_id queue;  // NO_ID when there is no such queue
     bool is_present;
     bool is_preemptible;
-    bool has_tree_error;     // its groups made no tree: it is one set that needs one pod
+    bool has_tree_error;  // its groups made no tree: it is one set that needs one pod
     bool has_grace;
     int32_t priority;
     nsec_t created;
-    nsec_t last_start;       // 0: never
-    nsec_t last_eviction;    // 0: never
-    nsec_t stale_since;      // 0: not stale
+    nsec_t last_start;     // 0: never
+    nsec_t last_eviction;  // 0: never
+    nsec_t stale_since;    // 0: not stale
     nsec_t preemption_delay;
     nsec_t staleness_grace;  // with has_grace; negative: never evicted for being stale
     struct group *groups;    // owned
     uint32_t group_count;
-    uint32_t pending;        // sums over its pod sets
+    uint32_t pending;  // sums over its pod sets
     uint32_t active_allocated;
     uint32_t active_used;
     uint32_t succeeded;
@@ -73,5 +73,5 @@ struct gang {
     struct amounts own_requested;
     int64_t own_requested_memory_mib;
     bool is_unsettled;
-    bool places_are_stale;   // some pod's `place`
+    bool places_are_stale;  // some pod's `place`
 };

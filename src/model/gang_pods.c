@@ -127,14 +127,14 @@ void gang_take_pods(struct state *state, gang_id id, struct words *ret_pods)
     struct gang *gang = &state->gangs.items[id];
 
     for (uint32_t i = 0; i < gang->group_count; i++) {
-        vec_foreach(&gang->groups[i].pods, pod)
+        vec_foreach (&gang->groups[i].pods, pod)
             vec_push(ret_pods, *pod);
         vec_clear(&gang->groups[i].pods);
     }
-    vec_foreach(&gang->stray_pods, pod)
+    vec_foreach (&gang->stray_pods, pod)
         vec_push(ret_pods, *pod);
     vec_clear(&gang->stray_pods);
-    vec_foreach(ret_pods, pod) {
+    vec_foreach (ret_pods, pod) {
         struct pod *taken = &state->pods.items[*pod];
 
         pod_uncharge(state, *pod);
@@ -156,7 +156,7 @@ void gang_give_pods(struct state *state, gang_id id, struct words *pods)
     if (pods->len == 0)
         return;
     qsort_r(pods->items, pods->len, sizeof *pods->items, by_task_order, state);
-    vec_foreach(pods, pod) {
+    vec_foreach (pods, pod) {
         gang_add_pod(state, *pod);
         pod_touch(state, *pod);
     }

@@ -45,7 +45,7 @@ void id_set_remove(struct id_set *set, uint32_t id)
 
 void id_set_clear(struct id_set *set)
 {
-    vec_foreach(&set->ids, id)
+    vec_foreach (&set->ids, id)
         set->place.items[*id] = NO_ID;
     vec_clear(&set->ids);
 }

@@ -30,7 +30,7 @@ enum match_op {
     MATCH_NOT_EXISTS,
     MATCH_GREATER,  // the label as an integer; a label or value that is none matches nothing
     MATCH_LESS,
-    MATCH_FIELD_NAME_IN,      // a node's name (matchFields), not a label
+    MATCH_FIELD_NAME_IN,  // a node's name (matchFields), not a label
     MATCH_FIELD_NAME_NOT_IN,
     _MATCH_OP_MAX
 };

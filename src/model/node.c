@@ -198,6 +198,14 @@ int state_put_node(struct state *state, const struct node_spec *spec, struct err
     return 0;
 }
 
+/* Pods that a cycle put on the node count as naming it from the next state_settle on, which would be too late. */
+static void link_unsettled(struct state *state, node_id id)
+{
+    vec_foreach (&state->unsettled_pods, pod)
+        if (state->pods.items[*pod].is_present && state->pods.items[*pod].node == id)
+            pod_link_node(state, *pod);
+}
+
 void state_drop_node(struct state *state, const char *name)
 {
     node_id id = state_find_node(state, name);
@@ -224,6 +232,7 @@ void state_drop_node(struct state *state, const char *name)
     state->ranks_are_stale = true;
     state->totals_are_stale = true;
     state->changes.nodes_static = true;
+    link_unsettled(state, id);
     free_if_unused(state, id);
 }
 

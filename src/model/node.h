@@ -29,9 +29,9 @@ enum mig_strategy { MIG_NONE, MIG_SINGLE, MIG_MIXED };
  */
 struct shared_gpu {
     gpu_group id;
-    uint32_t next;        // in the node's list, NO_ID at its end
-    uint32_t is_marked;   // the whole GPU counts as releasing, since everything on it is
-    uint32_t was_held;    // some pod was on it that was not just promised it
+    uint32_t next;       // in the node's list, NO_ID at its end
+    uint32_t is_marked;  // the whole GPU counts as releasing, since everything on it is
+    uint32_t was_held;   // some pod was on it that was not just promised it
     uint32_t unused_pad;
     int64_t used;
     int64_t allocated;
@@ -44,12 +44,12 @@ struct shared_gpu {
  */
 struct held {
     pod_id pod;
-    uint32_t next;         // in the node's list, NO_ID at its end
-    uint32_t status;       // enum pod_status
-    uint32_t group_count;  // shared GPUs it sits on
-    gpu_group group;       // the one, when group_count is 1
-    const gpu_group *groups;  // all, when more
-    int64_t charged_gpu;   // what was taken from the GPU dimension
+    uint32_t next;                 // in the node's list, NO_ID at its end
+    uint32_t status;               // enum pod_status
+    uint32_t group_count;          // shared GPUs it sits on
+    gpu_group group;               // the one, when group_count is 1
+    const gpu_group *groups;       // all, when more
+    int64_t charged_gpu;           // what was taken from the GPU dimension
     const struct device *devices;  // DRA GPUs it holds; owned when made by state_settle, else the cycle's
     uint32_t device_count;
     uint32_t devices_are_owned;
@@ -57,14 +57,14 @@ struct held {
 
 struct node {
     name_id name;
-    bool is_present;         // false: pods name it, but there is no such node (any more)
+    bool is_present;  // false: pods name it, but there is no such node (any more)
     bool is_gpu_memory_known;
     bool is_mig_enabled;
     bool has_dra_gpus;
-    bool is_cpu_only;        // no GPU in any form
-    bool books_are_stale;    // a pod on it changed: its books are made anew before they are read
+    bool is_cpu_only;      // no GPU in any form
+    bool books_are_stale;  // a pod on it changed: its books are made anew before they are read
     enum mig_strategy mig_strategy;
-    uint32_t troubles;       // enum node_trouble
+    uint32_t troubles;  // enum node_trouble
     labels_id labels;
     const struct taint *taints;  // owned
     uint32_t taint_count;
@@ -75,17 +75,17 @@ struct node {
     uint32_t first_shared;   // state->shared_gpus
     uint32_t first_held;     // state->held
     uint32_t legacy_mig_pods;
-    struct numa *numa;       // owned; NULL when the node tells nothing
-    VEC(pod_id) pods;        // all that are on its books or will be when it appears, as of the last settle; unsorted
+    struct numa *numa;  // owned; NULL when the node tells nothing
+    VEC(pod_id) pods;   // all that are on its books or will be when it appears, as of the last settle; unsorted
     /* Kept by the model. */
     bool clamps_idle_pods;
     bool has_derived_devices;  // device_count is what is allocatable
-    uint32_t is_touched;     // a cycle changed its books
-    uint32_t first_released;  // entries of state->held that a cycle took off the list
-    uint32_t affine_pods;    // its part of state->affine_pods
-    uint32_t references;     // pods and slices that name it
-    int64_t plugin_gpus;     // allocatable GPUs without those of slices; billionths
-    struct amounts foreign;  // what other schedulers' pods take of it
+    uint32_t is_touched;       // a cycle changed its books
+    uint32_t first_released;   // entries of state->held that a cycle took off the list
+    uint32_t affine_pods;      // its part of state->affine_pods
+    uint32_t references;       // pods and slices that name it
+    int64_t plugin_gpus;       // allocatable GPUs without those of slices; billionths
+    struct amounts foreign;    // what other schedulers' pods take of it
 };
 
 /* The four vectors of a node's books, each `state->res.count` long. */

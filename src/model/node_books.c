@@ -159,7 +159,7 @@ void node_rebuild_books(struct state *state, node_id id)
     }
     numa_reset(state, id);
 
-    vec_foreach(&node->pods, pod) {
+    vec_foreach (&node->pods, pod) {
         if (!node->is_present)
             state->pods.items[*pod].accepted_gpu = 0;
         add_foreign(state, *pod, &foreign);

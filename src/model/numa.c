@@ -169,7 +169,7 @@ void numa_reset(struct state *state, node_id id)
         memcpy(numa->zones[z].available, numa->zones[z].reported, numa->dims * sizeof(int64_t));
     if (!numa->reconstructs_available)
         return;
-    vec_foreach(&node->pods, at) {
+    vec_foreach (&node->pods, at) {
         const struct pod *pod = &state->pods.items[*at];
 
         if (pod->numa && status_in(pod->status, ACTIVE_ALLOCATED))

@@ -14,7 +14,7 @@ struct numa_zone {
     name_id name;
     int64_t *allocatable;  // vectors over the state's dimensions, -1 where the zone does not report the resource
     int64_t *available;
-    int64_t *reported;     // what `available` starts from before pods draw from it
+    int64_t *reported;  // what `available` starts from before pods draw from it
 };
 
 struct numa {
@@ -22,7 +22,7 @@ struct numa {
     bool is_pod_scope;
     bool reconstructs_available;  // pods on the node draw from what is reported
     uint32_t zone_count;
-    uint32_t dims;         // length of each vector
+    uint32_t dims;  // length of each vector
     struct numa_zone *zones;
 };
 

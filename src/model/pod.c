@@ -331,6 +331,10 @@ void state_move_pod(struct state *state, pod_id id, enum pod_status status, node
 {
     BUG_ON(state->undo.is_recording);
     set_status(state, id, status);
+    if (node == NO_ID) {
+        state->pods.items[id].numa = NULL;
+        claims_leave(state, id);
+    }
     copy_groups(state, id, groups);
     unsettle(state, id);
     set_node(state, id, node);

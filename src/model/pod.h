@@ -11,13 +11,13 @@
 enum pod_status {
     POD_PENDING,
     POD_GATED,
-    POD_ALLOCATED,    // decided in this cycle, not yet carried out
-    POD_PIPELINED,    // promised a place that others are leaving
+    POD_ALLOCATED,  // decided in this cycle, not yet carried out
+    POD_PIPELINED,  // promised a place that others are leaving
     POD_BINDING,
     POD_BOUND,
     POD_RUNNING,
     POD_RELEASING,
-    POD_STUCK,        // stuck in releasing: its room may not be promised to anyone
+    POD_STUCK,  // stuck in releasing: its room may not be promised to anyone
     POD_SUCCEEDED,
     POD_FAILED,
     POD_UNKNOWN,
@@ -56,8 +56,8 @@ static inline gpu_group group_at(const struct group_list *list, uint32_t i)
 }
 
 struct pod_claim {
-    uint32_t claim;         // in state->claims, NO_ID when there is none of that name
-    uint32_t slot;          // its place there even so
+    uint32_t claim;  // in state->claims, NO_ID when there is none of that name
+    uint32_t slot;   // its place there even so
     bool is_from_template;
 };
 
@@ -67,27 +67,27 @@ struct pod {
     name_id name;
     name_id namespace;
     name_id uid;
-    gang_id gang;            // NO_ID: belongs to none, is only booked
-    uint32_t pod_set;        // index in its gang's tree; NO_ID when the set it names is not there
+    gang_id gang;      // NO_ID: belongs to none, is only booked
+    uint32_t pod_set;  // index in its gang's tree; NO_ID when the set it names is not there
     request_id request;
     constraints_id constraints;
     labels_id labels;
-    node_id node;            // where it is or is promised to be; NO_ID when nowhere
-    uint32_t status;         // enum pod_status
-    uint32_t is_virtual;     // its status is a simulation's
-    uint32_t place;          // among the pods of its set, which are in task order
+    node_id node;         // where it is or is promised to be; NO_ID when nowhere
+    uint32_t status;      // enum pod_status
+    uint32_t is_virtual;  // its status is a simulation's
+    uint32_t place;       // among the pods of its set, which are in task order
     bool is_present;
-    bool is_foreign;         // another scheduler's
-    bool is_reservation;     // holds a shared GPU for others: its GPU is not charged
-    bool is_utility;         // a reservation or scaling pod: not taken from the cluster's total
+    bool is_foreign;      // another scheduler's
+    bool is_reservation;  // holds a shared GPU for others: its GPU is not charged
+    bool is_utility;      // a reservation or scaling pod: not taken from the cluster's total
     bool has_task_priority;
     bool is_task_priority_bad;  // the label is there but no number
-    uint8_t roles;           // POD_ROLE_*: first in their set
+    uint8_t roles;              // POD_ROLE_*: first in their set
     int32_t task_priority;
     node_id nominated_node;
     nsec_t created;
-    nsec_t deleted;          // deletion time, 0 when it is not being deleted
-    int64_t accepted_gpu;    // what its place costs its queue in GPUs, MIG not counted; billionths
+    nsec_t deleted;        // deletion time, 0 when it is not being deleted
+    int64_t accepted_gpu;  // what its place costs its queue in GPUs, MIG not counted; billionths
     struct group_list groups;
     const struct pod_claim *claims;  // owned
     uint32_t claim_count;
@@ -97,9 +97,9 @@ struct pod {
     gpu_group *own_groups;
     struct numa_placement *own_numa;
     name_id pod_set_name;
-    node_id listed_node;     // the node that counts it as a reference
-    uint32_t listed_place;   // in that node's `pods`, NO_ID when it is not in
+    node_id listed_node;    // the node that counts it as a reference
+    uint32_t listed_place;  // in that node's `pods`, NO_ID when it is not in
     bool is_unsettled;
-    uint8_t charge;          // enum charge: what its gang and queue count it for
-    int64_t charged_gpu;     // accepted_gpu that they count
+    uint8_t charge;       // enum charge: what its gang and queue count it for
+    int64_t charged_gpu;  // accepted_gpu that they count
 };

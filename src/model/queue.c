@@ -145,7 +145,7 @@ static int by_creation(const void *a, const void *b, void *state)
 
 static void link_parents(struct state *state)
 {
-    vec_foreach(&state->queues, queue)
+    vec_foreach (&state->queues, queue)
         vec_clear(&queue->children);
     for (queue_id id = 0; id < state->queues.len; id++) {
         struct queue *queue = &state->queues.items[id];

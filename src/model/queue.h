@@ -16,11 +16,11 @@ struct queue {
     name_id name;
     name_id display_name;
     name_id uid;
-    name_id parent_name;      // 0: a root
-    queue_id parent;          // NO_ID: a root, or the parent is not there
+    name_id parent_name;  // 0: a root
+    queue_id parent;      // NO_ID: a root, or the parent is not there
     bool is_present;
-    bool is_orphan;           // it or an ancestor names a parent that is not there: takes no part
-    uint32_t depth;           // 0 for roots
+    bool is_orphan;  // it or an ancestor names a parent that is not there: takes no part
+    uint32_t depth;  // 0 for roots
     int32_t priority;
     nsec_t created;
     bool has_preempt_min_runtime;

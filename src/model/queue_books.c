@@ -51,11 +51,11 @@ void queues_sum(struct state *state)
 {
     struct amounts none = {0};
 
-    vec_foreach(&state->queues, queue) {
+    vec_foreach (&state->queues, queue) {
         queue->allocated = queue->allocated_fixed = queue->requested = none;
         queue->requested_memory_mib = 0;
     }
-    vec_foreach(&state->queues, leaf) {
+    vec_foreach (&state->queues, leaf) {
         if (!leaf->is_present || leaf->is_orphan)
             continue;
         for (struct queue *queue = leaf;; queue = &state->queues.items[queue->parent]) {

@@ -65,8 +65,8 @@ static request_id finish(struct state *state, struct request request, int64_t *v
 
     write_request(&state->words, &request, v);
     uint64_t hash = words_hash(&state->words);
-    request_id id = shape_find(&state->request_by_hash, state->request_next.items, state->request_keys.items,
-                               &state->words, hash);
+    request_id id =
+        shape_find(&state->request_by_hash, state->request_next.items, state->request_keys.items, &state->words, hash);
     if (id != NO_ID)
         return id;
 

@@ -35,9 +35,9 @@ static inline int64_t gpu_floor(int64_t amount)
 }
 
 struct resources {
-    uint32_t count;                // dimensions in use, at least RES_FIXED
-    name_id name[RES_MAX];         // "cpu", "memory", "nvidia.com/gpu", "pods", then as discovered
-    int32_t mig_slices[RES_MAX];   // g of nvidia.com/mig-<g>g.<m>gb, 0 for everything else
+    uint32_t count;               // dimensions in use, at least RES_FIXED
+    name_id name[RES_MAX];        // "cpu", "memory", "nvidia.com/gpu", "pods", then as discovered
+    int32_t mig_slices[RES_MAX];  // g of nvidia.com/mig-<g>g.<m>gb, 0 for everything else
     int32_t mig_gigabytes[RES_MAX];
 };
 

@@ -31,25 +31,25 @@ void state_fit_dimensions(struct state *state)
     if (state->nodes.len > 0)
         relay_rows(state, state->res.count);
     state->book_dims = state->res.count;
-    vec_foreach(&state->nodes, node)
+    vec_foreach (&state->nodes, node)
         numa_fit_dimensions(&node->numa, state->res.count);
     state->changes.requests = true;
 }
 
 static void settle_claims(struct state *state)
 {
-    vec_foreach(&state->scratch_claims.ids, claim)
+    vec_foreach (&state->scratch_claims.ids, claim)
         claim_own_lists(state, *claim);
     id_set_clear(&state->scratch_claims);
 }
 
 static void settle_pods(struct state *state)
 {
-    vec_foreach(&state->scratch_pods.ids, pod)
+    vec_foreach (&state->scratch_pods.ids, pod)
         if (state->pods.items[*pod].is_present)
             pod_touch(state, *pod);
     id_set_clear(&state->scratch_pods);
-    vec_foreach(&state->unsettled_pods, pod) {
+    vec_foreach (&state->unsettled_pods, pod) {
         pod_own_lists(state, *pod);
         pod_link_node(state, *pod);
     }
@@ -57,7 +57,7 @@ static void settle_pods(struct state *state)
 
 static void settle_nodes(struct state *state)
 {
-    vec_foreach(&state->unsettled_nodes.ids, id) {
+    vec_foreach (&state->unsettled_nodes.ids, id) {
         const struct node *node = &state->nodes.items[*id];
 
         /* A simulation that was taken back left no trace. */
@@ -69,7 +69,7 @@ static void settle_nodes(struct state *state)
 
 static void settle_charges(struct state *state)
 {
-    vec_foreach(&state->unsettled_pods, pod) {
+    vec_foreach (&state->unsettled_pods, pod) {
         state->pods.items[*pod].is_unsettled = false;
         if (state->pods.items[*pod].is_present)
             pod_recharge(state, *pod);
@@ -81,7 +81,7 @@ static void settle_charges(struct state *state)
 
 static void settle_gangs(struct state *state)
 {
-    vec_foreach(&state->unsettled_gangs, gang)
+    vec_foreach (&state->unsettled_gangs, gang)
         gang_settle(state, *gang);
     vec_clear(&state->unsettled_gangs);
 }
@@ -94,7 +94,7 @@ void state_settle(struct state *state)
     settle_pods(state);
     settle_nodes(state);
     arena_clear(&state->scratch);
-    vec_foreach(&state->discarded, memory)
+    vec_foreach (&state->discarded, memory)
         free(*memory);
     vec_clear(&state->discarded);
 

@@ -25,15 +25,15 @@ enum qos_class { QOS_UNSET, QOS_GUARANTEED, QOS_BURSTABLE, QOS_BEST_EFFORT };
 struct request {
     enum request_kind kind;
     enum qos_class qos;
-    uint32_t devices;      // shared GPUs asked for, 1 unless FRACTION or GPU_MEMORY say more; whole ones are in `v`
-    bool is_cpu_only;      // no GPU in any form
-    bool is_legacy_mig;    // MIG asked for by annotation: keeps running, is never placed
-    double portion;        // of each device, as asked: FRACTION only
-    int64_t memory_mib;    // of each device: GPU_MEMORY only
-    int64_t gpus;          // GPUs(): round(portion*100)*devices/100, or whole devices; billionths, without DRA
-    int64_t dra_gpus;      // devices of DRA claims; billionths
-    int64_t quota_gpus;    // gpus + dra_gpus + MIG slices; billionths
-    const int64_t *v;      // the request vector; entries past v_count are 0
+    uint32_t devices;    // shared GPUs asked for, 1 unless FRACTION or GPU_MEMORY say more; whole ones are in `v`
+    bool is_cpu_only;    // no GPU in any form
+    bool is_legacy_mig;  // MIG asked for by annotation: keeps running, is never placed
+    double portion;      // of each device, as asked: FRACTION only
+    int64_t memory_mib;  // of each device: GPU_MEMORY only
+    int64_t gpus;        // GPUs(): round(portion*100)*devices/100, or whole devices; billionths, without DRA
+    int64_t dra_gpus;    // devices of DRA claims; billionths
+    int64_t quota_gpus;  // gpus + dra_gpus + MIG slices; billionths
+    const int64_t *v;    // the request vector; entries past v_count are 0
     uint32_t v_count;
 };
 
@@ -51,9 +51,9 @@ struct taint {
 };
 
 struct toleration {
-    name_id key;         // 0 with `exists`: every taint
+    name_id key;  // 0 with `exists`: every taint
     name_id value;
-    bool exists;         // operator Exists: any value
+    bool exists;  // operator Exists: any value
     bool any_effect;
     enum taint_effect effect;
 };
@@ -65,7 +65,7 @@ struct pod_term {
     uint32_t namespace_count;
     bool all_namespaces;  // an empty namespaceSelector
     name_id topology_key;
-    int32_t weight;       // preferred terms only; 0 for required ones
+    int32_t weight;  // preferred terms only; 0 for required ones
 };
 
 struct preferred_node_term {
@@ -93,14 +93,14 @@ struct spread_term {
 struct constraints {
     const struct label *node_selector;
     uint32_t node_selector_count;
-    bool has_node_selector;               // it was given, even if empty
-    const struct selector *node_terms;    // required node affinity: one of them must match
+    bool has_node_selector;             // it was given, even if empty
+    const struct selector *node_terms;  // required node affinity: one of them must match
     uint32_t node_term_count;
     const struct preferred_node_term *preferred_nodes;
     uint32_t preferred_node_count;
     const struct toleration *tolerations;
     uint32_t toleration_count;
-    const struct pod_term *affinity;      // required
+    const struct pod_term *affinity;  // required
     uint32_t affinity_count;
     const struct pod_term *anti_affinity;  // required
     uint32_t anti_affinity_count;
@@ -110,9 +110,9 @@ struct constraints {
     uint32_t spread_count;
     const struct host_port *ports;
     uint32_t port_count;
-    const name_id *volume_claims;          // PersistentVolumeClaims in the pod's namespace
+    const name_id *volume_claims;  // PersistentVolumeClaims in the pod's namespace
     uint32_t volume_claim_count;
-    const name_id *config_maps;            // that must exist in the pod's namespace
+    const name_id *config_maps;  // that must exist in the pod's namespace
     uint32_t config_map_count;
     name_id priority_class;
     int32_t priority;

@@ -40,22 +40,22 @@ static void free_objects(struct state *state)
     }
     for (pod_id id = 0; id < state->pods.len; id++)
         pod_free_lists(state, id);
-    vec_foreach(&state->gangs, gang) {
+    vec_foreach (&state->gangs, gang) {
         for (uint32_t i = 0; i < gang->group_count; i++)
             vec_done(&gang->groups[i].pods);
         free(gang->groups);
         vec_done(&gang->stray_pods);
     }
-    vec_foreach(&state->queues, queue)
+    vec_foreach (&state->queues, queue)
         vec_done(&queue->children);
-    vec_foreach(&state->slices, slice)
+    vec_foreach (&state->slices, slice)
         free(slice->devices);
-    vec_foreach(&state->claims, claim) {
+    vec_foreach (&state->claims, claim) {
         free(claim->own_devices);
         free(claim->own_reserved);
         vec_done(&claim->users);
     }
-    vec_foreach(&state->discarded, memory)
+    vec_foreach (&state->discarded, memory)
         free(*memory);
 }
 
@@ -105,17 +105,16 @@ void state_free(struct state *state)
     free_arrays(state);
 
     struct map64 *maps[] = {
-        &state->node_by_name,     &state->pod_by_name,         &state->gang_by_name,   &state->queue_by_name,
-        &state->topology_by_name, &state->slice_by_name,       &state->claim_by_name,  &state->volume_by_name,
-        &state->config_maps,      &state->request_by_hash,     &state->constraints_by_hash,
-        &state->labels_by_hash,
+        &state->node_by_name,     &state->pod_by_name,     &state->gang_by_name,        &state->queue_by_name,
+        &state->topology_by_name, &state->slice_by_name,   &state->claim_by_name,       &state->volume_by_name,
+        &state->config_maps,      &state->request_by_hash, &state->constraints_by_hash, &state->labels_by_hash,
     };
     for (size_t i = 0; i < ARRAY_LEN(maps); i++)
         map64_done(maps[i]);
 
     struct id_set *sets[] = {
-        &state->scratch_pods,  &state->scratch_claims, &state->pending_gangs,   &state->active_gangs,
-        &state->stale_gangs,   &state->changes.nodes,  &state->changes.gangs,   &state->unsettled_nodes,
+        &state->scratch_pods, &state->scratch_claims, &state->pending_gangs, &state->active_gangs,
+        &state->stale_gangs,  &state->changes.nodes,  &state->changes.gangs, &state->unsettled_nodes,
     };
     for (size_t i = 0; i < ARRAY_LEN(sets); i++)
         id_set_done(sets[i]);

@@ -57,12 +57,12 @@ struct shape_key {
 
 /* What changed since whoever keeps something beside the state last looked, who empties it (state_changes_seen). */
 struct changes {
-    struct id_set nodes;        // books, labels, conditions, or gone
-    struct id_set gangs;        // pods, statuses, fields, or gone
-    bool nodes_static;          // some node came, went, or changed labels, taints, conditions or capacity
-    bool queues;                // some queue came, went or changed its settings
+    struct id_set nodes;  // books, labels, conditions, or gone
+    struct id_set gangs;  // pods, statuses, fields, or gone
+    bool nodes_static;    // some node came, went, or changed labels, taints, conditions or capacity
+    bool queues;          // some queue came, went or changed its settings
     bool topologies;
-    bool requests;              // a dimension or a device class came or went
+    bool requests;  // a dimension or a device class came or went
 };
 
 struct state {
@@ -71,11 +71,11 @@ struct state {
     struct undo undo;
 
     VEC(struct node) nodes;
-    VEC(int64_t) book_rows;        // state_books(): four vectors of res.count a node
-    uint32_t book_dims;            // res.count that book_rows is laid out for
-    struct chunks shared_gpus;     // struct shared_gpu of all nodes' lists, which never move
-    struct chunks held;            // struct held, likewise
-    uint32_t free_shared;          // lists of unused entries, made by state_settle
+    VEC(int64_t) book_rows;     // state_books(): four vectors of res.count a node
+    uint32_t book_dims;         // res.count that book_rows is laid out for
+    struct chunks shared_gpus;  // struct shared_gpu of all nodes' lists, which never move
+    struct chunks held;         // struct held, likewise
+    uint32_t free_shared;       // lists of unused entries, made by state_settle
     uint32_t free_held;
 
     VEC(struct pod) pods;
@@ -90,12 +90,12 @@ struct state {
     VEC(struct request) requests;
     VEC(struct constraints) constraints;
     VEC(struct labels) labels;
-    struct arena kept;             // what interned requests, constraints and labels point to
-    struct arena scratch;          // lists that a cycle makes; state_settle copies those that stayed and empties it
-    struct id_set scratch_pods;    // pods and claims that may point into it
+    struct arena kept;           // what interned requests, constraints and labels point to
+    struct arena scratch;        // lists that a cycle makes; state_settle copies those that stayed and empties it
+    struct id_set scratch_pods;  // pods and claims that may point into it
     struct id_set scratch_claims;
 
-    struct map64 node_by_name;     // keys: a name_id, or namespace << 32 | name
+    struct map64 node_by_name;  // keys: a name_id, or namespace << 32 | name
     struct map64 pod_by_name;
     struct map64 gang_by_name;
     struct map64 queue_by_name;
@@ -111,29 +111,29 @@ struct state {
     VEC(uint32_t) constraints_next;
     VEC(uint32_t) labels_next;
 
-    VEC(node_id) nodes_by_rank;    // present nodes by name; kept by state_settle
+    VEC(node_id) nodes_by_rank;  // present nodes by name; kept by state_settle
     /* Sets of present gangs as of the last state_settle: a cycle sees them as they were when it began. */
-    struct id_set pending_gangs;   // with at least one pending pod
-    struct id_set active_gangs;    // with at least one ACTIVE_ALLOCATED pod
-    struct id_set stale_gangs;     // short of pods in some set while others run, or marked stale
-    uint32_t affine_pods;          // pods with inter-pod affinity of any kind on some node's books
-    struct amounts total;          // what the ready nodes have, less what foreign pods take
-    int64_t min_gpu_memory_mib;    // over nodes that tell (more than 100); 100 when none does
+    struct id_set pending_gangs;  // with at least one pending pod
+    struct id_set active_gangs;   // with at least one ACTIVE_ALLOCATED pod
+    struct id_set stale_gangs;    // short of pods in some set while others run, or marked stale
+    uint32_t affine_pods;         // pods with inter-pod affinity of any kind on some node's books
+    struct amounts total;         // what the ready nodes have, less what foreign pods take
+    int64_t min_gpu_memory_mib;   // over nodes that tell (more than 100); 100 when none does
     int64_t max_gpu_memory_mib;
-    uint64_t fresh_groups;         // shared GPUs opened so far
+    uint64_t fresh_groups;  // shared GPUs opened so far
     struct changes changes;
     bool totals_are_stale;
     bool ranks_are_stale;
-    bool queues_are_stale;         // parents, children and depths have to be linked anew
+    bool queues_are_stale;  // parents, children and depths have to be linked anew
     bool has_numa;
 
     /* What is left for state_settle, and memory that is used again. */
     bool queue_books_are_stale;
-    uint32_t change_clock;         // source of gang.changed; never goes back
+    uint32_t change_clock;  // source of gang.changed; never goes back
     struct id_set unsettled_nodes;
     VEC(pod_id) unsettled_pods;
     VEC(gang_id) unsettled_gangs;
-    VEC(void *) discarded;         // heap memory that something may still point to until state_settle
+    VEC(void *) discarded;  // heap memory that something may still point to until state_settle
     VEC(uint32_t) unused_nodes;
     VEC(uint32_t) unused_pods;
     VEC(uint32_t) unused_gangs;
@@ -144,7 +144,7 @@ struct state {
     VEC(struct shape_key) request_keys;
     VEC(struct shape_key) constraints_keys;
     VEC(struct shape_key) labels_keys;
-    struct words words;            // a shape being put into canonical form
+    struct words words;  // a shape being put into canonical form
 };
 
 struct state *state_new(void);
@@ -167,7 +167,8 @@ static inline const char *state_name(const struct state *state, name_id name)
 static inline struct books state_books(const struct state *state, node_id node)
 {
     int64_t *row = state->book_rows.items + (size_t)node * 4 * state->book_dims;
-    return (struct books){row, row + state->book_dims, row + 2 * (size_t)state->book_dims, row + 3 * (size_t)state->book_dims};
+    return (struct books){row, row + state->book_dims, row + 2 * (size_t)state->book_dims,
+                          row + 3 * (size_t)state->book_dims};
 }
 
 static inline struct shared_gpu *state_shared_gpu(const struct state *state, uint32_t i)
@@ -200,4 +201,3 @@ pod_id state_find_pod(const struct state *state, const char *namespace, const ch
 gang_id state_find_gang(const struct state *state, const char *namespace, const char *name);
 queue_id state_find_queue(const struct state *state, const char *name);
 topology_id state_find_topology(const struct state *state, name_id name);
-

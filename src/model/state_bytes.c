@@ -17,7 +17,7 @@ static size_t nodes_used(const struct state *state)
                    map_used(&state->node_by_name) + state->shared_gpus.len * state->shared_gpus.item_size +
                    state->held.len * state->held.item_size;
 
-    vec_foreach(&state->nodes, node) {
+    vec_foreach (&state->nodes, node) {
         bytes += vec_used(&node->pods) + node->taint_count * sizeof *node->taints;
         if (node->numa)
             bytes += sizeof *node->numa +
@@ -30,7 +30,7 @@ static size_t pods_used(const struct state *state)
 {
     size_t bytes = vec_used(&state->pods) + map_used(&state->pod_by_name);
 
-    vec_foreach(&state->pods, pod) {
+    vec_foreach (&state->pods, pod) {
         bytes += pod->claim_count * sizeof *pod->claims;
         if (pod->own_groups)
             bytes += pod->groups.count * sizeof *pod->own_groups;
@@ -45,7 +45,7 @@ static size_t gangs_used(const struct state *state)
     size_t bytes = vec_used(&state->gangs) + map_used(&state->gang_by_name) + vec_used(&state->pending_gangs.ids) +
                    vec_used(&state->active_gangs.ids) + vec_used(&state->stale_gangs.ids);
 
-    vec_foreach(&state->gangs, gang) {
+    vec_foreach (&state->gangs, gang) {
         bytes += gang->group_count * sizeof *gang->groups + vec_used(&gang->stray_pods);
         for (uint32_t i = 0; i < gang->group_count; i++)
             bytes += vec_used(&gang->groups[i].pods);
@@ -61,11 +61,11 @@ static size_t rest_used(const struct state *state)
                    map_used(&state->topology_by_name) + map_used(&state->slice_by_name) +
                    map_used(&state->claim_by_name) + map_used(&state->volume_by_name) + map_used(&state->config_maps);
 
-    vec_foreach(&state->queues, queue)
+    vec_foreach (&state->queues, queue)
         bytes += vec_used(&queue->children);
-    vec_foreach(&state->slices, slice)
+    vec_foreach (&state->slices, slice)
         bytes += slice->device_count * sizeof *slice->devices;
-    vec_foreach(&state->claims, claim)
+    vec_foreach (&state->claims, claim)
         bytes += claim->device_count * sizeof *claim->devices + claim->reserved_count * sizeof *claim->reserved_for +
                  vec_used(&claim->users);
     return bytes;

@@ -21,17 +21,17 @@
 enum charge { CHARGE_NONE, CHARGE_REQUESTED, CHARGE_ALLOCATED };
 
 /* A slot for a new object: one that was given back, or a new one at the end; all zeros. */
-#define slot_take(items_, unused_)                                       \
-    ({                                                                   \
-        uint32_t slot_;                                                  \
-        if ((unused_)->len > 0) {                                        \
-            slot_ = vec_pop(unused_);                                    \
-        } else {                                                         \
-            slot_ = (items_)->len;                                       \
-            vec_resize((items_), (uint64_t)slot_ + 1);                   \
-        }                                                                \
-        memset(&(items_)->items[slot_], 0, sizeof *(items_)->items);     \
-        slot_;                                                           \
+#define slot_take(items_, unused_)                                   \
+    ({                                                               \
+        uint32_t slot_;                                              \
+        if ((unused_)->len > 0) {                                    \
+            slot_ = vec_pop(unused_);                                \
+        } else {                                                     \
+            slot_ = (items_)->len;                                   \
+            vec_resize((items_), (uint64_t)slot_ + 1);               \
+        }                                                            \
+        memset(&(items_)->items[slot_], 0, sizeof *(items_)->items); \
+        slot_;                                                       \
     })
 
 /* Names. NULL is the empty string. */
@@ -142,6 +142,7 @@ uint32_t claim_slot(struct state *state, name_id namespace, name_id name);
 void claim_add_user(struct state *state, uint32_t claim, pod_id pod);
 void claim_remove_user(struct state *state, uint32_t claim, pod_id pod);
 void claim_own_lists(struct state *state, uint32_t claim);
+void claims_leave(struct state *state, pod_id pod);
 int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod);
 
 /*

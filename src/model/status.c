@@ -10,18 +10,10 @@
 #include "model/state_internal.h"
 
 static const char *const status_names[_POD_STATUS_MAX] = {
-    [POD_PENDING] = "pending",
-    [POD_GATED] = "gated",
-    [POD_ALLOCATED] = "allocated",
-    [POD_PIPELINED] = "pipelined",
-    [POD_BINDING] = "binding",
-    [POD_BOUND] = "bound",
-    [POD_RUNNING] = "running",
-    [POD_RELEASING] = "releasing",
-    [POD_STUCK] = "stuck_in_releasing",
-    [POD_SUCCEEDED] = "succeeded",
-    [POD_FAILED] = "failed",
-    [POD_UNKNOWN] = "unknown",
+    [POD_PENDING] = "pending",     [POD_GATED] = "gated",         [POD_ALLOCATED] = "allocated",
+    [POD_PIPELINED] = "pipelined", [POD_BINDING] = "binding",     [POD_BOUND] = "bound",
+    [POD_RUNNING] = "running",     [POD_RELEASING] = "releasing", [POD_STUCK] = "stuck_in_releasing",
+    [POD_SUCCEEDED] = "succeeded", [POD_FAILED] = "failed",       [POD_UNKNOWN] = "unknown",
     [POD_DELETED] = "deleted",
 };
 _Static_assert(ARRAY_LEN(status_names) == _POD_STATUS_MAX, "a name for each status");

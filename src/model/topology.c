@@ -57,7 +57,7 @@ static struct priority_class *find_class(const struct state *state, const char *
 
     if (is_empty(name) || !name_find(state, name, &name_of))
         return NULL;
-    vec_foreach(&state->priority_classes, class)
+    vec_foreach (&state->priority_classes, class)
         if (class->name == name_of)
             return class;
     return NULL;
@@ -92,7 +92,7 @@ int32_t state_priority(const struct state *state, const char *name)
     if (class)
         return class->value;
     /* Of several default classes the lowest counts, as in Kubernetes. */
-    vec_foreach(&state->priority_classes, at)
+    vec_foreach (&state->priority_classes, at)
         if (at->is_default && (!class || at->value < class->value))
             class = at;
     return class ? class->value : DEFAULT_PRIORITY;

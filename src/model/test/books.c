@@ -56,7 +56,10 @@ static void a_charge_follows_the_status_of_the_pod(void **unused)
         enum pod_status status;
         int64_t idle, used, releasing;
     } cases[] = {
-        {POD_ALLOCATED, 2, 2, 0}, {POD_RELEASING, 2, 2, 2}, {POD_PIPELINED, 4, 2, -2}, {POD_STUCK, 2, 2, 0},
+        {POD_ALLOCATED, 2, 2, 0},
+        {POD_RELEASING, 2, 2, 2},
+        {POD_PIPELINED, 4, 2, -2},
+        {POD_STUCK, 2, 2, 0},
     };
     struct bench bench = bench_new(&(struct request_spec){.gpus = 2});
 

@@ -18,7 +18,7 @@ struct world {
     bool has_pod[PODS];
     bool has_claim[CLAIMS];
     bool has_slice[SLICES];
-    uint32_t node[NODES];    // what else there is to say of each: bits that its spec is made from
+    uint32_t node[NODES];  // what else there is to say of each: bits that its spec is made from
     uint32_t queue[QUEUES];
     uint32_t gang[GANGS];
     uint32_t pod[PODS];
@@ -53,7 +53,10 @@ static void apply_node(struct state *state, const struct world *world, uint32_t 
         {bits & 16 ? "nvidia.com/mig-1g.5gb" : "example.com/disk", bits & 32 ? 4 : 0},
     };
     struct numa_zone_spec zones[] = {
-        {.name = zone_names[0], .allocatable = amounts, .allocatable_count = 1, .available = amounts,
+        {.name = zone_names[0],
+         .allocatable = amounts,
+         .allocatable_count = 1,
+         .available = amounts,
          .available_count = 1},
         {.name = zone_names[1], .allocatable = amounts, .allocatable_count = 2},
     };
@@ -127,7 +130,7 @@ static enum pod_status status_of(const struct world *world, uint32_t i)
 {
     /* Pending and running pods more often than others. */
     return (enum pod_status)(world->pod[i] & 1u << 31 ? (world->pod[i] & 1) * POD_RUNNING
-                                                     : world->pod[i] % _POD_STATUS_MAX);
+                                                      : world->pod[i] % _POD_STATUS_MAX);
 }
 
 static void apply_pod(struct state *state, const struct world *world, uint32_t i)
@@ -218,7 +221,7 @@ static void apply_slice(struct state *state, const struct world *world, uint32_t
 
 struct kind {
     uint32_t count;
-    size_t has;   // where in struct world
+    size_t has;  // where in struct world
     size_t bits;
     void (*apply)(struct state *state, const struct world *world, uint32_t i);
 };
@@ -284,11 +287,12 @@ static void simulate(struct state *state, struct world *world, uint32_t steps)
             pod_set_status(state, id, draw(&world->seed, 2) ? POD_PIPELINED : POD_ALLOCATED);
             pod_set_node(state, id, node);
             if (request_is_shared(state_request(state, id)))
-                pod_set_groups(state, id, (struct group_list){
-                                              .count = state_request(state, id)->devices,
-                                              .one = groups[0],
-                                              .many = groups,
-                                          });
+                pod_set_groups(state, id,
+                               (struct group_list){
+                                   .count = state_request(state, id)->devices,
+                                   .one = groups[0],
+                                   .many = groups,
+                               });
             node_hold(state, node, id);
             queue_charge(state, id, 1);
         }

@@ -72,15 +72,34 @@ static void trees_that_cannot_be_are_refused(void **unused)
 
         memcpy(groups, good, sizeof groups);
         switch (cases[i].change) {
-        case 0: spec.group_count = 1; break;
-        case 1: groups[2].parent = 1; break;
-        case 2: groups[0].is_pod_set = true; break;
-        case 3: groups[1].min = -1; break;
-        case 4: groups[2].name = NULL; break;
-        case 5: groups[2].name = "a"; break;
-        case 6: spec.groups = deep; spec.group_count = 80; break;
-        case 7: spec.group_count = 5000; break;
-        case 8: spec.name = ""; break;
+        case 0:
+            spec.group_count = 1;
+            break;
+        case 1:
+            groups[2].parent = 1;
+            break;
+        case 2:
+            groups[0].is_pod_set = true;
+            break;
+        case 3:
+            groups[1].min = -1;
+            break;
+        case 4:
+            groups[2].name = NULL;
+            break;
+        case 5:
+            groups[2].name = "a";
+            break;
+        case 6:
+            spec.groups = deep;
+            spec.group_count = 80;
+            break;
+        case 7:
+            spec.group_count = 5000;
+            break;
+        case 8:
+            spec.name = "";
+            break;
         }
         assert_int_equal(state_put_gang(state, &spec, &err), -EINVAL);
         assert_string_equal(err.text, cases[i].text);

@@ -26,17 +26,20 @@
 #define GIB (INT64_C(1) << 30)
 
 /* Fails the test with the error's text. */
-#define assert_ok(call)                        \
-    do {                                       \
-        struct err err_ = {0};                 \
-        if ((call) < 0)                        \
-            fail_msg("%s", err_.text);         \
+#define assert_ok(call)                \
+    do {                               \
+        struct err err_ = {0};         \
+        if ((call) < 0)                \
+            fail_msg("%s", err_.text); \
     } while (0)
 
 __attribute__((unused)) static void put_node(struct state *state, const char *name, int64_t gpus, int64_t memory_mib)
 {
     struct amount_spec amounts[] = {
-        {"cpu", 16000}, {"memory", 64 * GIB}, {"nvidia.com/gpu", gpus * GPU_ONE}, {"pods", 110},
+        {"cpu", 16000},
+        {"memory", 64 * GIB},
+        {"nvidia.com/gpu", gpus * GPU_ONE},
+        {"pods", 110},
     };
     struct node_spec spec = {
         .name = name,
@@ -125,7 +128,7 @@ static void dump_sort(struct dump *dump, size_t from)
     if (lines.len > 0)
         qsort(lines.items, lines.len, sizeof *lines.items, by_text);
     dump->out.len = from;
-    vec_foreach(&lines, line)
+    vec_foreach (&lines, line)
         strbuf_addf(&dump->out, "%s\n", *line);
     free(copy);
     vec_done(&lines);

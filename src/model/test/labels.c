@@ -30,16 +30,16 @@ static void selectors_match_as_in_kubernetes(void **unused)
         const char *value;
         bool is_match;
     } cases[] = {
-        {MATCH_IN, "zone", "a", true},          {MATCH_IN, "zone", "c", false},
-        {MATCH_IN, "none", "a", false},         {MATCH_NOT_IN, "zone", "a", false},
-        {MATCH_NOT_IN, "zone", "c", true},      {MATCH_NOT_IN, "none", "a", true},
-        {MATCH_EXISTS, "disk", NULL, true},     {MATCH_EXISTS, "none", NULL, false},
+        {MATCH_IN, "zone", "a", true},           {MATCH_IN, "zone", "c", false},
+        {MATCH_IN, "none", "a", false},          {MATCH_NOT_IN, "zone", "a", false},
+        {MATCH_NOT_IN, "zone", "c", true},       {MATCH_NOT_IN, "none", "a", true},
+        {MATCH_EXISTS, "disk", NULL, true},      {MATCH_EXISTS, "none", NULL, false},
         {MATCH_NOT_EXISTS, "disk", NULL, false}, {MATCH_NOT_EXISTS, "none", NULL, true},
-        {MATCH_GREATER, "size", "11", true},    {MATCH_GREATER, "size", "12", false},
-        {MATCH_LESS, "size", "+13", true},      {MATCH_LESS, "size", "-13", false},
-        {MATCH_LESS, "size", "x", false},       {MATCH_LESS, "size", " 13", false},
-        {MATCH_LESS, "size", "13x", false},     {MATCH_LESS, "disk", "13", false},
-        {MATCH_LESS, "none", "13", false},      {MATCH_FIELD_NAME_IN, "", "me", true},
+        {MATCH_GREATER, "size", "11", true},     {MATCH_GREATER, "size", "12", false},
+        {MATCH_LESS, "size", "+13", true},       {MATCH_LESS, "size", "-13", false},
+        {MATCH_LESS, "size", "x", false},        {MATCH_LESS, "size", " 13", false},
+        {MATCH_LESS, "size", "13x", false},      {MATCH_LESS, "disk", "13", false},
+        {MATCH_LESS, "none", "13", false},       {MATCH_FIELD_NAME_IN, "", "me", true},
         {MATCH_FIELD_NAME_IN, "", "you", false}, {MATCH_FIELD_NAME_NOT_IN, "", "me", false},
         {_MATCH_OP_MAX, "zone", "a", false},
     };

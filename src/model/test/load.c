@@ -16,12 +16,8 @@ static void put_many_nodes(struct state *state)
         {"node-role.kubernetes.io/worker", ""},
     };
     struct amount_spec amounts[] = {
-        {"cpu", 128000},
-        {"memory", 2048 * GIB},
-        {"nvidia.com/gpu", 8 * GPU_ONE},
-        {"pods", 250},
-        {"ephemeral-storage", 1 << 30},
-        {"hugepages-2Mi", 0},
+        {"cpu", 128000},    {"memory", 2048 * GIB},         {"nvidia.com/gpu", 8 * GPU_ONE},
+        {"pods", 250},      {"ephemeral-storage", 1 << 30}, {"hugepages-2Mi", 0},
         {"rdma/hca", 8000},
     };
     struct node_spec spec = {

@@ -116,7 +116,11 @@ static void slices_add_gpus_to_their_node(void **unused)
     struct state *state = state_new();
     const char *names[] = {"gpu-a", "gpu-b"};
     struct slice_spec spec = {
-        .name = "s", .driver = "GPU.example.com", .node = "n", .devices = names, .device_count = 2,
+        .name = "s",
+        .driver = "GPU.example.com",
+        .node = "n",
+        .devices = names,
+        .device_count = 2,
     };
 
     (void)unused;

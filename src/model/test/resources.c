@@ -32,8 +32,8 @@ static void slices_of_mig_count_by_their_size(void **unused)
         int32_t slices;
         int32_t gigabytes;
     } cases[] = {
-        {"nvidia.com/mig-1g.5gb", 1, 5},    {"nvidia.com/mig-3g.20gb", 3, 20}, {"nvidia.com/mig-1g.5gb.me", 0, 0},
-        {"nvidia.com/mig-g.5gb", 0, 0},     {"nvidia.com/mig-1g5gb", 0, 0},    {"nvidia.com/mig-1g.gb", 0, 0},
+        {"nvidia.com/mig-1g.5gb", 1, 5},     {"nvidia.com/mig-3g.20gb", 3, 20}, {"nvidia.com/mig-1g.5gb.me", 0, 0},
+        {"nvidia.com/mig-g.5gb", 0, 0},      {"nvidia.com/mig-1g5gb", 0, 0},    {"nvidia.com/mig-1g.gb", 0, 0},
         {"nvidia.com/mig-12345g.5gb", 0, 0}, {"example.com/mig-1g.5gb", 0, 0},
     };
     struct intern names;
