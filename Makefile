@@ -48,6 +48,7 @@ coverage: ## run the tests and show which lines they reach
 
 install: build ## install into $(DESTDIR)$(PREFIX)
 	install -D -m 755 build/release/muster $(DESTDIR)$(PREFIX)/bin/muster
+	scripts/install-texts build/release/muster $(DESTDIR)$(PREFIX)/share
 
 clean: ## remove what was built
 	rm -rf build

@@ -129,3 +129,18 @@ bool arguments_number(const struct arguments *a, const char *option, long min, l
     *ret = number;
     return true;
 }
+
+bool arguments_operands(struct arguments *a, size_t max, int *ret_status)
+{
+    int option = arguments_next(a);
+
+    if (option == ARGUMENT_END && a->operand_count <= max)
+        return true;
+    if (option == ARGUMENT_HELP)
+        *ret_status = command_help(a->command);
+    else if (option == ARGUMENT_END)
+        *ret_status = command_wrong(a->command, "'%s' is too much", a->operands[max]);
+    else
+        *ret_status = EXIT_WRONG_CALL;
+    return false;
+}

@@ -20,6 +20,10 @@ struct command_option {
 };
 
 struct arguments;
+struct err;
+
+/* What completion offers for what is no option, besides the words of the command. */
+enum command_operands { OPERANDS_PATHS, OPERANDS_COMMANDS, OPERANDS_NONE };
 
 struct command {
     const char *name;
@@ -29,6 +33,8 @@ struct command {
     const struct command_option *options;
     size_t option_count;
     const char *const *examples;  // ended by NULL
+    const char *const *words;     // that the first operand can be, ended by NULL; NULL: any
+    enum command_operands operands;
     int (*run)(const struct command *command, struct arguments *arguments);
 };
 
@@ -67,12 +73,36 @@ void arguments_done(struct arguments *a);
 /* The value of the option just read as a number within the range, or false with a message. */
 MUST_CHECK bool arguments_number(const struct arguments *a, const char *option, long min, long max, long *ret);
 
-/* Says what is wrong with the call and how to learn more. Returns EXIT_WRONG_CALL. */
+/* Reads all arguments of a command without options: true when it has at most `max` operands. Otherwise the command ends
+ * with `*ret_status`, since help or a complaint has been printed. */
+MUST_CHECK bool arguments_operands(struct arguments *a, size_t max, int *ret_status);
+
+/* Says on standard error what is wrong with the call and how to learn more. Returns EXIT_WRONG_CALL. */
 int command_wrong(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Says on standard error what went wrong: one line, whatever the names in it hold. Returns the exit status for the
+ * negative errno `code`: EXIT_WRONG_CALL for what the input can be blamed for, EXIT_FAILED for what the system did.
+ */
+int command_failed(int code, const struct err *err);
+
+/* Says on standard error what was survived; `lines` are ended by a newline each and are changed. */
+void command_warn(char *lines);
+
+/* Says that standard output took no more, as errno has it. Returns EXIT_FAILED. */
+int command_failed_to_write(void);
+
+extern const char muster_version[];
 
 int command_help(const struct command *command);
 
 /* The commands, one file each. */
+int run_compare(const struct command *command, struct arguments *arguments);
+int run_completion(const struct command *command, struct arguments *arguments);
 int run_help(const struct command *command, struct arguments *arguments);
+int run_man(const struct command *command, struct arguments *arguments);
 int run_scenario(const struct command *command, struct arguments *arguments);
+int run_simulate(const struct command *command, struct arguments *arguments);
+int run_trace(const struct command *command, struct arguments *arguments);
+int run_why(const struct command *command, struct arguments *arguments);
 int run_version(const struct command *command, struct arguments *arguments);

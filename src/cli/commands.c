@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The table of commands. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +21,95 @@ static const char *const scenario_examples[] = {
     NULL,
 };
 
+static const struct command_option why_options[] = {
+    {'o', "output", "table|json", output_choices, "what to print: a tree for people (default), or JSON"},
+    {0, "id", "ID", NULL, "the scenario to look at, where a file holds several"},
+};
+
+static const char *const why_examples[] = {
+    "muster why train-llm examples/three-teams.json",
+    "muster why team-a/train-llm nodes.yaml queues.yaml jobs/",
+    "muster why -o json train-llm-0 snapshot.zip",
+    NULL,
+};
+
+static const struct command_option simulate_options[] = {
+    {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},
+    {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},
+    {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
+    {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
+    {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
+    {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
+    {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"},
+};
+
+static const char *const simulate_examples[] = {
+    "muster simulate examples/three-teams/cluster.yaml jobs/",
+    "muster simulate examples/three-teams/cluster.yaml --trace examples/three-teams/day.csv --report day.html",
+    "muster simulate -o json snapshot.zip",
+    NULL,
+};
+
+static const struct command_option compare_options[] = {
+    {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},
+    {'t', "trace", "FILE", NULL, "the work that both get, as CSV (docs/traces.md)"},
+    {'w', "with", "PATH", NULL, "more of the cluster, the same for both; may be given several times"},
+    {0, "require", "BOUND", NULL, "such as 'p95_wait(queue=research)<30m', of B; may be given several times"},
+    {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
+    {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
+    {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
+    {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
+    {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"},
+};
+
+static const char *const compare_examples[] = {
+    "muster compare quotas.yaml new-quotas.yaml --with nodes.yaml --trace week.csv",
+    "muster compare a/ b/ --trace week.csv --require 'p95_wait(queue=research)<30m' --require 'use>=0.98*A'",
+    NULL,
+};
+
+static const char *const trace_verbs[] = {"generate", "convert", NULL};
+static const char *const trace_sources[] = {"alibaba", "philly", NULL};
+
+static const struct command_option trace_options[] = {
+    {0, "out", "FILE", NULL, "where to write the trace (default: standard output)"},
+    {0, "seed", "N", NULL, "generate: the same number gives the same trace (default 1)"},
+    {0, "days", "D", NULL, "generate: how long (default 30)"},
+    {0, "gpus", "G", NULL, "generate: GPUs of the cluster (default 2000)"},
+    {0, "gpus-per-node", "N", NULL, "generate: GPUs of a node (default 8)"},
+    {0, "jobs", "J", NULL, "generate: workloads (default 100000)"},
+    {0, "queues", "Q", NULL, "how many queues, or for generate their names: a,b,c (default 10)"},
+    {0, "load", "L", NULL, "generate: GPU time asked for, of all there is (default 0.9)"},
+    {0, "failures", "F", NULL, "generate: nodes that fail each day (default 0)"},
+    {0, "cluster", "FILE", NULL, "generate: write nodes and queues to go with it, as YAML"},
+    {0, "from", "alibaba|philly", trace_sources, "convert: the format of the files"},
+};
+
+static const char *const trace_examples[] = {
+    "muster trace generate --seed 7 --days 7 --gpus 512 --jobs 5000 --cluster cluster.yaml --out week.csv",
+    "muster trace convert --from alibaba pai_job_table.csv pai_task_table.csv --queues 12 > alibaba.csv",
+    "muster trace convert --from philly cluster_job_log > philly.csv",
+    NULL,
+};
+
+static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+
+static const char *const completion_examples[] = {
+    "source <(muster completion bash)",
+    "muster completion fish | source",
+    "muster completion zsh > ~/.zsh/functions/_muster",
+    NULL,
+};
+
+static const struct command_option man_options[] = {
+    {0, "list", NULL, NULL, "list the commands that have a page, one a line"},
+};
+
+static const char *const man_examples[] = {
+    "muster man scenario | man -l -",
+    NULL,
+};
+
 const struct command commands[] = {
     {
         .name = "scenario",
@@ -36,15 +124,82 @@ const struct command commands[] = {
         .run = run_scenario,
     },
     {
+        .name = "why",
+        .summary = "say why a workload waits, and what would help",
+        .usage = "[-o table|json] [--id ID] WORKLOAD PATH...",
+        .text = "WORKLOAD is the name of a gang, a pod or a job, or namespace/name. PATH is a scenario, or manifests, folders of\n"
+                "them, or a snapshot. Every remedy that is named was tried on a copy of the cluster, and found to work.\n",
+        .options = why_options,
+        .option_count = ARRAY_LEN(why_options),
+        .examples = why_examples,
+        .run = run_why,
+    },
+    {
+        .name = "simulate",
+        .summary = "play a cluster from files until nothing changes, or through a trace",
+        .usage = "[OPTION...] PATH...",
+        .text = "PATH is Kubernetes manifests, a folder of them, a snapshot of KAI's scheduler, or a scenario. Without a trace, cycles\n"
+                "run until nothing changes; with one, work comes and goes as the trace says, in virtual time.\n",
+        .options = simulate_options,
+        .option_count = ARRAY_LEN(simulate_options),
+        .examples = simulate_examples,
+        .run = run_simulate,
+    },
+    {
+        .name = "compare",
+        .summary = "play one trace with two settings, and show them side by side",
+        .usage = "[OPTION...] --trace FILE A B",
+        .text = "A and B are clusters as 'muster simulate' reads them: other quotas, weights, nodes or settings. Bounds are about B;\n"
+                "the status is 1 when one of them breaks. docs/compare.md lists what can be bounded.\n",
+        .options = compare_options,
+        .option_count = ARRAY_LEN(compare_options),
+        .examples = compare_examples,
+        .run = run_compare,
+    },
+    {
+        .name = "trace",
+        .summary = "make up a trace, or convert a public one",
+        .usage = "generate|convert [OPTION...] [FILE...]",
+        .text = "generate makes up the life of a cluster from a seed: teams, days, weeks, bursts, gangs and fractions. convert\n"
+                "reads Alibaba's and Microsoft's public traces. Both write CSV (docs/traces.md).\n",
+        .options = trace_options,
+        .option_count = ARRAY_LEN(trace_options),
+        .examples = trace_examples,
+        .words = trace_verbs,
+        .operands = OPERANDS_PATHS,
+        .run = run_trace,
+    },
+    {
+        .name = "completion",
+        .summary = "print what a shell needs to complete commands and options",
+        .usage = "bash|zsh|fish",
+        .examples = completion_examples,
+        .words = shells,
+        .operands = OPERANDS_NONE,
+        .run = run_completion,
+    },
+    {
+        .name = "man",
+        .summary = "print the manual page of a command, or of the program",
+        .usage = "[--list] [COMMAND]",
+        .options = man_options,
+        .option_count = ARRAY_LEN(man_options),
+        .examples = man_examples,
+        .operands = OPERANDS_COMMANDS,
+        .run = run_man,
+    },
+    {
         .name = "version",
         .summary = "print the version",
         .usage = "",
+        .operands = OPERANDS_NONE,
         .run = run_version,
     },
     {
         .name = "help",
         .summary = "tell about a command",
         .usage = "[COMMAND]",
+        .operands = OPERANDS_COMMANDS,
         .run = run_help,
     },
     {0},
@@ -57,21 +212,6 @@ const struct command *command_find(const char *name)
             return command;
     }
     return NULL;
-}
-
-int command_wrong(const struct command *command, const char *format, ...)
-{
-    va_list args;
-
-    (void)fputs("muster", stderr);
-    if (command)
-        (void)fprintf(stderr, " %s", command->name);
-    (void)fputs(": ", stderr);
-    va_start(args, format);
-    (void)vfprintf(stderr, format, args);
-    va_end(args);
-    (void)fprintf(stderr, "\nTry 'muster help%s%s'.\n", command ? " " : "", command ? command->name : "");
-    return EXIT_WRONG_CALL;
 }
 
 int command_main(int argc, char **argv)
@@ -95,5 +235,5 @@ int command_main(int argc, char **argv)
     arguments_init(&arguments, command, argc - 2, (const char *const *)argv + 2);
     status = command->run(command, &arguments);
     arguments_done(&arguments);
-    return status;
+    return status == EXIT_FINE && (fflush(stdout) != 0 || ferror(stdout)) ? command_failed_to_write() : status;
 }

@@ -10,6 +10,8 @@
 #define MUSTER_VERSION "0.1.0"
 #endif
 
+const char muster_version[] = MUSTER_VERSION;
+
 static void print_options(const struct command *command)
 {
     (void)puts("\nOptions:");
@@ -52,29 +54,12 @@ int command_help(const struct command *command)
     return EXIT_FINE;
 }
 
-/* Reads the arguments of a command without options of its own; the number that it may have is limited. */
-static int read_operands(struct arguments *arguments, size_t max, bool *ret_is_done)
-{
-    int option = arguments_next(arguments);
-
-    *ret_is_done = true;
-    if (option == ARGUMENT_HELP)
-        return command_help(arguments->command);
-    if (option != ARGUMENT_END)
-        return EXIT_WRONG_CALL;
-    if (arguments->operand_count > max)
-        return command_wrong(arguments->command, "'%s' is too much", arguments->operands[max]);
-    *ret_is_done = false;
-    return EXIT_FINE;
-}
-
 int run_help(const struct command *command, struct arguments *arguments)
 {
     const struct command *about = NULL;
-    bool is_done;
-    int status = read_operands(arguments, 1, &is_done);
+    int status;
 
-    if (is_done)
+    if (!arguments_operands(arguments, 1, &status))
         return status;
     if (arguments->operand_count == 1) {
         about = command_find(arguments->operands[0]);
@@ -86,12 +71,11 @@ int run_help(const struct command *command, struct arguments *arguments)
 
 int run_version(const struct command *command, struct arguments *arguments)
 {
-    bool is_done;
-    int status = read_operands(arguments, 0, &is_done);
+    int status;
 
     (void)command;
-    if (is_done)
+    if (!arguments_operands(arguments, 0, &status))
         return status;
-    (void)puts("muster " MUSTER_VERSION);
+    (void)printf("muster %s\n", muster_version);
     return EXIT_FINE;
 }

@@ -16,7 +16,7 @@
 
 enum { OPTION_OUTPUT, OPTION_REPEAT };
 enum { REPEATS_MAX = 10000, WARNINGS_MAX = 64 * 1024 };
-#define FILE_MAX (SIZE_MAX / 2 < (UINT64_C(4) << 30) ? SIZE_MAX / 2 : (size_t)(UINT64_C(4) << 30))
+#define FILE_MAX ((size_t)1 << 30)
 
 /* Not getrusage: that counts what the process was before it became this program, too. */
 static size_t peak_memory(void)
@@ -47,12 +47,6 @@ static int play_file(struct scenario_report *report, const char *path, struct er
     return r < 0 ? err_wrap(err, r, "%s", file_name(path)) : 0;
 }
 
-/* What the input can be blamed for is a wrong call; what the system says is a failure. */
-static int status_of(int code)
-{
-    return code == -EINVAL || code == -EBADMSG || code == -EFBIG || code == -ENOSPC ? EXIT_WRONG_CALL : EXIT_FAILED;
-}
-
 static int play_all(struct scenario_report *report, const struct arguments *arguments)
 {
     struct err err = {0};
@@ -62,19 +56,8 @@ static int play_all(struct scenario_report *report, const struct arguments *argu
     for (size_t i = 0; r >= 0 && i < arguments->operand_count; i++)
         r = play_file(report, arguments->operands[i], &err);
     scenario_report_end(report);
-    if (report->warnings->len > 0)
-        (void)fprintf(stderr, "muster: %s", report->warnings->text);
-    if (r < 0)
-        (void)fprintf(stderr, "muster: %s\n", err.text);
-    return r < 0 ? status_of(r) : EXIT_FINE;
-}
-
-static int write_out(const char *text, size_t len)
-{
-    if (fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0)
-        return EXIT_FINE;
-    (void)fprintf(stderr, "muster: writing the output: %s\n", strerror(errno));
-    return EXIT_FAILED;
+    command_warn(report->warnings->text);
+    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
 }
 
 static int play(struct scenario_report report, const struct arguments *arguments)
@@ -93,8 +76,9 @@ static int play(struct scenario_report report, const struct arguments *arguments
     report.warnings = &warnings;
     status = play_all(&report, arguments);
     (void)fclose(report.out);
+    /* What standard output does not take is seen when the program ends. */
     if (status == EXIT_FINE)
-        status = write_out(text, len);
+        (void)fwrite(text, 1, len, stdout);
     free(text);
     strbuf_done(&warnings);
     return status;

@@ -30,7 +30,7 @@ int scenario_name(const struct json_at *at, const char *key, const char **ret, s
     if (r < 0)
         return r;
     if (**ret == '\0')
-        return json_fail(at, err, -EINVAL, "'%s' is empty", key);
+        return scenario_fail(at, key, err, "is empty, expected a name");
     return 0;
 }
 
@@ -113,7 +113,7 @@ int scenario_amount(struct scenario_reader *r, const struct json_at *at, const c
     else if (dim >= RES_FIXED && r->state->res.mig_slices[dim] == 0)
         unit = 1000;
     if (unit > 1 && count > OTHER_COUNT_MAX)
-        return json_fail(at, err, -EINVAL, "%s: %lld is more than %d", name, (long long)count, OTHER_COUNT_MAX);
+        return json_fail(at, err, -EINVAL, "expected at most %d, found %lld", OTHER_COUNT_MAX, (long long)count);
     *ret = (struct amount_spec){resource, count * unit};
     return 0;
 }
@@ -159,13 +159,24 @@ int scenario_count(struct scenario_reader *r, const struct json_at *at, const st
     return 0;
 }
 
-int scenario_claim_name(struct scenario_reader *r, struct map64 *names, const struct json_at *at, const char *what,
-                        const char *name, struct err *err)
+int scenario_take_name(struct scenario_reader *r, enum scenario_name_kind kind, const struct json_at *at,
+                       const char *namespace, const char *name, struct err *err)
 {
-    uint32_t id = intern_id(&r->state->names, name, strlen(name));
+    static const char *const words[] = {
+        [NAME_JOB] = "job",
+        [NAME_TASK] = "task",
+        [NAME_TOPOLOGY] = "topology",
+        [NAME_SLICE] = "resource slice",
+        [NAME_CLAIM] = "resource claim",
+    };
+    _Static_assert(ARRAY_LEN(words) == _NAME_KIND_MAX, "every kind has a word");
+    struct intern *names = &r->state->names;
+    uint64_t id = intern_id(names, name, strlen(name));
 
-    if (map64_get(names, id, NULL))
-        return json_fail(at, err, -EINVAL, "a second %s called '%s'", what, name);
-    map64_put(names, id, 1);
+    if (namespace)
+        id |= (uint64_t)intern_id(names, namespace, strlen(namespace)) << 32;
+    if (map64_get(&r->taken[kind], id, NULL))
+        return scenario_fail(at, "name", err, "a second %s called '%s'", words[kind], name);
+    map64_put(&r->taken[kind], id, 1);
     return 0;
 }

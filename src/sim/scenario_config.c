@@ -99,6 +99,19 @@ static int read_budget(const struct json_at *at, const char *name, nsec_t *budge
     return scenario_seconds(at, name, 0, SCENARIO_SECONDS_MAX, budget, err);
 }
 
+/* All of them are looked at, also of what is not there. */
+static int check_budgets(const struct json_at *at, struct err *err)
+{
+    double seconds;
+    int rc = 0;
+
+    for (struct json_at item = {0}; rc >= 0 && json_next(at, &item);) {
+        if (!yyjson_is_null(item.val))
+            rc = json_double(&item, 0, SCENARIO_SECONDS_MAX, &seconds, err);
+    }
+    return rc;
+}
+
 static int read_budgets(struct config *config, const struct json_at *at, struct err *err)
 {
     struct search_budgets *budgets = &config->budgets;
@@ -109,6 +122,7 @@ static int read_budgets(struct config *config, const struct json_at *at, struct 
 
     if (rc <= 0 || (rc = json_member_object(&object, "action_seconds", JSON_OPTIONAL, &actions, err)) < 0 ||
         (rc = json_member_object(&object, "generator_seconds", JSON_OPTIONAL, &generators, err)) < 0 ||
+        (rc = check_budgets(&actions, err)) < 0 || (rc = check_budgets(&generators, err)) < 0 ||
         (rc = scenario_seconds(&object, "job_seconds", 0, SCENARIO_SECONDS_MAX, &budgets->job, err)) < 0 ||
         (rc = scenario_seconds(&object, "min_job_seconds", 0, SCENARIO_SECONDS_MAX, &budgets->min_job, err)) < 0)
         return rc;

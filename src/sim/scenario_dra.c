@@ -36,6 +36,8 @@ static int read_slice(struct scenario_reader *r, const struct json_at *item, str
         (rc = json_member_bool(item, "all_nodes", JSON_OPTIONAL, &slice.is_for_all_nodes, err)) < 0 ||
         (rc = json_member_int64(item, "device_count", JSON_REQUIRED, 0, DEVICES_MAX, &count, err)) < 0)
         return rc;
+    if ((rc = scenario_take_name(r, NAME_SLICE, item, NULL, slice.name, err)) < 0)
+        return rc;
     if (*slice.driver == '\0')
         slice.driver = default_driver;
     slice.pool = slice.node ? slice.node : "";
@@ -79,9 +81,11 @@ static int read_reserved(struct scenario_reader *r, const struct json_at *status
         return rc;
     uids = arena_calloc(&r->scratch, yyjson_arr_size(array.val), sizeof *uids);
     for (struct json_at item = {0}; json_next(&array, &item);) {
+        const char *name;
         const char *uid = "";
 
-        if ((rc = json_object(&item, err)) < 0 || (rc = json_member_str(&item, "uid", JSON_OPTIONAL, &uid, err)) < 0)
+        if ((rc = json_object(&item, err)) < 0 || (rc = json_member_str(&item, "uid", JSON_OPTIONAL, &uid, err)) < 0 ||
+            (rc = json_member_str(&item, "name", JSON_OPTIONAL, &name, err)) < 0)
             return rc;
         if (*uid == '\0' && (rc = scenario_name(&item, "name", &uid, err)) < 0)
             return rc;
@@ -100,6 +104,7 @@ static int read_claim(struct scenario_reader *r, const struct json_at *item, str
 
     if ((rc = json_object(item, err)) < 0 || (rc = scenario_name(item, "name", &claim.name, err)) < 0 ||
         (rc = json_member_str(item, "namespace", JSON_OPTIONAL, &claim.namespace, err)) < 0 ||
+        (rc = scenario_take_name(r, NAME_CLAIM, item, claim.namespace, claim.name, err)) < 0 ||
         (rc = json_member_str(item, "device_class", JSON_REQUIRED, &claim.device_class, err)) < 0 ||
         (rc = json_member_int64(item, "count", JSON_OPTIONAL, 0, INT64_MAX, &claim.count, err)) < 0 ||
         (rc = scenario_pairs(r, item, "labels", 0, &labels, &claim.label_count, err)) < 0 ||

@@ -12,14 +12,16 @@
 #include "model/resources.h"
 #include "sim/scenario.h"
 
+/* Whose names must differ. */
+enum scenario_name_kind { NAME_JOB, NAME_TASK, NAME_TOPOLOGY, NAME_SLICE, NAME_CLAIM, _NAME_KIND_MAX };
+
 /* The parts of reading a scenario, one file each. All return 0 or -EINVAL. */
 struct scenario_reader {
     struct scenario *s;
     struct state *state;
-    struct arena scratch;    // what specs point to, for one object at a time
-    struct map64 job_names;  // name ids that are taken
-    struct map64 pod_names;
-    int64_t total[RES_FIXED];  // of all nodes, then of all pods: sums have to fit
+    struct arena scratch;                // what specs point to, for one object at a time
+    struct map64 taken[_NAME_KIND_MAX];  // ids of namespace and name
+    int64_t total[RES_FIXED];            // of all nodes, then of all pods: sums have to fit
     bool has_numa;
 };
 
@@ -57,6 +59,10 @@ MUST_CHECK int scenario_seconds(const struct json_at *at, const char *key, doubl
 /* The member `key` as text that is not empty. */
 MUST_CHECK int scenario_name(const struct json_at *at, const char *key, const char **ret, struct err *err);
 
+/* Reports that something is wrong with the member `key` of the object at `at`, which need not be there. */
+#define scenario_fail(at, name, err, ...) \
+    json_fail(&(struct json_at){.parent = (at), .key = (name)}, err, -EINVAL, __VA_ARGS__)
+
 /* Puts the path of `at` in front of what a delta said. */
 int scenario_wrap(const struct json_at *at, int code, struct err *err);
 
@@ -83,6 +89,6 @@ MUST_CHECK int scenario_amount(struct scenario_reader *r, const struct json_at *
 MUST_CHECK int scenario_count(struct scenario_reader *r, const struct json_at *at, const struct amount_spec *amounts,
                               size_t count, struct err *err);
 
-/* Marks the name as taken; fails when it is already. `what` is "job" or "task". */
-MUST_CHECK int scenario_claim_name(struct scenario_reader *r, struct map64 *names, const struct json_at *at,
-                                   const char *what, const char *name, struct err *err);
+/* Marks the name as taken; fails when it is already. `namespace` may be NULL. */
+MUST_CHECK int scenario_take_name(struct scenario_reader *r, enum scenario_name_kind kind, const struct json_at *at,
+                                  const char *namespace, const char *name, struct err *err);

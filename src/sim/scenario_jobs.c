@@ -25,6 +25,15 @@ static int read_constraint(const struct json_at *at, struct topology_constraint_
     return json_member_str(&object, "preferred_level", JSON_OPTIONAL, &topology->preferred, err);
 }
 
+static int push_group(const struct json_at *at, const struct group_spec *group, struct group_list_spec *groups,
+                      struct err *err)
+{
+    if (groups->len == GROUPS_MAX)
+        return json_fail(at, err, -EINVAL, "expected at most %d groups and pod sets", GROUPS_MAX);
+    vec_push(groups, *group);
+    return 0;
+}
+
 static int read_pod_set(const struct json_at *at, int32_t parent, struct group_list_spec *groups, struct err *err)
 {
     struct group_spec set = {.parent = parent, .is_pod_set = true};
@@ -37,11 +46,10 @@ static int read_pod_set(const struct json_at *at, int32_t parent, struct group_l
         return rc;
     vec_foreach (groups, other) {
         if (other->is_pod_set && strcmp(other->name, set.name) == 0)
-            return json_fail(at, err, -EINVAL, "a second pod set called '%s'", set.name);
+            return scenario_fail(at, "name", err, "a second pod set called '%s'", set.name);
     }
     set.min = (int32_t)min;
-    vec_push(groups, set);
-    return 0;
+    return push_group(at, &set, groups, err);
 }
 
 /* Recursion ends with the nesting of the document, which is limited. */
@@ -58,9 +66,8 @@ static int read_group(const struct json_at *at, int32_t parent, struct group_lis
         (rc = read_constraint(at, &group.topology, err)) < 0)
         return rc;
     group.min = (int32_t)min;
-    vec_push(groups, group);
-    if (groups->len > GROUPS_MAX)
-        return json_fail(at, err, -EINVAL, "more than %d groups", GROUPS_MAX);
+    if ((rc = push_group(at, &group, groups, err)) < 0)
+        return rc;
 
     rc = json_member_array(at, "groups", JSON_OPTIONAL, &array, err);
     for (struct json_at item = {0}; rc >= 0 && json_next(&array, &item);)
@@ -103,8 +110,7 @@ static int read_qos(const struct json_at *job, enum qos_class *ret, struct err *
             return 0;
         }
     }
-    return json_fail(job, err, -EINVAL, "no qos_class is called '%s'; there are Guaranteed, Burstable and BestEffort",
-                     name);
+    return scenario_fail(job, "qos_class", err, "expected Guaranteed, Burstable or BestEffort, found '%s'", name);
 }
 
 static int read_times(const struct json_at *job, size_t job_count, struct gang_spec *gang, struct err *err)
@@ -135,7 +141,7 @@ static int read_queue(struct scenario_reader *r, const struct json_at *job, stru
         return rc;
     queue = state_find_queue(r->state, gang->queue);
     if (queue == NO_ID || !r->state->queues.items[queue].is_present)
-        return json_fail(job, err, -EINVAL, "queue: there is no queue called '%s'", gang->queue);
+        return scenario_fail(job, "queue", err, "there is no queue called '%s'", gang->queue);
     return 0;
 }
 
@@ -145,7 +151,7 @@ static int read_gang(struct scenario_reader *r, const struct json_at *job, struc
     int rc;
 
     if ((rc = json_object(job, err)) < 0 || (rc = scenario_name(job, "name", &gang->name, err)) < 0 ||
-        (rc = scenario_claim_name(r, &r->job_names, job, "job", gang->name, err)) < 0 ||
+        (rc = scenario_take_name(r, NAME_JOB, job, NULL, gang->name, err)) < 0 ||
         (rc = json_member_str(job, "namespace", JSON_OPTIONAL, &gang->namespace, err)) < 0 ||
         (rc = read_queue(r, job, gang, err)) < 0 ||
         (rc = json_member_int64(job, "priority", JSON_OPTIONAL, INT32_MIN, INT32_MAX, &priority, err)) < 0)

@@ -37,8 +37,8 @@ static int read_policy(const struct json_at *numa, enum numa_policy *ret, struct
             return 0;
         }
     }
-    return json_fail(numa, err, -EINVAL,
-                     "no policy is called '%s'; there are none, best-effort, restricted and single-numa-node", name);
+    return scenario_fail(numa, "policy", err, "expected none, best-effort, restricted or single-numa-node, found '%s'",
+                         name);
 }
 
 static int read_scope(const struct json_at *numa, bool *ret_is_pod, struct err *err)
@@ -50,7 +50,7 @@ static int read_scope(const struct json_at *numa, bool *ret_is_pod, struct err *
         return rc;
     *ret_is_pod = strcmp(scope, "pod") == 0;
     if (!*ret_is_pod && strcmp(scope, "container") != 0)
-        return json_fail(numa, err, -EINVAL, "no scope is called '%s'; there are pod and container", scope);
+        return scenario_fail(numa, "scope", err, "expected pod or container, found '%s'", scope);
     return 0;
 }
 
@@ -88,10 +88,14 @@ static int read_numa(struct scenario_reader *r, const struct json_at *node, cons
         (rc = json_member_array(&numa, "zones", JSON_REQUIRED, &array, err)) < 0)
         return rc;
     if (yyjson_arr_size(array.val) > NUMA_ZONES_MAX)
-        return json_fail(&array, err, -EINVAL, "more than %d zones", NUMA_ZONES_MAX);
+        return json_fail(&array, err, -EINVAL, "expected at most %d zones", NUMA_ZONES_MAX);
     zones = arena_calloc(&r->scratch, yyjson_arr_size(array.val), sizeof *zones);
     for (struct json_at item = {0}; json_next(&array, &item);) {
         rc = read_zone(r, &item, &zones[spec->zone_count++], err);
+        for (size_t i = 0; rc >= 0 && i < item.index; i++) {
+            if (strcmp(zones[i].name, zones[item.index].name) == 0)
+                rc = scenario_fail(&item, "id", err, "a second zone called '%s'", zones[i].name);
+        }
         if (rc < 0)
             return rc;
     }
@@ -130,8 +134,7 @@ static int read_mig(const struct json_at *item, struct node_spec *node, struct e
     else if (strcmp(strategy, "mixed") == 0)
         node->mig_strategy = MIG_MIXED;
     else if (*strategy != '\0' && strcmp(strategy, "none") != 0)
-        return json_fail(item, err, -EINVAL, "no mig_strategy is called '%s'; there are none, single and mixed",
-                         strategy);
+        return scenario_fail(item, "mig_strategy", err, "expected none, single or mixed, found '%s'", strategy);
     return 0;
 }
 
@@ -149,8 +152,8 @@ static int read_gpu_memory(const struct json_at *item, struct node_spec *node, s
     if (memory >= BYTES_FROM)
         memory /= BYTES_FROM;
     if (memory < DEFAULT_GPU_MEMORY_MIB || memory >= BYTES_FROM)
-        return json_fail(item, err, -EINVAL, "gpu_memory_mib: expected at least %d MiB and less than 1 TiB",
-                         DEFAULT_GPU_MEMORY_MIB);
+        return scenario_fail(item, "gpu_memory_mib", err, "expected at least %d MiB and less than 1 TiB",
+                             DEFAULT_GPU_MEMORY_MIB);
     node->gpu_memory_mib = memory;
     return 0;
 }
@@ -192,7 +195,7 @@ static int read_node(struct scenario_reader *r, const struct json_at *item, stru
     if ((rc = json_object(item, err)) < 0 || (rc = scenario_name(item, "name", &node.name, err)) < 0)
         return rc;
     if (state_find_node(r->state, node.name) != NO_ID)
-        return json_fail(item, err, -EINVAL, "a second node called '%s'", node.name);
+        return scenario_fail(item, "name", err, "a second node called '%s'", node.name);
     if ((rc = read_labels(r, item, &node, err)) < 0 || (rc = read_mig(item, &node, err)) < 0 ||
         (rc = read_gpu_memory(item, &node, err)) < 0 || (rc = read_capacity(r, item, &node, err)) < 0 ||
         (rc = read_numa(r, item, &node.numa, err)) < 0)

@@ -30,7 +30,8 @@ static void add_queue_row(struct table *t, const struct scenario *s, const struc
     double now = gpu_to_double(queue->allocated.v[SHARE_GPU]);
     bool is_over = share.fair[SHARE_GPU] != UNLIMITED && now > share.fair[SHARE_GPU];
 
-    table_cell(t, TABLE_PLAIN, "%*s%s", (int)MIN(queue->depth, (uint32_t)DEPTH_SHOWN) * 2, "", state_name(s->state, queue->name));
+    table_cell(t, TABLE_PLAIN, "%*s%s", (int)MIN(queue->depth, (uint32_t)DEPTH_SHOWN) * 2, "",
+               state_name(s->state, queue->name));
     add_gpus(t, TABLE_PLAIN, queue->deserved[SHARE_GPU]);
     add_gpus(t, TABLE_PLAIN, queue->limit[SHARE_GPU]);
     add_gpus(t, TABLE_PLAIN, share.fair[SHARE_GPU]);
@@ -63,9 +64,10 @@ static void print_queues(FILE *out, const struct table_view *view, const struct 
                          const struct engine *engine)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, true},        {"QUOTA", TABLE_RIGHT, false},  {"LIMIT", TABLE_RIGHT, false},
-        {"FAIR SHARE", TABLE_RIGHT, false}, {"BEFORE", TABLE_RIGHT, false}, {"NOW", TABLE_RIGHT, false},
-        {"WANTED", TABLE_RIGHT, false},
+        {"QUEUE", TABLE_LEFT, TABLE_CUT},     {"QUOTA", TABLE_RIGHT, TABLE_WHOLE},
+        {"LIMIT", TABLE_RIGHT, TABLE_WHOLE},  {"FAIR SHARE", TABLE_RIGHT, TABLE_WHOLE},
+        {"BEFORE", TABLE_RIGHT, TABLE_WHOLE}, {"NOW", TABLE_RIGHT, TABLE_WHOLE},
+        {"WANTED", TABLE_RIGHT, TABLE_WHOLE},
     };
     struct table t;
 
@@ -161,9 +163,9 @@ static void add_job_rows(struct table *t, const struct scenario *s, const struct
 static void print_jobs(FILE *out, const struct table_view *view, const struct scenario *s)
 {
     static const struct table_column columns[] = {
-        {"JOB", TABLE_LEFT, true},    {"QUEUE", TABLE_LEFT, true},  {"PRIORITY", TABLE_RIGHT, false},
-        {"STATE", TABLE_LEFT, false}, {"PODS", TABLE_RIGHT, false}, {"GPUS", TABLE_RIGHT, false},
-        {"NODES", TABLE_LEFT, true},
+        {"JOB", TABLE_LEFT, TABLE_CUT},     {"QUEUE", TABLE_LEFT, TABLE_CUT},   {"PRIORITY", TABLE_RIGHT, TABLE_WHOLE},
+        {"STATE", TABLE_LEFT, TABLE_WHOLE}, {"PODS", TABLE_RIGHT, TABLE_WHOLE}, {"GPUS", TABLE_RIGHT, TABLE_WHOLE},
+        {"NODES", TABLE_LEFT, TABLE_WRAP},
     };
     struct table t;
 
@@ -179,10 +181,10 @@ static void print_waiting(FILE *out, const struct table_view *view, const struct
                           const struct engine *engine)
 {
     static const struct table_column columns[] = {
-        {"JOB", TABLE_LEFT, true},
-        {"VERDICT", TABLE_LEFT, false},
-        {"CLASS", TABLE_LEFT, false},
-        {"WHY", TABLE_LEFT, true},
+        {"JOB", TABLE_LEFT, TABLE_CUT},
+        {"VERDICT", TABLE_LEFT, TABLE_WHOLE},
+        {"CLASS", TABLE_LEFT, TABLE_WHOLE},
+        {"WHY", TABLE_LEFT, TABLE_WRAP},
     };
     struct strbuf why;
     struct table t;
@@ -212,12 +214,23 @@ static void print_waiting(FILE *out, const struct table_view *view, const struct
     strbuf_done(&why);
 }
 
+static void print_heading(FILE *out, const struct scenario *s)
+{
+    bool has_both = *s->id && *s->name && strcmp(s->id, s->name) != 0;
+    struct strbuf text;
+
+    strbuf_init(&text, CELL_MAX);
+    strbuf_addf(&text, "%s%s%s", *s->id ? s->id : s->name, has_both ? ": " : "", has_both ? s->name : "");
+    (void)table_clean(text.text);
+    (void)fprintf(out, "%s\n\n", text.text);
+    strbuf_done(&text);
+}
+
 void scenario_print(FILE *out, const struct scenario *s, const struct engine *engine)
 {
     struct table_view view = table_view_of(stdout);
 
-    (void)fprintf(out, "%s%s%s\n\n", s->id, *s->id && *s->name && strcmp(s->id, s->name) != 0 ? ": " : "",
-                  strcmp(s->id, s->name) != 0 ? s->name : "");
+    print_heading(out, s);
     print_queues(out, &view, s, engine);
     print_jobs(out, &view, s);
     print_waiting(out, &view, s, engine);

@@ -19,7 +19,7 @@ static int read_number(const struct json_at *at, const char *key, double *value,
     int rc = json_member_double(at, key, JSON_OPTIONAL, UNLIMITED, QUOTA_MAX, value, err);
 
     if (rc > 0 && *value < 0 && *value != UNLIMITED)
-        return json_fail(at, err, -EINVAL, "%s: expected a number >= 0, or -1 for no limit, found %g", key, *value);
+        return scenario_fail(at, key, err, "expected a number >= 0, or -1 for no limit, found %g", *value);
     return rc;
 }
 
@@ -87,7 +87,7 @@ static int read_queue(struct scenario_reader *r, const struct json_at *item, str
         return rc;
     there = state_find_queue(r->state, queue.name);
     if (there != NO_ID && r->state->queues.items[there].is_present)
-        return json_fail(item, err, -EINVAL, "a second queue called '%s'", queue.name);
+        return scenario_fail(item, "name", err, "a second queue called '%s'", queue.name);
     if ((rc = json_member_str(item, "parent", JSON_OPTIONAL, &queue.parent, err)) < 0 ||
         (rc = json_member_int64(item, "priority", JSON_OPTIONAL, INT32_MIN, INT32_MAX, &priority, err)) < 0 ||
         (rc = read_times(item, &queue, err)) < 0 || (rc = read_shares(item, &queue, err)) < 0)
@@ -111,7 +111,7 @@ static int check_parents(struct scenario_reader *r, const struct json_at *array,
             return rc;
         id = *parent ? state_find_queue(r->state, parent) : 0;
         if (*parent && (id == NO_ID || !r->state->queues.items[id].is_present))
-            return json_fail(&item, err, -EINVAL, "parent: there is no queue called '%s'", parent);
+            return scenario_fail(&item, "parent", err, "there is no queue called '%s'", parent);
     }
     return 0;
 }

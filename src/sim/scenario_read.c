@@ -64,7 +64,7 @@ static int read_kind(struct scenario *s, const struct json_at *scenario, struct 
         return r;
     s->is_multi_round = strcmp(mode, "multi_round") == 0;
     if (!s->is_multi_round && strcmp(mode, "single_session") != 0)
-        return json_fail(&kind, err, -EINVAL, "no mode is called '%s'; there are single_session and multi_round", mode);
+        return scenario_fail(&kind, "mode", err, "expected single_session or multi_round, found '%s'", mode);
     if ((r = read_actions(s, &kind, err)) < 0)
         return r;
     return read_rounds(s, &kind, err);
@@ -78,6 +78,7 @@ static int read_topology(struct scenario_reader *r, const struct json_at *item, 
     int rc;
 
     if ((rc = scenario_name(item, "name", &spec.name, err)) < 0 ||
+        (rc = scenario_take_name(r, NAME_TOPOLOGY, item, NULL, spec.name, err)) < 0 ||
         (rc = json_member_array(item, "levels", JSON_REQUIRED, &array, err)) < 0)
         return rc;
     levels = arena_calloc(&r->scratch, yyjson_arr_size(array.val), sizeof *levels);
@@ -134,16 +135,16 @@ int scenario_read(struct scenario *s, const struct json_at *at, struct err *err)
     config_init(&s->config);
     reader.state = s->state;
     arena_init(&reader.scratch);
-    map64_init(&reader.job_names);
-    map64_init(&reader.pod_names);
+    for (size_t i = 0; i < ARRAY_LEN(reader.taken); i++)
+        map64_init(&reader.taken[i]);
 
     if ((r = json_object(at, err)) >= 0 && (r = json_member_str(at, "id", JSON_OPTIONAL, &s->id, err)) >= 0 &&
         (r = json_member_str(at, "name", JSON_OPTIONAL, &s->name, err)) >= 0 && (r = read_kind(s, at, err)) >= 0 &&
         (r = scenario_read_config(&reader, at, err)) >= 0)
         r = read_cluster(&reader, at, err);
 
-    map64_done(&reader.pod_names);
-    map64_done(&reader.job_names);
+    for (size_t i = 0; i < ARRAY_LEN(reader.taken); i++)
+        map64_done(&reader.taken[i]);
     arena_done(&reader.scratch);
     return r < 0 ? r : 0;
 }

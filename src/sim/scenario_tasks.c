@@ -24,11 +24,10 @@ static int read_status(const struct json_at *task, struct pod_spec *pod, struct 
     if (*name == '\0' || strcmp(name, "unset") == 0)
         name = "pending";
     if (!pod_status_find(name, &pod->status))
-        return json_fail(
-            task, err, -EINVAL,
-            "no status is called '%s'; there are pending, gated, allocated, pipelined, binding, bound, running, "
-            "releasing, stuck_in_releasing, succeeded, failed, unknown and deleted",
-            name);
+        return scenario_fail(task, "status", err,
+                             "expected pending, gated, allocated, pipelined, binding, bound, running, releasing, "
+                             "stuck_in_releasing, succeeded, failed, unknown or deleted, found '%s'",
+                             name);
     return 0;
 }
 
@@ -53,8 +52,8 @@ static int read_groups(struct scenario_reader *r, const struct json_at *task, st
         pod->gpu_group_count = pod->request.devices;
     }
     if (pod->gpu_group_count != pod->request.devices)
-        return json_fail(task, err, -EINVAL, "gpu_groups: expected one for each of the %u devices, found %zu",
-                         pod->request.devices, pod->gpu_group_count);
+        return scenario_fail(task, "gpu_groups", err, "expected one for each of the %u devices, found %zu",
+                             pod->request.devices, pod->gpu_group_count);
     return 0;
 }
 
@@ -94,11 +93,11 @@ static int read_place(struct scenario_reader *r, const struct json_at *task, str
     if (rc < 0)
         return rc;
     if (*node && state_find_node(r->state, node) == NO_ID)
-        return json_fail(task, err, -EINVAL, "node: there is no node called '%s'", node);
+        return scenario_fail(task, "node", err, "there is no node called '%s'", node);
     if (!status_in(pod->status, ACTIVE_USED))
         return 0;
     if (*node == '\0')
-        return json_fail(task, err, -EINVAL, "a task that is %s needs a node", pod_status_name(pod->status));
+        return scenario_fail(task, "node", err, "is missing, since the task is %s", pod_status_name(pod->status));
     pod->node = node;
     if ((rc = read_groups(r, task, pod, err)) < 0)
         return rc;
@@ -217,6 +216,8 @@ static int read_names(struct scenario_reader *r, const struct json_at *task, con
 
     if (rc < 0)
         return rc;
+    if (rc > 0 && *pod->name == '\0')
+        return scenario_fail(task, "name", err, "is empty, expected a name");
     if (rc == 0) {
         size_t size = strlen(owner->job) + sizeof "-18446744073709551615";
 
@@ -228,7 +229,7 @@ static int read_names(struct scenario_reader *r, const struct json_at *task, con
     pod->namespace = owner->namespace;
     pod->gang = owner->job;
     pod->pod_set = "default";
-    if ((rc = scenario_claim_name(r, &r->pod_names, task, "task", pod->name, err)) < 0)
+    if ((rc = scenario_take_name(r, NAME_TASK, task, NULL, pod->name, err)) < 0)
         return rc;
     return json_member_str(task, "pod_set", JSON_OPTIONAL, &pod->pod_set, err);
 }
@@ -237,7 +238,7 @@ static int check_pod_set(struct scenario_reader *r, const struct json_at *task, 
                          pod_id pod, const char *pod_set, struct err *err)
 {
     if (r->state->pods.items[pod].pod_set == NO_ID)
-        return json_fail(task, err, -EINVAL, "pod_set: the job %s has none called '%s'", owner->job, pod_set);
+        return scenario_fail(task, "pod_set", err, "the job %s has none called '%s'", owner->job, pod_set);
     return 0;
 }
 

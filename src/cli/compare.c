@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster compare: two settings, one trace. */
+#include "sim/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/simulate_shared.h"
+#include "sim/metrics.h"
+#include "sim/simulate.h"
+#include "sim/trace.h"
+#include "text/file.h"
+#include "text/table.h"
+
+enum {
+    OPTION_OUTPUT,
+    OPTION_TRACE,
+    OPTION_WITH,
+    OPTION_REQUIRE,
+    OPTION_REPORT,
+    OPTION_UNTIL,
+    OPTION_GRACE,
+    OPTION_USAGE_WINDOW,
+    OPTION_USAGE_HALF_LIFE,
+};
+
+struct call {
+    bool as_json;
+    const char *trace;
+    const char *report;
+    VEC(const char *) with;      // read for both
+    VEC(struct bound) bounds;
+    struct moment until;
+    struct play_options options;
+};
+
+static int play(struct call *call, const char *path, struct simulation *sim, const struct trace *trace, struct err *err)
+{
+    VEC(const char *) paths = {0};
+    struct progress progress;
+    int r;
+
+    vec_foreach(&call->with, with)
+        vec_push(&paths, *with);
+    vec_push(&paths, path);
+    r = simulation_load(sim, paths.items, paths.len, err);
+    vec_done(&paths);
+    if (r < 0)
+        return r;
+    warn_about(sim);
+    call->options.until = moment_at(&call->until, trace->events.len ? trace->events.items[0].time : sim->start);
+    call->options.has_gantt = call->report != NULL;
+    progress_start(&progress, path, &call->options);
+    r = simulation_run(sim, &call->options, trace, err);
+    progress_end(&progress);
+    return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->trace), path) : 0;
+}
+
+static void write_report(void *context, FILE *out)
+{
+    comparison_report(context, out);
+}
+
+/* Prints what came of it. The status is that of the bounds. */
+static int show(const struct call *call, struct comparison *c, struct err *err)
+{
+    struct table_view view = table_view_of(stdout);
+    int r = comparison_judge(c, err);
+
+    if (r >= 0 && call->report)
+        r = write_file(call->report, write_report, c, err);
+    if (r < 0)
+        return command_failed(r, err);
+    if (call->as_json)
+        comparison_write(c, stdout);
+    else
+        comparison_print(c, &view, stdout);
+    if (call->report && !call->as_json)
+        (void)printf("\nReport: %s\n", call->report);
+    for (size_t i = 0; i < c->bound_count; i++)
+        if (!c->holds[i])
+            return EXIT_FAILED;
+    return EXIT_FINE;
+}
+
+/* What tells the two apart, without the part of the way that they share. */
+static void name_settings(struct comparison *c, const char *a, const char *b)
+{
+    size_t shared = 0;
+
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            shared = i + 1;
+    c->titles[0] = a + shared;
+    c->titles[1] = b + shared;
+    if (strcmp(a, b) == 0 || !*c->titles[0] || !*c->titles[1]) {
+        c->titles[0] = a;
+        c->titles[1] = b;
+    }
+}
+
+static int compare(struct call *call, const char *const *paths)
+{
+    struct simulation sims[2];
+    struct trace trace;
+    struct err err = {0};
+    _cleanup_(freep) bool *holds = xcalloc(call->bounds.len + 1, sizeof *holds);
+    struct comparison c = {
+        .plays = {&sims[0].play, &sims[1].play},
+        .bounds = call->bounds.items,
+        .holds = holds,
+        .bound_count = call->bounds.len,
+    };
+    int loaded = 0;
+    int status;
+    int r;
+
+    trace_init(&trace);
+    r = trace_read(&trace, call->trace, &err);
+    for (; r >= 0 && loaded < 2; loaded++)
+        r = play(call, paths[loaded], &sims[loaded], &trace, &err);
+    name_settings(&c, paths[0], paths[1]);
+    status = r < 0 ? command_failed(r, &err) : show(call, &c, &err);
+    for (int i = 0; i < loaded; i++)
+        simulation_done(&sims[i]);
+    trace_done(&trace);
+    return status;
+}
+
+static int read_option(struct call *call, int option, const char *value, struct err *err)
+{
+    struct bound bound;
+    int r;
+
+    switch (option) {
+    case OPTION_OUTPUT:
+        call->as_json = strcmp(value, "json") == 0;
+        return 0;
+    case OPTION_TRACE:
+        call->trace = value;
+        return 0;
+    case OPTION_WITH:
+        vec_push(&call->with, value);
+        return 0;
+    case OPTION_REQUIRE:
+        r = bound_parse(&bound, value, err);
+        if (r >= 0)
+            vec_push(&call->bounds, bound);
+        return r;
+    case OPTION_REPORT:
+        call->report = value;
+        return 0;
+    case OPTION_UNTIL:
+        return moment_parse(value, &call->until, err);
+    case OPTION_GRACE:
+        return play_flag_set(&call->options, FLAG_GRACE, value, err);
+    case OPTION_USAGE_WINDOW:
+        return play_flag_set(&call->options, FLAG_USAGE_WINDOW, value, err);
+    default:
+        return play_flag_set(&call->options, FLAG_USAGE_HALF_LIFE, value, err);
+    }
+}
+
+static int read_call(const struct command *command, struct arguments *arguments, struct call *call)
+{
+    struct err err = {0};
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0)
+        if (read_option(call, option, arguments->value, &err) < 0)
+            return command_wrong(command, "%s", err.text);
+    /* Bounds have moved since they were read. */
+    vec_foreach(&call->bounds, bound)
+        if (bound->filter.queue)
+            bound->filter.queue = bound->queue;
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count != 2)
+        return command_wrong(command, "which two settings?");
+    if (!call->trace)
+        return command_wrong(command, "which trace? Say so with --trace");
+    return compare(call, arguments->operands);
+}
+
+int run_compare(const struct command *command, struct arguments *arguments)
+{
+    struct call call = {0};
+    int status;
+
+    play_options_init(&call.options);
+    status = read_call(command, arguments, &call);
+    vec_done(&call.with);
+    vec_done(&call.bounds);
+    return status;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster simulate: a cluster from files, until nothing changes or through a trace. */
+#include "sim/simulate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "cli/simulate_shared.h"
+#include "sim/report.h"
+#include "sim/trace.h"
+#include "text/file.h"
+#include "text/table.h"
+
+enum {
+    OPTION_OUTPUT,
+    OPTION_TRACE,
+    OPTION_REPORT,
+    OPTION_UNTIL,
+    OPTION_GRACE,
+    OPTION_USAGE_WINDOW,
+    OPTION_USAGE_HALF_LIFE,
+};
+
+struct call {
+    bool as_json;
+    const char *trace;
+    const char *report;
+    struct moment until;
+    struct play_options options;
+};
+
+static void print(struct simulation *sim, const struct call *call, FILE *out)
+{
+    struct table_view view = table_view_of(stdout);
+
+    if (call->as_json)
+        simulation_write(sim, out);
+    else if (call->trace)
+        simulation_print_trace(sim, &view, out);
+    else
+        simulation_print(sim, &view, out);
+}
+
+static void write_report(void *context, FILE *out)
+{
+    struct simulation *sim = context;
+
+    report_write(out, "Muster simulation", &(struct report_play){NULL, &sim->play}, 1, NULL);
+}
+
+static int show(struct simulation *sim, const struct call *call, struct err *err)
+{
+    int r;
+
+    if (call->report) {
+        r = write_file(call->report, write_report, sim, err);
+        if (r < 0)
+            return r;
+    }
+    print(sim, call, stdout);
+    if (call->report && !call->as_json)
+        (void)printf("\nReport: %s\n", call->report);
+    return 0;
+}
+
+static int play(struct simulation *sim, struct call *call, const struct trace *trace, struct err *err)
+{
+    nsec_t start = trace && trace->events.len ? trace->events.items[0].time : sim->start;
+    struct progress progress;
+    int r;
+
+    call->options.until = moment_at(&call->until, start);
+    call->options.has_gantt = call->report != NULL;
+    progress_start(&progress, "Playing", &call->options);
+    r = simulation_run(sim, &call->options, trace, err);
+    progress_end(&progress);
+    if (r < 0)
+        return err_wrap(err, r, "%s", call->trace ? file_name(call->trace) : "simulation");
+    return show(sim, call, err);
+}
+
+static int simulate(struct call *call, const char *const *paths, size_t count)
+{
+    struct simulation sim;
+    struct trace trace;
+    struct err err = {0};
+    int r;
+
+    trace_init(&trace);
+    r = simulation_load(&sim, paths, count, &err);
+    if (r >= 0)
+        warn_about(&sim);
+    if (r >= 0 && call->trace)
+        r = trace_read(&trace, call->trace, &err);
+    if (r >= 0)
+        r = play(&sim, call, call->trace ? &trace : NULL, &err);
+    simulation_done(&sim);
+    trace_done(&trace);
+    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
+}
+
+static int read_option(struct call *call, int option, const char *value, struct err *err)
+{
+    switch (option) {
+    case OPTION_OUTPUT:
+        call->as_json = strcmp(value, "json") == 0;
+        return 0;
+    case OPTION_TRACE:
+        call->trace = value;
+        return 0;
+    case OPTION_REPORT:
+        call->report = value;
+        return 0;
+    case OPTION_UNTIL:
+        return moment_parse(value, &call->until, err);
+    case OPTION_GRACE:
+        return play_flag_set(&call->options, FLAG_GRACE, value, err);
+    case OPTION_USAGE_WINDOW:
+        return play_flag_set(&call->options, FLAG_USAGE_WINDOW, value, err);
+    default:
+        return play_flag_set(&call->options, FLAG_USAGE_HALF_LIFE, value, err);
+    }
+}
+
+int run_simulate(const struct command *command, struct arguments *arguments)
+{
+    struct call call = {0};
+    struct err err = {0};
+    int option;
+
+    play_options_init(&call.options);
+    while ((option = arguments_next(arguments)) >= 0)
+        if (read_option(&call, option, arguments->value, &err) < 0)
+            return command_wrong(command, "%s", err.text);
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count == 0)
+        return command_wrong(command, "which cluster?");
+    return simulate(&call, arguments->operands, arguments->operand_count);
+}

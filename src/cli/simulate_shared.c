@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/simulate_shared.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/strbuf.h"
+#include "cli/command.h"
+#include "sim/metrics.h"
+#include "sim/simulate.h"
+
+enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024 };
+#define REDRAW (100 * NSEC_PER_MSEC)
+
+static void draw(void *context, const struct play_progress *at)
+{
+    struct progress *progress = context;
+    nsec_t now = nsec_now_monotonic();
+    double part = at->jobs ? (double)at->jobs_ended / at->jobs : 0;
+    int full = (int)(part * BAR_WIDTH);
+    char day[METRIC_TEXT_MAX];
+    char jobs[METRIC_TEXT_MAX];
+
+    if (now - progress->drawn < REDRAW)
+        return;
+    progress->drawn = now;
+    (void)fprintf(stderr, "\r%s [%.*s%*s] %3.0f %%  %s played, %s jobs done, %.0f s\033[K", progress->title, full,
+                  "##############################", BAR_WIDTH - full, "", part * 100,
+                  metric_format(UNIT_SECONDS, (double)(at->now - at->start) / 1e9, day),
+                  metric_format(UNIT_COUNT, at->jobs_ended, jobs), (double)(now - progress->started) / 1e9);
+    (void)fflush(stderr);
+}
+
+void progress_start(struct progress *progress, const char *title, struct play_options *options)
+{
+    const char *terminal = getenv("TERM");
+
+    *progress = (struct progress){.title = title, .started = nsec_now_monotonic()};
+    progress->is_on = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    options->progress = progress->is_on ? draw : NULL;
+    options->progress_context = progress;
+}
+
+void progress_end(struct progress *progress)
+{
+    if (progress->is_on && progress->drawn)
+        (void)fputs("\r\033[K", stderr);
+}
+
+int moment_parse(const char *text, struct moment *ret, struct err *err)
+{
+    *ret = (struct moment){.is_set = true, .is_relative = true};
+    if (metric_duration_parse(text, &ret->value, NULL) == 0)
+        return 0;
+    ret->is_relative = false;
+    if (time_parse(text, &ret->value, NULL) == 0)
+        return 0;
+    return err_set(err, -EINVAL, "--until: expected a duration such as 7d or a time such as 2026-03-01T12:00:00Z, found '%s'",
+                   text);
+}
+
+nsec_t moment_at(const struct moment *moment, nsec_t start)
+{
+    if (!moment->is_set)
+        return NSEC_MAX;
+    return moment->is_relative ? start + moment->value : moment->value;
+}
+
+int play_flag_set(struct play_options *options, enum play_flag flag, const char *value, struct err *err)
+{
+    static const char *const names[] = {"--grace", "--usage-window", "--usage-half-life"};
+    nsec_t *const fields[] = {&options->grace, &options->usage.window, &options->usage.half_life};
+    int r = metric_duration_parse(value, fields[flag], err);
+
+    if (r < 0)
+        return err_wrap(err, r, "%s", names[flag]);
+    options->usage.is_on |= flag != FLAG_GRACE;
+    return 0;
+}
+
+void warn_about(const struct simulation *sim)
+{
+    const struct object_notes *notes = &sim->notes.found;
+    struct strbuf lines;
+
+    strbuf_init(&lines, WARNINGS_MAX);
+    for (uint32_t i = 0; i < notes->warnings.len; i++)
+        strbuf_addf(&lines, "%s\n", notes->warnings.items[i]);
+    if (notes->more_warnings)
+        strbuf_addf(&lines, "and %u more\n", notes->more_warnings);
+    if (sim->is_scenario)
+        strbuf_addstr(&lines, sim->scenario.warnings.text);
+    command_warn(lines.text);
+    strbuf_done(&lines);
+}
+
+/* A reader never sees half a report: it is written beside and put in place at the end. */
+int write_file(const char *path, void (*write)(void *context, FILE *out), void *context, struct err *err)
+{
+    _cleanup_(freep) char *beside = NULL;
+    FILE *out;
+    bool is_bad;
+
+    if (asprintf(&beside, "%s.part", path) < 0)
+        return err_set(err, -ENOMEM, "%s: %s", path, strerror(ENOMEM));
+    out = fopen(beside, "we");
+    if (!out)
+        return err_set(err, -EIO, "%s: %s", path, strerror(errno));
+    write(context, out);
+    is_bad = ferror(out) != 0;
+    is_bad |= fclose(out) != 0;
+    if (!is_bad && rename(beside, path) == 0)
+        return 0;
+    (void)err_set(err, -EIO, "%s: %s", path, strerror(errno));
+    (void)unlink(beside);
+    return -EIO;
+}

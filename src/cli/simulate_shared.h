@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/macros.h"
+#include "sim/play.h"
+
+struct err;
+struct simulation;
+
+/* What the commands that play traces share. */
+
+/* A bar on standard error while a play goes on; nothing when that is no terminal. */
+struct progress {
+    bool is_on;
+    const char *title;
+    nsec_t started;
+    nsec_t drawn;
+};
+
+void progress_start(struct progress *progress, const char *title, struct play_options *options);
+void progress_end(struct progress *progress);
+
+/* "12h" from the start, or a point in time. */
+struct moment {
+    bool is_set;
+    bool is_relative;
+    nsec_t value;
+};
+
+MUST_CHECK int moment_parse(const char *text, struct moment *ret, struct err *err);
+nsec_t moment_at(const struct moment *moment, nsec_t start);
+
+/* Options that both take: their value is read into `options`. False with a message. */
+enum play_flag { FLAG_GRACE, FLAG_USAGE_WINDOW, FLAG_USAGE_HALF_LIFE };
+
+MUST_CHECK int play_flag_set(struct play_options *options, enum play_flag flag, const char *value, struct err *err);
+
+/* Warnings of reading the cluster, on standard error. */
+void warn_about(const struct simulation *sim);
+
+/* Writes a file by way of `write`, whole or not at all. */
+MUST_CHECK int write_file(const char *path, void (*write)(void *context, FILE *out), void *context, struct err *err);

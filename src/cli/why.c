@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster why: one workload, one cluster, one answer. */
+#include "sim/why.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/simulate_shared.h"
+#include "sim/scenario.h"
+#include "sim/simulate.h"
+#include "text/file.h"
+#include "text/json.h"
+#include "text/table.h"
+
+enum { OPTION_OUTPUT, OPTION_ID };
+#define FILE_MAX ((size_t)1 << 30)
+
+struct call {
+    const char *workload;
+    const char *id;  // of the scenario, where a file holds several; NULL: any
+    bool as_json;
+    FILE *out;
+};
+
+static int answer(const struct call *call, struct state *state, const struct config *config, nsec_t now,
+                  struct err *err)
+{
+    struct why why;
+    gang_id gang;
+    int r = why_find(state, call->workload, &gang, err);
+
+    if (r < 0)
+        return r;
+    why_ask(&why, state, config, now, gang);
+    if (call->as_json)
+        why_write(&why, call->out);
+    else
+        why_print(&why, call->out);
+    why_done(&why);
+    return 0;
+}
+
+static int find_scenario(const char *id, const struct json_at *root, struct json_at *ret, struct err *err)
+{
+    for (struct json_at item = {0}; json_next(root, &item);) {
+        const char *found = yyjson_get_str(yyjson_obj_get(item.val, "id"));
+
+        if (found && strcmp(found, id) == 0) {
+            *ret = item;
+            return 0;
+        }
+    }
+    return err_set(err, -EINVAL, "no scenario has the id '%s'", id);
+}
+
+/* One of the scenarios in a file. */
+static int answer_scenario(const struct call *call, const char *path, struct err *err)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    struct json_at root;
+    struct json_at at;
+    struct scenario s;
+    int r = json_read_file(path, FILE_MAX, &doc, err);
+
+    if (r < 0)
+        return r;
+    root = json_root(doc);
+    r = find_scenario(call->id, &root, &at, err);
+    if (r < 0)
+        return err_wrap(err, r, "%s", file_name(path));
+    r = scenario_read(&s, &at, err);
+    if (r < 0)
+        (void)err_wrap(err, r, "%s", file_name(path));
+    else
+        r = answer(call, s.state, &s.config, SCENARIO_NOW, err);
+    scenario_done(&s);
+    return r;
+}
+
+static int answer_cluster(const struct call *call, const char *const *paths, size_t count, struct err *err)
+{
+    struct simulation sim;
+    int r = simulation_load(&sim, paths, count, err);
+
+    if (r >= 0) {
+        warn_about(&sim);
+        r = answer(call, sim.state, &sim.config, sim.start, err);
+    }
+    simulation_done(&sim);
+    return r;
+}
+
+/* Names from files must not drive the terminal. */
+static void clean_lines(char *text)
+{
+    for (char *line = text; *line;) {
+        char *end = line + strcspn(line, "\n");
+        bool is_last = *end == '\0';
+
+        *end = '\0';
+        (void)table_clean(line);
+        *end = is_last ? '\0' : '\n';
+        line = is_last ? end : end + 1;
+    }
+}
+
+/* All output is made before any is written, so that bad input leaves none. */
+static int run(struct call *call, const char *const *paths, size_t count)
+{
+    struct err err = {0};
+    _cleanup_(freep) char *text = NULL;
+    size_t len = 0;
+    int r;
+
+    call->out = open_memstream(&text, &len);
+    if (!call->out)
+        return command_failed(-ENOMEM, &(struct err){-ENOMEM, "no memory for the output"});
+    r = call->id ? answer_scenario(call, paths[0], &err) : answer_cluster(call, paths, count, &err);
+    (void)fclose(call->out);
+    if (r < 0)
+        return command_failed(r, &err);
+    if (!call->as_json)
+        clean_lines(text);
+    (void)fputs(text, stdout);
+    return EXIT_FINE;
+}
+
+int run_why(const struct command *command, struct arguments *arguments)
+{
+    struct call call = {0};
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0) {
+        if (option == OPTION_OUTPUT)
+            call.as_json = strcmp(arguments->value, "json") == 0;
+        else
+            call.id = arguments->value;
+    }
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count < 2)
+        return command_wrong(command, arguments->operand_count == 0 ? "which workload?" : "which cluster?");
+    if (call.id && arguments->operand_count > 2)
+        return command_wrong(command, "--id is for one file");
+    call.workload = arguments->operands[0];
+    return run(&call, arguments->operands + 1, arguments->operand_count - 1);
+}

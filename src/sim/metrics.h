@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+#include "base/time.h"
+
+struct err;
+struct play;
+struct play_job;
+
+/*
+ * Numbers that tell how a play went, by name: tables, the report and bounds all take them from here. docs/compare.md says
+ * what each of them means. They are about the jobs of the trace, or of the state when there was no trace.
+ */
+enum metric {
+    METRIC_JOBS,
+    METRIC_FINISHED,
+    METRIC_NEVER_STARTED,
+    METRIC_MEAN_WAIT,
+    METRIC_P50_WAIT,
+    METRIC_P90_WAIT,
+    METRIC_P95_WAIT,
+    METRIC_P99_WAIT,
+    METRIC_MAX_WAIT,
+    METRIC_MEAN_TURNAROUND,
+    METRIC_GPU_HOURS,
+    METRIC_USE,
+    METRIC_SHARE,
+    METRIC_FAIR_SHARE,
+    METRIC_EVICTIONS,
+    METRIC_FAILURES,
+    METRIC_LOST_GPU_HOURS,
+    METRIC_FRAGMENTATION,
+    METRIC_MAKESPAN,
+    _METRIC_MAX
+};
+
+enum metric_unit { UNIT_COUNT, UNIT_SECONDS, UNIT_PART, UNIT_HOURS };  // a part is 0 to 1, shown in percent
+
+struct metric_info {
+    const char *name;
+    enum metric_unit unit;
+    int better;          // 1: more is better, -1: less is, 0: neither
+    bool is_of_cluster;  // takes no filter
+    const char *help;
+};
+
+const struct metric_info *metric_info(enum metric metric);
+bool metric_find(const char *name, size_t len, enum metric *ret);
+
+/* Which jobs count. All zeros is all of them. */
+struct metric_filter {
+    const char *queue;   // by name, with all queues below it; NULL: any
+    bool has_size;
+    double size_min;     // GPUs that a job asks for in all
+    double size_max;
+};
+
+/* The number, NAN when no job counts (an average of nothing). */
+double metric_value(const struct play *play, enum metric metric, const struct metric_filter *filter);
+
+/* Is there such a queue? */
+bool metric_has_queue(const struct play *play, const char *name);
+
+/* Sizes of jobs as people speak of them: "cpu", "fraction", "1", "2-7", ... "128+". */
+struct size_class {
+    const char *name;
+    double min;
+    double max;
+};
+
+enum { SIZE_CLASS_COUNT = 7 };
+extern const struct size_class size_classes[SIZE_CLASS_COUNT];
+
+uint32_t size_class_of(double gpus);
+
+/* A class by name, a number of GPUs, a range "8-64", or "64+". */
+MUST_CHECK bool size_parse(const char *text, double *ret_min, double *ret_max);
+
+/* Does the job count at all, filter aside? */
+bool metric_counts(const struct play *play, const struct play_job *job);
+
+/* How long the job waited until it first ran, or up to the end of the play, in seconds. */
+double metric_wait(const struct play *play, const struct play_job *job);
+
+/* The smallest of `count` ascending values that `part` of them do not exceed. */
+double metric_percentile(const double *sorted, size_t count, double part);
+
+/* "1h 20m", "35s", "12.5%", "1,234"; "-" for NAN. Returns `text`. */
+enum { METRIC_TEXT_MAX = 32 };
+const char *metric_format(enum metric_unit unit, double value, char text[static METRIC_TEXT_MAX]);
+
+/* Durations as people write them: "90s", "30m", "1h30m", "7d", "2w". */
+MUST_CHECK int metric_duration_parse(const char *text, nsec_t *ret, struct err *err);
+
+/*
+ * A bound that has to hold: "p95_wait(queue=research)<30m", "use>=85%", "lost_gpu_hours(size=64+)<=1.1*A". With A the bound
+ * is a multiple of the first setting's value.
+ */
+enum bound_op { BOUND_LT, BOUND_LE, BOUND_GT, BOUND_GE, _BOUND_OP_MAX };
+
+struct bound {
+    const char *text;    // as given; borrowed
+    enum metric metric;
+    struct metric_filter filter;
+    char queue[256];     // what filter.queue points to
+    enum bound_op op;
+    double value;
+    bool is_relative;
+};
+
+MUST_CHECK int bound_parse(struct bound *bound, const char *text, struct err *err);
+
+/* Does it hold, when the first setting has `a` and the one that is judged `b`? Not when `b` is NAN. */
+bool bound_holds(const struct bound *bound, double a, double b);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/metrics.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+
+static void percentiles_are_values_that_occurred(void **state)
+{
+    static const double one[] = {7};
+    static const double ten[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+
+    (void)state;
+    assert_true(isnan(metric_percentile(NULL, 0, 0.5)));
+    assert_true(metric_percentile(one, 1, 0) == 7);
+    assert_true(metric_percentile(one, 1, 0.95) == 7);
+    assert_true(metric_percentile(ten, 10, 0.5) == 5);
+    assert_true(metric_percentile(ten, 10, 0.95) == 10);
+    assert_true(metric_percentile(ten, 10, 0.9) == 9);
+    assert_true(metric_percentile(ten, 10, 1) == 10);
+    assert_true(metric_percentile(ten, 10, 0) == 1);
+}
+
+static void numbers_are_shown_as_people_read_them(void **state)
+{
+    static const struct {
+        enum metric_unit unit;
+        double value;
+        const char *text;
+    } cases[] = {
+        {UNIT_SECONDS, 0, "0s"},          {UNIT_SECONDS, 0.5, "0.5s"},       {UNIT_SECONDS, 59.6, "1m"},
+        {UNIT_SECONDS, 61, "1m 1s"},      {UNIT_SECONDS, 3600, "1h"},        {UNIT_SECONDS, 5400, "1h 30m"},
+        {UNIT_SECONDS, 90061, "1d 1h"},   {UNIT_PART, 0.123, "12.3%"},       {UNIT_COUNT, 1234567, "1,234,567"},
+        {UNIT_COUNT, 100, "100"},         {UNIT_HOURS, 12.34, "12.3"},       {UNIT_HOURS, 1234.5, "1,234"},
+        {UNIT_COUNT, NAN, "-"},           {UNIT_SECONDS, INFINITY, "-"},     {UNIT_COUNT, -1234, "-1,234"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char text[METRIC_TEXT_MAX];
+
+        assert_string_equal(metric_format(cases[i].unit, cases[i].value, text), cases[i].text);
+    }
+}
+
+static void durations_may_have_days_and_weeks(void **state)
+{
+    struct err err = {0};
+    nsec_t value = 0;
+
+    (void)state;
+    assert_int_equal(metric_duration_parse("7d", &value, NULL), 0);
+    assert_int_equal(value, 7 * 24 * NSEC_PER_HOUR);
+    assert_int_equal(metric_duration_parse("1.5w", &value, NULL), 0);
+    assert_int_equal(value, 252 * NSEC_PER_HOUR);
+    assert_int_equal(metric_duration_parse("1h30m", &value, NULL), 0);
+    assert_int_equal(value, 90 * NSEC_PER_MIN);
+    assert_int_equal(metric_duration_parse("30", &value, &err), -22);
+    assert_string_equal(err.text, "expected a duration such as 90s, 30m, 12h or 7d, found '30'");
+    assert_int_equal(metric_duration_parse("-7d", &value, NULL), -22);
+    assert_int_equal(metric_duration_parse("-5m", &value, NULL), -22);
+    assert_int_equal(metric_duration_parse("1e300d", &value, NULL), -22);
+    assert_int_equal(metric_duration_parse("nand", &value, NULL), -22);
+}
+
+static void sizes_have_names_and_ranges(void **state)
+{
+    double min;
+    double max;
+
+    (void)state;
+    assert_true(size_parse("fraction", &min, &max));
+    assert_true(min > 0 && max < 1);
+    assert_true(size_parse("8-31", &min, &max));
+    assert_true(min == 8 && max > 31 && max < 32);
+    assert_true(size_parse("8-64", &min, &max));
+    assert_true(min == 8 && max == 64);
+    assert_true(size_parse("64+", &min, &max));
+    assert_true(min == 64 && isinf(max));
+    assert_true(size_parse("4", &min, &max));
+    assert_true(min == 4 && max == 4);
+    assert_false(size_parse("", &min, &max));
+    assert_false(size_parse("big", &min, &max));
+    assert_false(size_parse("8-", &min, &max));
+    assert_false(size_parse("64-8", &min, &max));
+    assert_false(size_parse("-3", &min, &max));
+
+    assert_int_equal(size_class_of(0), 0);
+    assert_int_equal(size_class_of(0.25), 1);
+    assert_int_equal(size_class_of(1), 2);
+    assert_int_equal(size_class_of(7.5), 3);
+    assert_int_equal(size_class_of(8), 4);
+    assert_int_equal(size_class_of(1024), 6);
+}
+
+static void bounds_are_read(void **state)
+{
+    struct bound bound;
+
+    (void)state;
+    assert_int_equal(bound_parse(&bound, "p95_wait(queue=research)<30m", NULL), 0);
+    assert_int_equal(bound.metric, METRIC_P95_WAIT);
+    assert_string_equal(bound.filter.queue, "research");
+    assert_int_equal(bound.op, BOUND_LT);
+    assert_true(bound.value == 1800);
+    assert_false(bound.is_relative);
+
+    assert_int_equal(bound_parse(&bound, " use >= 85% ", NULL), -22);
+    assert_int_equal(bound_parse(&bound, " use >= 85%", NULL), 0);
+    assert_true(bound.value == 0.85);
+    assert_null(bound.filter.queue);
+    assert_int_equal(bound_parse(&bound, "use>0.85", NULL), 0);
+    assert_true(bound.value == 0.85);
+    assert_int_equal(bound_parse(&bound, "lost_gpu_hours( queue=a, size=64+ ) <= 1.1*A", NULL), 0);
+    assert_true(bound.is_relative && bound.value == 1.1);
+    assert_true(bound.filter.has_size && bound.filter.size_min == 64);
+    assert_int_equal(bound_parse(&bound, "evictions<=A", NULL), 0);
+    assert_true(bound.is_relative && bound.value == 1);
+    assert_int_equal(bound_parse(&bound, "evictions()<3", NULL), 0);
+}
+
+static void bad_bounds_are_told_apart(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *expected;
+    } cases[] = {
+        {"", "--require '': expected the name of a metric (docs/compare.md lists them), found ''"},
+        {"speed<3", "--require 'speed<3': expected the name of a metric (docs/compare.md lists them), found 'speed<3'"},
+        {"use", "--require 'use': expected one of <, <=, >, >=, found ''"},
+        {"use=3", "--require 'use=3': expected one of <, <=, >, >=, found '=3'"},
+        {"use<", "--require 'use<': expected a part such as 85% or 0.85, or 1.1*A, found ''"},
+        {"max_wait<30", "--require 'max_wait<30': expected a duration such as 30m or 7d, or 1.1*A, found '30'"},
+        {"evictions<5%", "--require 'evictions<5%': expected a number, or 1.1*A, found '5%'"},
+        {"evictions(<5", "--require 'evictions(<5': expected a closing bracket, found '(<5'"},
+        {"evictions(team=a)<5", "--require 'evictions(team=a)<5': expected queue=NAME or size=SIZE, found 'team=a'"},
+        {"evictions(queue=)<5", "--require 'evictions(queue=)<5': expected queue=NAME or size=SIZE, found 'queue='"},
+        {"evictions(size=big)<5", "--require 'evictions(size=big)<5': expected a size such as fraction, 1, 8-31 or 64+, found 'big'"},
+        {"fragmentation(queue=a)<5%", "--require 'fragmentation(queue=a)<5%': expected no filter, since the metric is one of the "
+                                      "whole cluster, found '(queue=a)<5%'"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct bound bound;
+        struct err err = {0};
+
+        assert_int_equal(bound_parse(&bound, cases[i].text, &err), -22);
+        assert_string_equal(err.text, cases[i].expected);
+    }
+}
+
+static void bounds_hold_or_break(void **state)
+{
+    struct bound bound;
+
+    (void)state;
+    assert_int_equal(bound_parse(&bound, "evictions<=10", NULL), 0);
+    assert_true(bound_holds(&bound, 99, 10));
+    assert_false(bound_holds(&bound, 0, 11));
+    assert_false(bound_holds(&bound, 0, NAN));
+    assert_int_equal(bound_parse(&bound, "evictions<0.5*A", NULL), 0);
+    assert_true(bound_holds(&bound, 10, 4));
+    assert_false(bound_holds(&bound, 10, 5));
+}
+
+static void every_metric_is_found_by_its_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < _METRIC_MAX; i++) {
+        const char *name = metric_info((enum metric)i)->name;
+        enum metric found;
+
+        assert_true(metric_find(name, strlen(name), &found));
+        assert_int_equal(found, i);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(percentiles_are_values_that_occurred),
+        cmocka_unit_test(numbers_are_shown_as_people_read_them),
+        cmocka_unit_test(durations_may_have_days_and_weeks),
+        cmocka_unit_test(sizes_have_names_and_ranges),
+        cmocka_unit_test(bounds_are_read),
+        cmocka_unit_test(bad_bounds_are_told_apart),
+        cmocka_unit_test(bounds_hold_or_break),
+        cmocka_unit_test(every_metric_is_found_by_its_name),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

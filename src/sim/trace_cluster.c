@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The cluster that a made-up trace is for. Quotas lie halfway between what a team asks for and an equal part, so that
+ * some teams borrow and others lend, and add up to the whole cluster.
+ */
+#include "sim/trace_generate.h"
+
+#include "sim/trace.h"
+
+enum { NODES_A_RACK = 16 };
+
+static void write_node(uint32_t i, uint32_t gpus, FILE *out)
+{
+    char name[TRACE_NODE_NAME_MAX];
+
+    (void)fprintf(out,
+                  "- apiVersion: v1\n"
+                  "  kind: Node\n"
+                  "  metadata:\n"
+                  "    name: %s\n"
+                  "    labels: {rack: rack-%02u, nvidia.com/gpu.count: \"%u\", nvidia.com/gpu.memory: \"81920\"}\n"
+                  "  status:\n"
+                  "    allocatable: {cpu: \"%u\", memory: %uGi, pods: \"250\", nvidia.com/gpu: \"%u\"}\n"
+                  "    conditions: [{type: Ready, status: \"True\"}]\n",
+                  trace_node_name(i, name), i / NODES_A_RACK + 1, gpus, gpus * 16, gpus * 128, gpus);
+}
+
+static void write_queue(const char *name, const char *parent, double quota, double weight, FILE *out)
+{
+    (void)fprintf(out,
+                  "- apiVersion: scheduling.run.ai/v2\n"
+                  "  kind: Queue\n"
+                  "  metadata: {name: %s}\n"
+                  "  spec:\n",
+                  name);
+    if (parent)
+        (void)fprintf(out, "    parentQueue: %s\n", parent);
+    (void)fprintf(out,
+                  "    resources:\n"
+                  "      gpu: {quota: %g, limit: -1, overQuotaWeight: %g}\n"
+                  "      cpu: {quota: -1, limit: -1, overQuotaWeight: 1}\n"
+                  "      memory: {quota: -1, limit: -1, overQuotaWeight: 1}\n",
+                  quota, weight);
+}
+
+void trace_write_cluster(const struct trace_recipe *recipe, FILE *out)
+{
+    uint32_t left = recipe->gpus;
+
+    (void)fputs("apiVersion: v1\nkind: List\nitems:\n", out);
+    write_queue("all", NULL, -1, 1, out);
+    for (uint32_t i = 0; i < recipe->queue_count; i++) {
+        double part = (trace_team_weight(i, recipe->queue_count) + 1.0 / recipe->queue_count) / 2;
+        uint32_t quota = i + 1 == recipe->queue_count ? left : (uint32_t)(part * recipe->gpus);
+
+        write_queue(recipe->queues[i], "all", quota, quota, out);
+        left -= quota;
+    }
+    for (uint32_t i = 0; i < recipe->gpus / recipe->gpus_per_node; i++)
+        write_node(i, recipe->gpus_per_node, out);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Traces as CSV: each column knows whether a job needs it, so that a trace of plain jobs stays narrow. */
+#include <inttypes.h>
+
+#include "sim/trace.h"
+
+struct out_column {
+    const char *title;
+    bool (*needs)(const struct trace_job *job);
+    void (*write)(const struct trace *trace, const struct trace_job *job, FILE *out);
+};
+
+/* Seconds with as many digits behind the point as it takes. */
+static void write_seconds(nsec_t time, FILE *out)
+{
+    int64_t part = time % NSEC_PER_SEC;
+    int digits = 9;
+
+    (void)fprintf(out, "%" PRId64, time / NSEC_PER_SEC);
+    if (part == 0)
+        return;
+    for (; part % 10 == 0; part /= 10)
+        digits--;
+    (void)fprintf(out, ".%0*" PRId64, digits, part);
+}
+
+/* Seconds cannot go back behind where they start; older times are written as dates. */
+static void write_time(nsec_t time, FILE *out)
+{
+    char text[TIME_TEXT_MAX];
+
+    if (time < TRACE_ORIGIN)
+        (void)fputs(time_format(time, text), out);
+    else
+        write_seconds(time - TRACE_ORIGIN, out);
+}
+
+static void write_text(const char *text, FILE *out)
+{
+    if (!strpbrk(text, ",\"\r\n") && *text != '#') {
+        (void)fputs(text, out);
+        return;
+    }
+    (void)fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            (void)fputc('"', out);
+        (void)fputc(*text, out);
+    }
+    (void)fputc('"', out);
+}
+
+#define NAME_COLUMN(field)                                                                              \
+    static bool CONCAT(needs_, field)(const struct trace_job *job)                                      \
+    {                                                                                                   \
+        return job->field != 0;                                                                         \
+    }                                                                                                   \
+    static void CONCAT(write_, field)(const struct trace *trace, const struct trace_job *job, FILE *out) \
+    {                                                                                                   \
+        write_text(trace_str(trace, job->field), out);                                                  \
+    }
+NAME_COLUMN(namespace)
+NAME_COLUMN(queue)
+NAME_COLUMN(topology)
+NAME_COLUMN(required)
+NAME_COLUMN(preferred)
+NAME_COLUMN(node_selector)
+
+#define NEEDS(field, usual)                                        \
+    static bool CONCAT(needs_, field)(const struct trace_job *job) \
+    {                                                              \
+        return (int64_t)job->field != (int64_t)(usual);            \
+    }
+NEEDS(pods, 1)
+NEEDS(min_available, job->pods)
+NEEDS(gpus, 0)
+NEEDS(gpu_memory_mib, 0)
+NEEDS(devices, 1)
+NEEDS(cpu_milli, 1000)
+NEEDS(memory_bytes, INT64_C(1) << 30)
+NEEDS(checkpoint, 0)
+
+#define WRITES(field, is_shown)                                                                         \
+    static void CONCAT(write_, field)(const struct trace *trace, const struct trace_job *job, FILE *out) \
+    {                                                                                                   \
+        (void)trace;                                                                                    \
+        if (is_shown)                                                                                   \
+            (void)fprintf(out, "%" PRId64, (int64_t)job->field);                                        \
+    }
+WRITES(pods, true)
+WRITES(min_available, job->min_available != job->pods)
+WRITES(gpus, job->kind == REQUEST_REGULAR)
+WRITES(gpu_memory_mib, job->kind == REQUEST_GPU_MEMORY)
+WRITES(devices, job->kind != REQUEST_REGULAR)
+
+static bool always(const struct trace_job *job)
+{
+    (void)job;
+    return true;
+}
+
+static bool needs_fraction(const struct trace_job *job)
+{
+    return job->kind == REQUEST_FRACTION;
+}
+
+static void write_fraction(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    (void)trace;
+    if (job->kind == REQUEST_FRACTION)
+        (void)fprintf(out, "%.9g", job->fraction);
+}
+
+static void write_cpu(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    bool is_whole = job->cpu_milli % 1000 == 0;
+
+    (void)trace;
+    (void)fprintf(out, "%" PRId64 "%s", is_whole ? job->cpu_milli / 1000 : job->cpu_milli, is_whole ? "" : "m");
+}
+
+static void write_memory(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    int64_t amount = job->memory_bytes;
+    size_t unit = 0;
+
+    (void)trace;
+    for (; amount > 0 && amount % 1024 == 0 && unit + 1 < ARRAY_LEN(units); unit++)
+        amount /= 1024;
+    (void)fprintf(out, "%" PRId64 "%s", amount, units[unit]);
+}
+
+static void write_run(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    (void)trace;
+    if (job->run != TRACE_RUNS_ON)
+        write_seconds(job->run, out);
+}
+
+static void write_checkpoint(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    (void)trace;
+    if (job->checkpoint != 0)
+        write_seconds(job->checkpoint, out);
+}
+
+static bool needs_priority(const struct trace_job *job)
+{
+    return job->priority != 50 || job->priority_class != 0;
+}
+
+static void write_priority(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    if (job->priority_class != 0)
+        write_text(trace_str(trace, job->priority_class), out);
+    else
+        (void)fprintf(out, "%" PRId32, job->priority);
+}
+
+/* What follows from a number is left out; what follows from a class is not known here. */
+static bool needs_preemptible(const struct trace_job *job)
+{
+    return job->priority_class != 0 ? job->has_preemptible : job->is_preemptible != (job->priority < 100);
+}
+
+static void write_preemptible(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    (void)trace;
+    if (needs_preemptible(job))
+        (void)fputs(job->is_preemptible ? "true" : "false", out);
+}
+
+static const struct out_column out_columns[] = {
+    {"namespace", needs_namespace, write_namespace},
+    {"queue", needs_queue, write_queue},
+    {"pods", needs_pods, write_pods},
+    {"min_available", needs_min_available, write_min_available},
+    {"gpus", needs_gpus, write_gpus},
+    {"gpu_fraction", needs_fraction, write_fraction},
+    {"gpu_memory_mib", needs_gpu_memory_mib, write_gpu_memory_mib},
+    {"gpu_devices", needs_devices, write_devices},
+    {"cpu", needs_cpu_milli, write_cpu},
+    {"memory", needs_memory_bytes, write_memory},
+    {"run_seconds", always, write_run},
+    {"checkpoint_seconds", needs_checkpoint, write_checkpoint},
+    {"priority", needs_priority, write_priority},
+    {"preemptible", needs_preemptible, write_preemptible},
+    {"topology", needs_topology, write_topology},
+    {"required_level", needs_required, write_required},
+    {"preferred_level", needs_preferred, write_preferred},
+    {"node_selector", needs_node_selector, write_node_selector},
+};
+enum { OUT_COLUMN_COUNT = ARRAY_LEN(out_columns) };
+
+static void write_event(const struct trace *trace, const struct trace_event *event, bool has_events,
+                        const bool *is_used, FILE *out)
+{
+    const struct trace_job *job = event->kind <= TRACE_CANCEL ? &trace->jobs.items[event->job] : NULL;
+
+    write_time(event->time, out);
+    if (has_events)
+        (void)fprintf(out, ",%s", trace_event_name(event->kind));
+    (void)fputc(',', out);
+    write_text(trace_str(trace, job ? job->name : event->node), out);
+    for (size_t i = 0; i < OUT_COLUMN_COUNT; i++) {
+        bool is_namespace = out_columns[i].write == write_namespace;
+
+        if (!is_used[i])
+            continue;
+        (void)fputc(',', out);
+        if (job && (event->kind == TRACE_SUBMIT || is_namespace))
+            out_columns[i].write(trace, job, out);
+    }
+    (void)fputc('\n', out);
+}
+
+void trace_write(const struct trace *trace, FILE *out)
+{
+    bool is_used[OUT_COLUMN_COUNT] = {0};
+    bool has_events = false;
+
+    for (uint32_t i = 0; i < trace->events.len; i++)
+        has_events |= trace->events.items[i].kind != TRACE_SUBMIT;
+    for (uint32_t i = 0; i < trace->jobs.len; i++)
+        for (size_t c = 0; c < OUT_COLUMN_COUNT; c++)
+            is_used[c] = is_used[c] || out_columns[c].needs(&trace->jobs.items[i]);
+
+    (void)fputs(has_events ? "time,event,name" : "time,name", out);
+    for (size_t i = 0; i < OUT_COLUMN_COUNT; i++)
+        if (is_used[i])
+            (void)fprintf(out, ",%s", out_columns[i].title);
+    (void)fputc('\n', out);
+    for (uint32_t i = 0; i < trace->events.len; i++)
+        write_event(trace, &trace->events.items[i], has_events, is_used, out);
+}

@@ -1,0 +1,102 @@
+/* Making elements. Text is always set as text: names in the data come from outside. */
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function add(parent, tag, attributes, ...children) {
+  const isSvg = tag.startsWith('svg:');
+  const element = isSvg ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key === 'text') element.textContent = value;
+    else if (key === 'style') element.style.cssText = value;
+    else if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value === true ? '' : value);
+  }
+  element.append(...children);
+  if (parent) parent.append(element);
+  return element;
+}
+
+/* Draws now and whenever the width of `element` changes. */
+function onWidth(element, draw) {
+  let last = 0;
+  const redraw = () => {
+    const width = Math.floor(element.clientWidth);
+    if (width > 0 && width !== last) {
+      last = width;
+      draw(width);
+    }
+  };
+  new ResizeObserver(redraw).observe(element);
+  redraw();
+}
+
+const tooltip = {
+  element: document.getElementById('tooltip'),
+  show(x, y, title, rows) {
+    const box = this.element;
+    box.replaceChildren();
+    if (title) add(box, 'b', { text: title });
+    for (const row of rows) {
+      const line = add(box, 'div', { class: 'row' });
+      const name = add(line, 'span');
+      if (row.color) add(name, 'i', { class: 'key', style: `--c: ${row.color}` });
+      name.append(row.name);
+      add(line, 'span', { text: row.value });
+    }
+    box.hidden = false;
+    const { width, height } = box.getBoundingClientRect();
+    const left = x + 16 + width > window.innerWidth ? x - 16 - width : x + 16;
+    box.style.left = `${Math.max(4, left)}px`;
+    box.style.top = `${Math.max(4, Math.min(y + 12, window.innerHeight - height - 4))}px`;
+  },
+  hide() {
+    this.element.hidden = true;
+  },
+};
+
+function section(parent, id, title, intro) {
+  const element = add(parent, 'section', { id, 'aria-labelledby': `${id}-title` });
+  add(element, 'h2', { id: `${id}-title`, text: title });
+  if (intro) add(element, 'p', { class: 'intro', text: intro });
+  return element;
+}
+
+/* One column a setting, with its letter above when there are several. */
+function columns(parent, data) {
+  const grid = add(parent, 'div', { class: 'columns', style: `--plays: ${data.plays.length}` });
+  return data.plays.map((play, i) => {
+    const panel = add(grid, 'div', { class: 'panel' });
+    if (data.plays.length > 1) settingTitle(panel, play, i);
+    return panel;
+  });
+}
+
+function settingTitle(parent, play, i) {
+  add(parent, 'p', { class: 'setting' }, add(null, 'b', { text: 'AB'[i] }), play.title);
+}
+
+/* rows: arrays of cells; a cell is a text or {text, class, style}. */
+function table(parent, caption, head, rows, textColumns = []) {
+  const scroll = add(parent, 'div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption });
+  const element = add(scroll, 'table', {}, add(null, 'caption', { text: caption }));
+  const isText = (i) => textColumns.includes(i);
+  const line = add(add(element, 'thead'), 'tr');
+  head.forEach((text, i) => add(line, 'th', { text, scope: 'col', class: isText(i) && 'text' }));
+  const body = add(element, 'tbody');
+  for (const row of rows) {
+    const tr = add(body, 'tr');
+    row.forEach((cell, i) => {
+      const value = typeof cell === 'object' && cell ? cell : { text: cell };
+      const kind = [value.class, isText(i) && 'text'].filter(Boolean).join(' ');
+      add(tr, i === 0 ? 'th' : 'td', { text: value.text, scope: i === 0 ? 'row' : null, class: kind || null, style: value.style });
+    });
+  }
+  return element;
+}
+
+function details(parent, title) {
+  const element = add(parent, 'details');
+  add(element, 'summary', { text: title });
+  return element;
+}
