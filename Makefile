@@ -19,8 +19,9 @@ run: build ## build, then schedule a small example cluster
 test: ## build with sanitizers and run every test suite
 	scripts/install-deps build
 	scripts/install-deps test
+	scripts/install-deps fuzz
 	scripts/build build/asan -Doptimization=1 -Db_sanitize=address,undefined
-	scripts/test
+	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
 
 bench: build ## run the benchmarks and print their figures
 	bench/run

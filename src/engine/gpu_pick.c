@@ -125,9 +125,11 @@ bool gpu_pick(struct engine *engine, pod_id pod, node_id node, bool is_simulatio
 
     bool idle = fits_idle(engine, pod, node);
     int64_t memory = request_memory_on(request, n);
+    int64_t whole = state_books(state, node).idle[RES_GPU] / GPU_ONE;
     for (uint32_t i = 0; i < request->devices; i++) {
         if (entries[i].shared == NO_ID) {
-            *ret_waits |= is_simulation || !idle;
+            /* KAI: idle room on a shared GPU passes for an idle one here, so that it gives away GPUs that are in use. */
+            *ret_waits |= is_simulation || !idle || whole-- <= 0;
             *ret_only_numbered = false;
             continue;
         }

@@ -172,6 +172,8 @@ static void divide_surplus(struct division *d, double left)
 {
     struct contenders *all = &d->contenders;
 
+    if (all->len == 0)
+        return;
     qsort(all->items, all->len, sizeof *all->items, compare_priority);
     for (uint32_t start = 0; start < all->len; start = bucket_end(all, start)) {
         struct contender *first = all->items + start;
