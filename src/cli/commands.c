@@ -127,8 +127,10 @@ const struct command commands[] = {
         .name = "why",
         .summary = "say why a workload waits, and what would help",
         .usage = "[-o table|json] [--id ID] WORKLOAD PATH...",
-        .text = "WORKLOAD is the name of a gang, a pod or a job, or namespace/name. PATH is a scenario, or manifests, folders of\n"
-                "them, or a snapshot. Every remedy that is named was tried on a copy of the cluster, and found to work.\n",
+        .text =
+            "WORKLOAD is the name of a gang, a pod or a job, or namespace/name. PATH is a scenario, or manifests, "
+            "folders of\n"
+            "them, or a snapshot. Every remedy that is named was tried on a copy of the cluster, and found to work.\n",
         .options = why_options,
         .option_count = ARRAY_LEN(why_options),
         .examples = why_examples,
@@ -138,7 +140,8 @@ const struct command commands[] = {
         .name = "simulate",
         .summary = "play a cluster from files until nothing changes, or through a trace",
         .usage = "[OPTION...] PATH...",
-        .text = "PATH is Kubernetes manifests, a folder of them, a snapshot of KAI's scheduler, or a scenario. Without a trace, cycles\n"
+        .text = "PATH is Kubernetes manifests, a folder of them, a snapshot of KAI's scheduler, or a scenario. Without "
+                "a trace, cycles\n"
                 "run until nothing changes; with one, work comes and goes as the trace says, in virtual time.\n",
         .options = simulate_options,
         .option_count = ARRAY_LEN(simulate_options),
@@ -149,7 +152,8 @@ const struct command commands[] = {
         .name = "compare",
         .summary = "play one trace with two settings, and show them side by side",
         .usage = "[OPTION...] --trace FILE A B",
-        .text = "A and B are clusters as 'muster simulate' reads them: other quotas, weights, nodes or settings. Bounds are about B;\n"
+        .text = "A and B are clusters as 'muster simulate' reads them: other quotas, weights, nodes or settings. "
+                "Bounds are about B;\n"
                 "the status is 1 when one of them breaks. docs/compare.md lists what can be bounded.\n",
         .options = compare_options,
         .option_count = ARRAY_LEN(compare_options),
@@ -160,7 +164,8 @@ const struct command commands[] = {
         .name = "trace",
         .summary = "make up a trace, or convert a public one",
         .usage = "generate|convert [OPTION...] [FILE...]",
-        .text = "generate makes up the life of a cluster from a seed: teams, days, weeks, bursts, gangs and fractions. convert\n"
+        .text = "generate makes up the life of a cluster from a seed: teams, days, weeks, bursts, gangs and fractions. "
+                "convert\n"
                 "reads Alibaba's and Microsoft's public traces. Both write CSV (docs/traces.md).\n",
         .options = trace_options,
         .option_count = ARRAY_LEN(trace_options),

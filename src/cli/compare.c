@@ -34,7 +34,7 @@ struct call {
     bool as_json;
     const char *trace;
     const char *report;
-    VEC(const char *) with;      // read for both
+    VEC(const char *) with;  // read for both
     VEC(struct bound) bounds;
     struct moment until;
     struct play_options options;
@@ -46,7 +46,7 @@ static int play(struct call *call, const char *path, struct simulation *sim, con
     struct progress progress;
     int r;
 
-    vec_foreach(&call->with, with)
+    vec_foreach (&call->with, with)
         vec_push(&paths, *with);
     vec_push(&paths, path);
     r = simulation_load(sim, paths.items, paths.len, err);
@@ -176,7 +176,7 @@ static int read_call(const struct command *command, struct arguments *arguments,
         if (read_option(call, option, arguments->value, &err) < 0)
             return command_wrong(command, "%s", err.text);
     /* Bounds have moved since they were read. */
-    vec_foreach(&call->bounds, bound)
+    vec_foreach (&call->bounds, bound)
         if (bound->filter.queue)
             bound->filter.queue = bound->queue;
     if (option == ARGUMENT_HELP)

@@ -58,8 +58,8 @@ int moment_parse(const char *text, struct moment *ret, struct err *err)
     ret->is_relative = false;
     if (time_parse(text, &ret->value, NULL) == 0)
         return 0;
-    return err_set(err, -EINVAL, "--until: expected a duration such as 7d or a time such as 2026-03-01T12:00:00Z, found '%s'",
-                   text);
+    return err_set(err, -EINVAL,
+                   "--until: expected a duration such as 7d or a time such as 2026-03-01T12:00:00Z, found '%s'", text);
 }
 
 nsec_t moment_at(const struct moment *moment, nsec_t start)

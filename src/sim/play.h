@@ -67,6 +67,7 @@ __extension__ typedef __int128 play_work;
 struct play_job {
     uint32_t namespace;
     uint32_t name;
+    uint32_t label;        // what people call it
     uint32_t queue;        // index in play.queues, NO_ID when its queue is not there
     gang_id gang;          // NO_ID before it comes and after it has ended
     uint32_t pods;

@@ -69,6 +69,9 @@ void play_pod_failed(struct play *play, pod_id pod);
 void play_end_job(struct play *play, uint32_t job);
 struct play_pod *play_pod_at(struct play *play, pod_id pod);
 
+/* play_names.c: the name that people know a workload by, of the state's names. */
+uint32_t play_label_of(struct state *state, gang_id gang);
+
 /* play_nodes.c */
 void play_load_nodes(struct play *play);
 void play_touch_node(struct play *play, node_id node);

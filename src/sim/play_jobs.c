@@ -40,6 +40,7 @@ uint32_t play_add_job(struct play *play, struct play_job job)
     uint32_t index = play->jobs.len;
 
     job.name = gang->name;
+    job.label = job.from_trace ? gang->name : play_label_of(play->state, job.gang);
     job.namespace = gang->namespace;
     job.queue = gang->queue == NO_ID ? NO_ID : inner->queue_of.items[gang->queue];
     while (inner->job_of_gang.len <= job.gang)

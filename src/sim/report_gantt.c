@@ -124,7 +124,7 @@ void report_write_gantt(struct emit *e, const struct play *play)
     write_nodes(e, play);
     emit_open(e, "jobs", '[');
     for (uint32_t i = 0; i < play->jobs.len; i++)
-        emit_str(e, NULL, state_name(play->state, play->jobs.items[i].name));
+        emit_str(e, NULL, state_name(play->state, play->jobs.items[i].label));
     emit_close(e, ']');
     write_job_queues(e, play);
     write_bars(e, play, unit);

@@ -146,7 +146,7 @@ static void write_job_names(struct emit *e, const struct play *play, const char 
 
     if (job && job->queue != NO_ID)
         queue = state_name(play->state, play->queues.items[job->queue].name);
-    emit_str(e, name_key, job ? state_name(play->state, job->name) : "");
+    emit_str(e, name_key, job ? state_name(play->state, job->label) : "");
     emit_str(e, queue_key, queue);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "engine/engine.h"
+#include "model/books.h"
 #include "model/state.h"
 #include "sim/metrics.h"
 #include "sim/scenario_why.h"
@@ -54,6 +55,21 @@ static void print_queues(const struct simulation *sim, const struct table_view *
     vec_done(&list);
 }
 
+/* GPUs that the gang's pods hold or ask for; what an amount of GPU memory comes to is known once it has a place. */
+static double gpus_of(const struct state *state, const struct gang *gang)
+{
+    int64_t gpus = 0;
+
+    for (uint32_t g = 0; g < gang->group_count; g++)
+        for (uint32_t i = 0; i < gang->groups[g].pods.len; i++) {
+            pod_id pod = gang->groups[g].pods.items[i];
+            bool is_placed = status_in(state->pods.items[pod].status, ALLOCATED_SET);
+
+            gpus += (is_placed ? pod_accepted(state, pod) : pod_asked(state, pod)).v[SHARE_GPU];
+        }
+    return gpu_to_double(gpus);
+}
+
 /* "gpu-1 x3, gpu-2 and 2 more": where the gang's pods run. */
 static uint32_t add_nodes(struct strbuf *text, const struct state *state, const struct gang *gang)
 {
@@ -92,6 +108,12 @@ static uint32_t add_nodes(struct strbuf *text, const struct state *state, const 
     return running;
 }
 
+static void add_name(struct table *t, const struct state *state, const struct play_job *job)
+{
+    table_cell(t, TABLE_PLAIN, "%s%s%s", state_name(state, job->namespace), job->namespace ? "/" : "",
+               state_name(state, job->label));
+}
+
 static void add_workload(struct table *t, const struct simulation *sim, const struct play_job *job,
                          struct strbuf *where)
 {
@@ -103,15 +125,14 @@ static void add_workload(struct table *t, const struct simulation *sim, const st
     strbuf_clear(where);
     running = add_nodes(where, state, gang);
     is_partly = running > 0 && running < job->pods;
-    table_cell(t, TABLE_PLAIN, "%s%s%s", state_name(state, gang->namespace), gang->namespace ? "/" : "",
-               state_name(state, gang->name));
+    add_name(t, state, job);
     table_cell(t, TABLE_PLAIN, "%s", state_name(state, gang->queue_name));
     table_cell(t, running == 0 ? TABLE_WARN : TABLE_GOOD, "%s", running == 0 ? "waits" : is_partly ? "in part" : "runs");
     if (is_partly)
         table_cell(t, TABLE_PLAIN, "%u of %u", running, job->pods);
     else
         table_cell(t, TABLE_PLAIN, "%u", job->pods);
-    table_cell(t, TABLE_PLAIN, "%.6g", gpu_to_double(job->gpus));
+    table_cell(t, TABLE_PLAIN, "%.6g", gpus_of(state, gang));
     table_cell(t, TABLE_PLAIN, "%s", where->text);
 }
 
@@ -160,8 +181,7 @@ static void print_waiting(struct simulation *sim, const struct table_view *view,
         }
         strbuf_clear(&why);
         scenario_why(&why, state, sim->play.engine, job->gang);
-        table_cell(&t, TABLE_PLAIN, "%s%s%s", state_name(state, gang->namespace), gang->namespace ? "/" : "",
-                   state_name(state, gang->name));
+        add_name(&t, state, job);
         table_cell(&t, TABLE_WARN, "%s",
                    verdict_class_name(verdict_class(engine_verdict(sim->play.engine, job->gang).code)));
         table_cell(&t, TABLE_PLAIN, "%s", why.text);

@@ -100,10 +100,11 @@ static uint32_t pods_in(const struct state *state, gang_id id, uint32_t statuses
     return count;
 }
 
-/* Nothing waits for a place any more, promised or not. */
+/* Nothing waits for a place any more, promised or not, or has just lost its own. */
 static bool is_all_placed(const struct state *state, gang_id id)
 {
-    return why_gang_runs(state, id, 0) && pods_in(state, id, 1 << POD_PENDING | 1 << POD_PIPELINED) == 0;
+    return why_gang_runs(state, id, 0) &&
+           pods_in(state, id, 1 << POD_PENDING | 1 << POD_PIPELINED | 1 << POD_RELEASING) == 0;
 }
 
 static void look_for_remedies(struct why *why)
