@@ -13,8 +13,8 @@ build: ## install what is missing and build the program: build/muster
 	scripts/build build/release -Db_lto=true -Dtests=false
 	ln -sf release/muster build/muster
 
-run: build ## build, then schedule a small example cluster
-	./build/muster scenario examples/three-teams.json
+run: build ## build, then play a day of three teams on 64 nodes and write a report
+	./build/muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report build/report.html
 
 test: ## build with sanitizers and run every test suite
 	scripts/install-deps build
