@@ -48,18 +48,18 @@ struct engine {
     bool is_open;
 
     VEC(struct decision) decisions;
-    VEC(struct verdict) verdicts;       // of gangs that were looked at
-    VEC(uint32_t) verdict_of;           // by gang id: its place in `verdicts` plus 1, 0 when it has none
-    VEC(struct queue_share) shares;     // by queue id
-    VEC(struct operation) operations;   // of the statement under way
-    VEC(uint32_t) evictions;            // by pod id: its eviction in the statement that still counts, NO_ID when none
-    VEC(struct moved_pod) moved;        // evicted in this cycle, from where
+    VEC(struct verdict) verdicts;      // of gangs that were looked at
+    VEC(uint32_t) verdict_of;          // by gang id: its place in `verdicts` plus 1, 0 when it has none
+    VEC(struct queue_share) shares;    // by queue id
+    VEC(struct operation) operations;  // of the statement under way
+    VEC(uint32_t) evictions;           // by pod id: its eviction in the statement that still counts, NO_ID when none
+    VEC(struct moved_pod) moved;       // evicted in this cycle, from where
     VEC(struct claim_note) claim_notes;
-    VEC(int64_t) largest;               // by dimension: the most that any node has of it
+    VEC(int64_t) largest;  // by dimension: the most that any node has of it
     uint64_t placements;
-    bool has_shares;                    // `shares` are those of the state as it is
+    bool has_shares;  // `shares` are those of the state as it is
 
-    struct arena scratch;               // emptied when an action ends: whatever a search needs meanwhile
+    struct arena scratch;  // emptied when an action ends: whatever a search needs meanwhile
     struct arena placing;  // emptied when the next gang is placed
     struct view_cache *views;
     struct kept_orders *orders;

@@ -29,13 +29,13 @@ struct request;
 enum filter_scope { FILTER_STATIC, FILTER_BOOKS, FILTER_CLUSTER };
 
 struct filter {
-    const char *name;      // stable, for `why` and the docs
-    enum plugin plugin;    // that turns it on
+    const char *name;    // stable, for `why` and the docs
+    enum plugin plugin;  // that turns it on
     enum filter_scope scope;
     /* Can it matter for such a pod at all? NULL: always. */
     bool (*applies)(const struct engine *engine, const struct request *request, const struct constraints *constraints);
     bool (*passes)(struct engine *engine, pod_id pod, node_id node);
-    const char *text;      // KAI's reason for events
+    const char *text;  // KAI's reason for events
 };
 
 extern const struct filter filters[];
@@ -67,19 +67,19 @@ bool affinity_passes(struct engine *engine, pod_id pod, node_id node);
 int64_t affinity_score(struct engine *engine, pod_id pod, node_id node);
 
 /* Dynamic resource allocation (claims.c). */
-bool claims_exist(struct engine *engine, pod_id pod);            // names resolve, queues and classes are right
+bool claims_exist(struct engine *engine, pod_id pod);  // names resolve, queues and classes are right
 bool claims_pass(struct engine *engine, pod_id pod, node_id node);
-void claims_allocate(struct engine *engine, pod_id pod);         // when the pod is placed on pod.node
-void claims_release(struct engine *engine, pod_id pod);          // when it is evicted, or its placing is turned around
-void claims_keep(struct engine *engine, pod_id pod);             // when it is bound
-void claims_close(struct engine *engine);                        // when the cycle ends: promises hold no devices
+void claims_allocate(struct engine *engine, pod_id pod);  // when the pod is placed on pod.node
+void claims_release(struct engine *engine, pod_id pod);   // when it is evicted, or its placing is turned around
+void claims_keep(struct engine *engine, pod_id pod);      // when it is bound
+void claims_close(struct engine *engine);                 // when the cycle ends: promises hold no devices
 
 /* NUMA (numa.c). */
 bool numa_passes(struct engine *engine, pod_id pod, node_id node);
 double numa_score(struct engine *engine, pod_id pod, node_id node);
 /* What the pod would draw from the node's zones, in the state's scratch arena; NULL when nothing. */
 const struct numa_placement *numa_place(struct engine *engine, pod_id pod, node_id node);
-void numa_draw(struct engine *engine, pod_id pod, int sign);     // +1: takes its placement from its node's zones
+void numa_draw(struct engine *engine, pod_id pod, int sign);  // +1: takes its placement from its node's zones
 
 /* Volumes and topology spread (volumes.c, spread.c). */
 bool volumes_exist(struct engine *engine, pod_id pod);

@@ -23,7 +23,7 @@ static struct kept_block *new_block(uint32_t cap)
 
 void kept_list_done(struct kept_list *list)
 {
-    vec_foreach(&list->blocks, block)
+    vec_foreach (&list->blocks, block)
         free(*block);
     vec_done(&list->blocks);
     list->len = 0;

@@ -49,7 +49,7 @@ void kept_orders_free(struct kept_orders *kept)
 {
     if (!kept)
         return;
-    vec_foreach(&kept->queues, queue) {
+    vec_foreach (&kept->queues, queue) {
         kept_list_done(&queue->victims);
         kept_list_done(&queue->waiting);
     }
@@ -248,7 +248,7 @@ static void list_queues(struct kept_orders *kept, const struct state *state)
     }
     if (keys.len > 0)
         qsort(keys.items, keys.len, sizeof *keys.items, compare_depth);
-    vec_foreach(&keys, key)
+    vec_foreach (&keys, key)
         vec_push(&kept->deepest_first, (queue_id)*key);
     vec_done(&keys);
 }
@@ -266,13 +266,22 @@ static void note_moved(struct engine *engine)
     }
 }
 
+static bool asks_the_same(const double *a, const double *b)
+{
+    for (int r = 0; r < SHARE_COUNT; r++) {
+        if (a[r] != b[r])
+            return false;
+    }
+    return true;
+}
+
 static void forget_classes(struct kept_orders *kept)
 {
     kept->class_count = 0;
-    vec_foreach(&kept->gangs, gang)
+    vec_foreach (&kept->gangs, gang)
         gang->class = CLASS_UNKNOWN;
-    vec_foreach(&kept->queues, queue) {
-        vec_foreach(&queue->waiting.blocks, block)
+    vec_foreach (&kept->queues, queue) {
+        vec_foreach (&queue->waiting.blocks, block)
             (*block)->classes = 0;
     }
 }
@@ -325,8 +334,8 @@ uint8_t kept_class(struct engine *engine, gang_id gang)
     static const double nothing[SHARE_COUNT];
     const double *asked = engine_has(engine, PLUGIN_PROPORTION) ? view_of(engine, gang)->asked : nothing;
     uint32_t class = 0;
-    while (class < kept->class_count && memcmp(kept->class_asked[class], asked, sizeof kept->class_asked[class]) != 0)
-        class++;
+    while (class < kept->class_count && !asks_the_same(kept->class_asked[class], asked))
+        class ++;
     if (class == kept->class_count && class < KEPT_CLASSES)
         memcpy(kept->class_asked[kept->class_count++], asked, sizeof kept->class_asked[class]);
     filed->class = (uint8_t)class;

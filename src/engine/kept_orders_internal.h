@@ -72,16 +72,16 @@ struct kept_queue {
 };
 
 struct kept_orders {
-    VEC(struct kept_gang) gangs;     // by gang id
-    VEC(struct kept_queue) queues;   // by queue id
-    struct kept_list homeless;       // that wait, and name no queue
-    struct id_set dirty;             // gangs to be filed anew
-    VEC(queue_id) deepest_first;     // queues that take part: by depth, deepest first, and then by id
+    VEC(struct kept_gang) gangs;    // by gang id
+    VEC(struct kept_queue) queues;  // by queue id
+    struct kept_list homeless;      // that wait, and name no queue
+    struct id_set dirty;            // gangs to be filed anew
+    VEC(queue_id) deepest_first;    // queues that take part: by depth, deepest first, and then by id
     uint32_t root_count;
-    uint32_t simulations;            // source of marks
+    uint32_t simulations;  // source of marks
     uint32_t class_count;
     double class_asked[KEPT_CLASSES][SHARE_COUNT];
-    int64_t min_gpu_memory_mib;      // that classes were made with
+    int64_t min_gpu_memory_mib;  // that classes were made with
 };
 
 /* Files the dirty gangs. A gang that a simulation has changed has to be filed again when that is over. */

@@ -8,7 +8,6 @@
  */
 #include "engine/order_internal.h"
 
-
 #include "engine/engine_internal.h"
 #include "engine/kept_orders_internal.h"
 #include "engine/order_tree_internal.h"

@@ -25,24 +25,24 @@ struct player {
     const struct gang_view *probe;  // NULL: the gang as it is
     gang_id gang;
     struct gang_key key;
-    struct kept_place place;        // in the list of those that only wait: those before it come first
+    struct kept_place place;  // in the list of those that only wait: those before it come first
 };
 
 struct simulation_leaf {
-    struct kept_list *list;         // those that wait, players among them
-    struct kept_place next;         // never at a player
-    struct player *players;         // in order; `first` is next
+    struct kept_list *list;  // those that wait, players among them
+    struct kept_place next;  // never at a player
+    struct player *players;  // in order; `first` is next
     uint32_t first;
     uint32_t count;
     uint32_t cap;
 };
 
 struct simulation {
-    uint32_t mark;                  // of its players, in kept_gang
+    uint32_t mark;  // of its players, in kept_gang
     uint32_t players_left;
-    uint32_t leaves_left;           // with players
-    struct simulation_leaf *last;   // the only one of them
-    struct order_node *run;         // the leaf that `known` is about
+    uint32_t leaves_left;          // with players
+    struct simulation_leaf *last;  // the only one of them
+    struct order_node *run;        // the leaf that `known` is about
     uint64_t known;
 };
 

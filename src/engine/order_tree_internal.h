@@ -25,8 +25,8 @@ struct queue_rank {
     bool is_starved;           // stays within what it deserves: first
     bool violates_zero_share;  // would hold what it has no share of: last
     int32_t priority;
-    double loaded_share;       // with what its best gang asks for, or without what its victims held
-    double plain_share;        // as it is
+    double loaded_share;  // with what its best gang asks for, or without what its victims held
+    double plain_share;   // as it is
     double allocatable[SHARE_COUNT];
     nsec_t created;
     queue_id queue;
@@ -50,15 +50,15 @@ struct order_node {
     bool is_linked;  // in its parent's heap; a leaf without gangs is not, nor is what has no such leaf below
     bool is_dirty;   // to be sifted again when it comes to the top
     struct node_heap children;
-    void *leaf;             // what the kind of the order keeps for a leaf
-    struct amounts taken;   // victims: what those that came off held
+    void *leaf;            // what the kind of the order keeps for a leaf
+    struct amounts taken;  // victims: what those that came off held
 
     /* Kept from one comparison to the next, as long as the clock stands still and the best leaf below is the same. */
     struct queue_rank rank;
     uint64_t rank_clock;
     const struct order_node *rank_leaf;
-    uint32_t rank_round;        // of that leaf
-    uint32_t round;             // leaves: grows when their front changes
+    uint32_t rank_round;  // of that leaf
+    uint32_t round;       // leaves: grows when their front changes
 };
 
 struct leaf_kind {

@@ -20,8 +20,8 @@
 
 struct victim_leaf {
     const struct kept_list *list;
-    struct kept_place next;           // the place after the one to look at: the list is walked backwards
-    gang_id gang;                     // the candidate that was found, NO_ID when the list is done
+    struct kept_place next;  // the place after the one to look at: the list is walked backwards
+    gang_id gang;            // the candidate that was found, NO_ID when the list is done
     const struct gang_view **rests;
     uint32_t rest_count;
     uint32_t rest_cap;

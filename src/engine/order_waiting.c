@@ -27,7 +27,7 @@ struct waiting_leaf {
     struct gang_heap gangs;   // in order, or a heap
     struct gang_heap pushed;  // a heap; empty when `gangs` is one
     bool is_sorted;
-    uint32_t rekeyed;         // of its kept queue, when `gangs` was last known to be in order
+    uint32_t rekeyed;  // of its kept queue, when `gangs` was last known to be in order
 };
 
 static struct gang_key key_now(const struct engine *engine, gang_id gang)

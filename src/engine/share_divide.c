@@ -21,7 +21,7 @@
 /* A queue among its siblings, while one resource is divided. */
 struct contender {
     queue_id queue;
-    uint32_t place;      // among its siblings
+    uint32_t place;  // among its siblings
     int32_t priority;
     bool has_remainder;  // a part of a unit that rounding down kept from it
     double remainder;
@@ -30,7 +30,7 @@ struct contender {
     double limit;
     double weight;
     double usage;
-    double part;         // of what is left in this round, before it is divided by the sum
+    double part;  // of what is left in this round, before it is divided by the sum
     double *fair;
     nsec_t created;
     const char *uid;

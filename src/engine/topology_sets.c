@@ -220,6 +220,8 @@ static void score_domains(struct set_search *search, uint32_t group)
 
     for (uint32_t i = 0; i < list->count; i++)
         count += is_below_start(search, list->items[i]);
+    if (count == 0)
+        return;
     for (uint32_t i = 0; i < list->count; i++) {
         if (!is_below_start(search, list->items[i]))
             continue;

@@ -22,16 +22,16 @@ struct slot {
     uint32_t era;      // of the cache
     pod_id one;        // the chunk, when it is one pod
     uint32_t many_cap;
-    pod_id *many;      // owned; when it is more
+    pod_id *many;  // owned; when it is more
 };
 
 struct view_cache {
-    VEC(uint32_t) slot_of;     // by gang id: index + 1 in `slots`, 0 where none was asked for
-    struct chunks slots;       // struct slot; they do not move
-    uint32_t era;              // grows when every view is stale
+    VEC(uint32_t) slot_of;       // by gang id: index + 1 in `slots`, 0 where none was asked for
+    struct chunks slots;         // struct slot; they do not move
+    uint32_t era;                // grows when every view is stale
     int64_t min_gpu_memory_mib;  // that the views were made with
     int64_t max_gpu_memory_mib;
-    struct pod_list chunk;     // working memory
+    struct pod_list chunk;  // working memory
     struct group_stack stack;
     size_t chunk_bytes;
 };

@@ -21,17 +21,17 @@ enum elastic_state { ELASTIC_BELOW, ELASTIC_AT_MIN, ELASTIC_ABOVE };
 
 struct gang_view {
     gang_id gang;
-    bool is_part;                   // a probe or a rest, not the gang itself
-    enum elastic_state elastic;     // of active_allocated pods against the minimum of each set
-    const int32_t *mins;            // by group index; NULL: as the gang has them
-    const pod_id *chunk;            // to be placed next, together or not at all
+    bool is_part;                // a probe or a rest, not the gang itself
+    enum elastic_state elastic;  // of active_allocated pods against the minimum of each set
+    const int32_t *mins;         // by group index; NULL: as the gang has them
+    const pod_id *chunk;         // to be placed next, together or not at all
     uint32_t chunk_count;
-    double asked[SHARE_COUNT];      // by the chunk; GPU memory counted against the smallest GPUs: orders and shares
-    double asked_most[SHARE_COUNT]; // the same against the largest GPUs: limits and quotas
-    const pod_id *active;           // ACTIVE_ALLOCATED pods that it has, set by set in task order; only in rests of
-    uint32_t active_count;          //   victims (see view_active)
-    const uint32_t *active_in;      // how many of them are in each set, by group index; NULL: as the gang has them
-    double held[SHARE_COUNT];       // by request, of its pods in ALLOCATED_SET: what a victim would give back
+    double asked[SHARE_COUNT];       // by the chunk; GPU memory counted against the smallest GPUs: orders and shares
+    double asked_most[SHARE_COUNT];  // the same against the largest GPUs: limits and quotas
+    const pod_id *active;            // ACTIVE_ALLOCATED pods that it has, set by set in task order; only in rests of
+    uint32_t active_count;           //   victims (see view_active)
+    const uint32_t *active_in;       // how many of them are in each set, by group index; NULL: as the gang has them
+    double held[SHARE_COUNT];        // by request, of its pods in ALLOCATED_SET: what a victim would give back
 };
 
 struct view_cache *view_cache_new(void);

@@ -102,9 +102,9 @@ uint32_t view_next_group(const struct gang *gang, uint32_t group, uint32_t top)
 
 /* What children are sorted by: incomplete ones first, those that need nothing last, then by how complete they are. */
 struct child_key {
-    int class;
     double value;
     const char *name;
+    int class;
     uint32_t group;
 };
 

@@ -146,7 +146,7 @@ static void leave(struct state *state, uint32_t id, name_id uid)
     if (!is_reserved_for(claim, uid))
         return;
     claim_own_lists(state, id);
-    for (uint32_t i = 0; i < claim->reserved_count; i++)
+    for (uint32_t i = 0; claim->own_reserved && i < claim->reserved_count; i++)
         if (claim->own_reserved[i] != uid)
             claim->own_reserved[kept++] = claim->own_reserved[i];
     claim->reserved_count = kept;

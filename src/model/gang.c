@@ -74,6 +74,7 @@ static int check_tree(const struct gang_spec *spec, struct err *err)
 
     if (spec->group_count > GROUPS_MAX)
         return err_set(err, -EINVAL, "%zu groups; at most %d are supported", spec->group_count, GROUPS_MAX);
+    memset(depth, 0, spec->group_count * sizeof *depth);
     for (size_t i = 0; i < spec->group_count; i++) {
         int r = check_group(spec, i, depth, err);
 

@@ -34,9 +34,8 @@ name_id uid_add(struct state *state, const char *uid, const char *namespace, con
     char small[512];
     size_t len = namespace_len + 1 + name_len;
     char *text = len < sizeof small ? small : xmalloc(len);
-    memcpy(text, namespace, namespace_len);
-    text[namespace_len] = '/';
-    memcpy(text + namespace_len + 1, name, name_len);
+    for (size_t i = 0; i < len; i++)
+        text[i] = i < namespace_len ? namespace[i] : i == namespace_len ? '/' : name[i - namespace_len - 1];
     name_id id = intern_id(&state->names, text, len);
     if (text != small)
         free(text);
@@ -71,7 +70,7 @@ static int read_amount(struct state *state, const struct amount_spec *spec, uint
 int amounts_read(struct state *state, const struct amount_spec *specs, size_t count, int64_t *v, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t dim;
+        uint32_t dim = 0;
         int r = read_amount(state, &specs[i], &dim, err);
 
         if (r < 0)
@@ -84,7 +83,7 @@ int amounts_read(struct state *state, const struct amount_spec *specs, size_t co
 int amounts_replace(struct state *state, const struct amount_spec *specs, size_t count, int64_t *v, struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
-        uint32_t dim;
+        uint32_t dim = 0;
         int r = read_amount(state, &specs[i], &dim, err);
 
         if (r < 0)

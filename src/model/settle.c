@@ -14,7 +14,7 @@ static void relay_rows(struct state *state, uint32_t dims)
     VEC(int64_t) wider = {0};
 
     vec_resize(&wider, rows * dims);
-    for (size_t row = 0; row < rows; row++)
+    for (size_t row = 0; wider.items && row < rows; row++)
         memcpy(wider.items + row * dims, state->book_rows.items + row * old_dims, old_dims * sizeof *wider.items);
     free(state->book_rows.items);
     state->book_rows.items = wider.items;

@@ -69,9 +69,11 @@ static void count(struct undo *undo, void *base, uint32_t offset, uint32_t chang
 {
     if (offset == 0)
         return;
-    uint32_t *at = (uint32_t *)(void *)((char *)base + offset);
+    char *at = (char *)base + offset;
+    uint32_t old;
 
-    undo_set32(undo, at, *at + change);
+    memcpy(&old, at, sizeof old);
+    undo_set32(undo, at, old + change);
 }
 
 static bool is_short(const struct group *set)

@@ -64,8 +64,8 @@ static void add_value(struct table *t, const struct metric_info *info, double va
 static void print_metrics(const struct comparison *c, const struct table_view *view, FILE *out)
 {
     const struct table_column columns[] = {
-        {"METRIC", TABLE_LEFT, false},       {c->titles[0], TABLE_RIGHT, false}, {c->titles[1], TABLE_RIGHT, false},
-        {"CHANGE", TABLE_RIGHT, false},      {"MEANING", TABLE_LEFT, true},
+        {"METRIC", TABLE_LEFT, false},  {c->titles[0], TABLE_RIGHT, false}, {c->titles[1], TABLE_RIGHT, false},
+        {"CHANGE", TABLE_RIGHT, false}, {"MEANING", TABLE_LEFT, true},
     };
     struct table t;
 
@@ -109,7 +109,7 @@ static void add_queue(struct table *t, const struct comparison *c, const char *n
 static void print_queues(const struct comparison *c, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, true},   {"MEAN WAIT", TABLE_RIGHT, false}, {"P95 WAIT", TABLE_RIGHT, false},
+        {"QUEUE", TABLE_LEFT, true},   {"MEAN WAIT", TABLE_RIGHT, false},  {"P95 WAIT", TABLE_RIGHT, false},
         {"SHARE", TABLE_RIGHT, false}, {"LOST GPU-H", TABLE_RIGHT, false},
     };
     const struct play *first = c->plays[0];

@@ -17,7 +17,7 @@ struct comparison {
     const char *titles[2];
     const struct play *plays[2];
     const struct bound *bounds;
-    bool *holds;             // by bound
+    bool *holds;  // by bound
     size_t bound_count;
 };
 

@@ -15,8 +15,9 @@
 #define NSEC_HOUR 3.6e12
 
 const struct size_class size_classes[SIZE_CLASS_COUNT] = {
-    {"cpu", 0, 0}, {"fraction", 1e-9, 0.999999999}, {"1", 1, 1.999999999}, {"2-7", 2, 7.999999999},
-    {"8-31", 8, 31.999999999}, {"32-127", 32, 127.999999999}, {"128+", 128, INFINITY},
+    {"cpu", 0, 0},           {"fraction", 1e-9, 0.999999999}, {"1", 1, 1.999999999},
+    {"2-7", 2, 7.999999999}, {"8-31", 8, 31.999999999},       {"32-127", 32, 127.999999999},
+    {"128+", 128, INFINITY},
 };
 
 uint32_t size_class_of(double gpus)
@@ -138,7 +139,7 @@ static double count_finished(struct sample *s)
 {
     uint32_t count = 0;
 
-    vec_foreach(&s->jobs, job)
+    vec_foreach (&s->jobs, job)
         count += (*job)->ended != 0 && !(*job)->is_cancelled;
     return count;
 }
@@ -147,7 +148,7 @@ static double count_never_started(struct sample *s)
 {
     uint32_t count = 0;
 
-    vec_foreach(&s->jobs, job)
+    vec_foreach (&s->jobs, job)
         count += (*job)->first_start == 0;
     return count;
 }
@@ -156,14 +157,14 @@ static double mean_wait(struct sample *s)
 {
     double sum = 0;
 
-    vec_foreach(&s->waits, wait)
+    vec_foreach (&s->waits, wait)
         sum += *wait;
     return s->waits.len ? sum / s->waits.len : NAN;
 }
 
-#define PERCENTILE(percent)                                                     \
-    static double CONCAT(p, CONCAT(percent, _wait))(struct sample * s)          \
-    {                                                                           \
+#define PERCENTILE(percent)                                                      \
+    static double CONCAT(p, CONCAT(percent, _wait))(struct sample * s)           \
+    {                                                                            \
         return metric_percentile(s->waits.items, s->waits.len, percent / 100.0); \
     }
 PERCENTILE(50)
@@ -181,7 +182,7 @@ static double mean_turnaround(struct sample *s)
     double sum = 0;
     uint32_t count = 0;
 
-    vec_foreach(&s->jobs, job) {
+    vec_foreach (&s->jobs, job) {
         if ((*job)->ended == 0 || (*job)->is_cancelled)
             continue;
         sum += (double)((*job)->ended - (*job)->submitted) / 1e9;
@@ -194,7 +195,7 @@ static double gpu_time(struct sample *s)
 {
     double sum = 0;
 
-    vec_foreach(&s->jobs, job)
+    vec_foreach (&s->jobs, job)
         sum += (*job)->used;
     return sum;
 }
@@ -231,7 +232,7 @@ static double evictions(struct sample *s)
 {
     double sum = 0;
 
-    vec_foreach(&s->jobs, job)
+    vec_foreach (&s->jobs, job)
         sum += (*job)->evictions;
     return sum;
 }
@@ -240,7 +241,7 @@ static double failures(struct sample *s)
 {
     double sum = 0;
 
-    vec_foreach(&s->jobs, job)
+    vec_foreach (&s->jobs, job)
         sum += (*job)->failures;
     return sum;
 }
@@ -249,7 +250,7 @@ static double lost_gpu_hours(struct sample *s)
 {
     double sum = 0;
 
-    vec_foreach(&s->jobs, job)
+    vec_foreach (&s->jobs, job)
         sum += (*job)->lost;
     return sum / NSEC_HOUR;
 }
@@ -269,7 +270,7 @@ static double makespan(struct sample *s)
     nsec_t first = NSEC_MAX;
     nsec_t last = 0;
 
-    vec_foreach(&s->jobs, job) {
+    vec_foreach (&s->jobs, job) {
         first = MIN(first, (*job)->submitted);
         last = MAX(last, (*job)->ended ? (*job)->ended : s->play->end);
     }

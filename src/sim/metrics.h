@@ -54,9 +54,9 @@ bool metric_find(const char *name, size_t len, enum metric *ret);
 
 /* Which jobs count. All zeros is all of them. */
 struct metric_filter {
-    const char *queue;   // by name, with all queues below it; NULL: any
+    const char *queue;  // by name, with all queues below it; NULL: any
     bool has_size;
-    double size_min;     // GPUs that a job asks for in all
+    double size_min;  // GPUs that a job asks for in all
     double size_max;
 };
 
@@ -104,10 +104,10 @@ MUST_CHECK int metric_duration_parse(const char *text, nsec_t *ret, struct err *
 enum bound_op { BOUND_LT, BOUND_LE, BOUND_GT, BOUND_GE, _BOUND_OP_MAX };
 
 struct bound {
-    const char *text;    // as given; borrowed
+    const char *text;  // as given; borrowed
     enum metric metric;
     struct metric_filter filter;
-    char queue[256];     // what filter.queue points to
+    char queue[256];  // what filter.queue points to
     enum bound_op op;
     double value;
     bool is_relative;

@@ -49,7 +49,7 @@ static void add_min_runtime(struct play_inner *inner, nsec_t min)
 {
     if (min <= 0)
         return;
-    vec_foreach(&inner->min_runtimes, other)
+    vec_foreach (&inner->min_runtimes, other)
         if (*other == min)
             return;
     vec_push(&inner->min_runtimes, min);
@@ -59,7 +59,7 @@ static void find_min_runtimes(struct play *play, const struct config *config)
 {
     add_min_runtime(play->inner, config->default_preempt_min_runtime);
     add_min_runtime(play->inner, config->default_reclaim_min_runtime);
-    vec_foreach(&play->state->queues, queue) {
+    vec_foreach (&play->state->queues, queue) {
         if (queue->has_preempt_min_runtime)
             add_min_runtime(play->inner, queue->preempt_min_runtime);
         if (queue->has_reclaim_min_runtime)
@@ -287,10 +287,9 @@ static void finish(struct play *play)
         play->end = MAX(play->end, inner->options.until);
     inner->now = play->end;
     timeline_advance(&play->timeline, play->end);
-    vec_foreach(&inner->pods, pod)
+    vec_foreach (&inner->pods, pod)
         if (pod->job != NO_ID && pod->is_running)
-            play->jobs.items[pod->job].used +=
-                (double)(play->end - pod->since) * gpu_to_double(pod->held.v[SHARE_GPU]);
+            play->jobs.items[pod->job].used += (double)(play->end - pod->since) * gpu_to_double(pod->held.v[SHARE_GPU]);
     timeline_finish(&play->timeline);
     gantt_finish(&play->gantt, play->end);
     engine_take_in(play->engine);

@@ -28,18 +28,18 @@ struct trace;
  * Nothing depends on a clock, on randomness or on addresses: two plays of the same input are the same, bit for bit.
  */
 struct play_usage_options {
-    bool is_on;          // past use counts: time-based fair share
-    nsec_t window;       // how far back
-    nsec_t half_life;    // use so long ago counts half; 0: all of the window counts the same
-    nsec_t interval;     // how often it is counted anew
+    bool is_on;        // past use counts: time-based fair share
+    nsec_t window;     // how far back
+    nsec_t half_life;  // use so long ago counts half; 0: all of the window counts the same
+    nsec_t interval;   // how often it is counted anew
 };
 
 /* Where a play stands, for who draws a progress bar. */
 struct play_progress {
     nsec_t start;
     nsec_t now;
-    nsec_t last_arrival;   // the trace has nothing after it
-    uint32_t jobs;         // of the trace
+    nsec_t last_arrival;  // the trace has nothing after it
+    uint32_t jobs;        // of the trace
     uint32_t jobs_ended;
     uint64_t cycles;
 };
@@ -47,12 +47,12 @@ struct play_progress {
 typedef void (*play_progress_fn)(void *context, const struct play_progress *progress);
 
 struct play_options {
-    nsec_t start;          // virtual time to begin at; a trace begins with its first event
-    nsec_t until;          // stop here, NSEC_MAX: when nothing is left to happen
-    nsec_t grace;          // from the eviction of a pod until it is gone
-    uint64_t max_cycles;   // stop after so many, 0: never
+    nsec_t start;         // virtual time to begin at; a trace begins with its first event
+    nsec_t until;         // stop here, NSEC_MAX: when nothing is left to happen
+    nsec_t grace;         // from the eviction of a pod until it is gone
+    uint64_t max_cycles;  // stop after so many, 0: never
     struct play_usage_options usage;
-    bool has_gantt;        // keep who had which GPU when
+    bool has_gantt;  // keep who had which GPU when
     play_progress_fn progress;
     void *progress_context;
 };
@@ -67,33 +67,33 @@ __extension__ typedef __int128 play_work;
 struct play_job {
     uint32_t namespace;
     uint32_t name;
-    uint32_t label;        // what people call it
-    uint32_t queue;        // index in play.queues, NO_ID when its queue is not there
-    gang_id gang;          // NO_ID before it comes and after it has ended
+    uint32_t label;  // what people call it
+    uint32_t queue;  // index in play.queues, NO_ID when its queue is not there
+    gang_id gang;    // NO_ID before it comes and after it has ended
     uint32_t pods;
-    uint32_t min;          // pods that must run for work to go on
-    int64_t gpus;          // asked for by all pods, billionths
-    int64_t pod_gpus;      // by one
+    uint32_t min;      // pods that must run for work to go on
+    int64_t gpus;      // asked for by all pods, billionths
+    int64_t pod_gpus;  // by one
     nsec_t submitted;
-    nsec_t first_start;    // 0: never
-    nsec_t ended;          // 0: not yet
-    uint32_t evictions;    // times that an eviction took it below its minimum, or took a pod above it
-    uint32_t failures;     // times that a node's failure took it below its minimum
-    double used;           // GPU x nanoseconds that its pods ran
-    double lost;           // the part of it that evictions and failures threw away
+    nsec_t first_start;  // 0: never
+    nsec_t ended;        // 0: not yet
+    uint32_t evictions;  // times that an eviction took it below its minimum, or took a pod above it
+    uint32_t failures;   // times that a node's failure took it below its minimum
+    double used;         // GPU x nanoseconds that its pods ran
+    double lost;         // the part of it that evictions and failures threw away
     bool is_cancelled;
     bool from_trace;
 
     /* The rest is the player's own. */
-    bool is_going;         // at least `min` run
+    bool is_going;  // at least `min` run
     bool is_ending;
-    nsec_t evicted_at;     // last
+    nsec_t evicted_at;  // last
     uint32_t running;
-    uint32_t generation;   // of its next end
-    uint32_t trace_job;    // NO_ID: from the state
-    nsec_t since;          // when `done` was last brought up to date
+    uint32_t generation;  // of its next end
+    uint32_t trace_job;   // NO_ID: from the state
+    nsec_t since;         // when `done` was last brought up to date
     nsec_t checkpoint;
-    play_work work;        // in all; below 0: never ends
+    play_work work;  // in all; below 0: never ends
     play_work done;
 };
 
@@ -101,7 +101,7 @@ struct play_job {
 struct play_queue {
     queue_id id;
     uint32_t name;
-    uint32_t parent;       // index in play.queues, NO_ID for roots
+    uint32_t parent;  // index in play.queues, NO_ID for roots
     bool is_leaf;
     struct amounts used_now;
     int64_t pending_now;   // billionths of GPUs
@@ -109,41 +109,41 @@ struct play_queue {
     struct series *share;  // fair share in GPUs
     struct series *pending;
     struct series *evictions;  // pods
-    struct series *lost;   // GPU x nanoseconds
+    struct series *lost;       // GPU x nanoseconds
 };
 
 struct play_eviction {
     nsec_t time;
     uint32_t job;
-    uint32_t for_job;      // NO_ID: nobody, it was stale
+    uint32_t for_job;  // NO_ID: nobody, it was stale
     uint32_t pods;
-    double lost;           // GPU x nanoseconds
-    uint8_t action;        // enum action
+    double lost;     // GPU x nanoseconds
+    uint8_t action;  // enum action
 };
 
 enum { PLAY_EVICTIONS_KEPT = 100000 };
 
 struct play {
-    struct state *state;   // borrowed
+    struct state *state;  // borrowed
     struct engine *engine;
     struct timeline timeline;
     VEC(struct play_job) jobs;
     VEC(struct play_queue) queues;
     VEC(struct play_eviction) evictions;  // the first PLAY_EVICTIONS_KEPT
     struct gantt gantt;
-    struct series *capacity;      // GPUs of ready nodes
-    struct series *used;          // by running pods
-    struct series *idle_empty;    // on nodes with nothing on their GPUs
-    struct series *idle_partly;   // whole GPUs on other nodes
-    struct series *idle_shared;   // free parts of shared GPUs
-    struct series *waiting;       // jobs whose minimum does not run
+    struct series *capacity;     // GPUs of ready nodes
+    struct series *used;         // by running pods
+    struct series *idle_empty;   // on nodes with nothing on their GPUs
+    struct series *idle_partly;  // whole GPUs on other nodes
+    struct series *idle_shared;  // free parts of shared GPUs
+    struct series *waiting;      // jobs whose minimum does not run
     nsec_t start;
-    nsec_t end;            // the last thing happened here, or `until`
+    nsec_t end;  // the last thing happened here, or `until`
     uint64_t cycles;
     uint64_t binds;
     uint64_t evicted_pods;
     uint32_t jobs_ended;
-    bool is_cut;           // max_cycles were not enough
+    bool is_cut;  // max_cycles were not enough
     bool has_trace;
 
     struct play_inner *inner;

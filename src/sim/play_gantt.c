@@ -5,7 +5,7 @@
 
 void gantt_done(struct gantt *gantt)
 {
-    vec_foreach(&gantt->nodes, node)
+    vec_foreach (&gantt->nodes, node)
         vec_done(&node->lanes);
     vec_done(&gantt->nodes);
     vec_done(&gantt->segments);

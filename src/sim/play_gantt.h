@@ -20,8 +20,8 @@ enum gantt_end { GANTT_RUNS, GANTT_DONE, GANTT_EVICTED, GANTT_FAILED };
 struct gantt_segment {
     uint32_t node;
     uint32_t job;
-    uint32_t next;     // of the same pod, NO_ID
-    uint32_t top;      // hundredths of a GPU from the top of the node
+    uint32_t next;  // of the same pod, NO_ID
+    uint32_t top;   // hundredths of a GPU from the top of the node
     uint32_t height;
     enum gantt_end how;
     nsec_t start;
@@ -29,7 +29,7 @@ struct gantt_segment {
 };
 
 struct gantt_lane {
-    gpu_group group;   // that shares it, 0 when nobody or a whole pod is on it
+    gpu_group group;    // that shares it, 0 when nobody or a whole pod is on it
     uint64_t taken[2];  // a bit a hundredth
 };
 
@@ -50,7 +50,7 @@ void gantt_done(struct gantt *gantt);
 /* Where a pod starts: on so many billionths of the node's GPUs, or on a part of each of the groups. */
 struct gantt_place {
     node_id node;
-    uint32_t lanes;    // GPUs of the node
+    uint32_t lanes;  // GPUs of the node
     int64_t gpus;
     const struct group_list *groups;
 };

@@ -10,13 +10,13 @@ struct trace_job;
 struct usage;
 
 struct play_pod {
-    uint32_t job;       // NO_ID: none of ours
-    node_id node;       // where it runs or still is, NO_ID when it waits
+    uint32_t job;  // NO_ID: none of ours
+    node_id node;  // where it runs or still is, NO_ID when it waits
     bool is_running;
     nsec_t since;
-    nsec_t evicted;     // 0, or when it was told to go
+    nsec_t evicted;       // 0, or when it was told to go
     struct amounts held;  // that its place costs
-    int64_t asked;      // billionths of GPUs
+    int64_t asked;        // billionths of GPUs
 };
 
 /* What a node adds to the idle series, so that only nodes that changed are looked at. */
@@ -32,18 +32,18 @@ struct play_node {
 struct play_inner {
     struct play_options options;
     const struct trace *trace;
-    uint32_t next_trace;     // event
+    uint32_t next_trace;  // event
     struct play_events events;
     nsec_t now;
     VEC(uint32_t) job_of_gang;
     VEC(struct play_pod) pods;    // by pod id
     VEC(struct play_node) nodes;  // by node id
     VEC(node_id) touched;
-    VEC(uint32_t) job_of_trace;   // by index in the trace's jobs, NO_ID before it came
-    VEC(uint32_t) queue_of;       // by queue id: index in play.queues
-    VEC(nsec_t) min_runtimes;     // that any queue has: when one ends, something may be evicted
+    VEC(uint32_t) job_of_trace;  // by index in the trace's jobs, NO_ID before it came
+    VEC(uint32_t) queue_of;      // by queue id: index in play.queues
+    VEC(nsec_t) min_runtimes;    // that any queue has: when one ends, something may be evicted
     VEC(pod_id) failing;
-    VEC(pod_id) members;          // of the gang under way
+    VEC(pod_id) members;  // of the gang under way
     double idle_empty;
     double idle_partly;
     double idle_shared;

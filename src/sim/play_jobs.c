@@ -66,8 +66,8 @@ static void plan_end(struct play *play, uint32_t index)
     job->generation++;
     if (!job->is_going || job->work < 0)
         return;
-    play_events_add(&play->inner->events, play->inner->now + (nsec_t)((left + job->running - 1) / job->running), PLAY_END,
-                    index, job->generation);
+    play_events_add(&play->inner->events, play->inner->now + (nsec_t)((left + job->running - 1) / job->running),
+                    PLAY_END, index, job->generation);
 }
 
 static void set_going(struct play *play, struct play_job *job)
@@ -82,7 +82,7 @@ static void set_going(struct play *play, struct play_job *job)
     if (inner->is_loading)
         return;
     state_set_gang_times(play->state, job->gang, inner->now, gang->last_eviction, 0);
-    vec_foreach(&inner->min_runtimes, min)
+    vec_foreach (&inner->min_runtimes, min)
         play_events_add(&inner->events, inner->now + *min, PLAY_WAKE, NO_ID, 0);
 }
 
@@ -248,7 +248,7 @@ void play_pods_left(struct play *play, uint32_t job)
     if (play->jobs.items[job].gang == NO_ID)
         return;
     list_members(play, play->jobs.items[job].gang);
-    vec_foreach(&inner->members, pod) {
+    vec_foreach (&inner->members, pod) {
         struct play_pod *at = play_pod_at(play, *pod);
 
         if (at->evicted == 0 || at->evicted + inner->options.grace > inner->now)
@@ -303,7 +303,7 @@ void play_end_job(struct play *play, uint32_t index)
     job->is_going = false;
     job->is_ending = true;
     list_members(play, job->gang);
-    vec_foreach(&inner->members, pod) {
+    vec_foreach (&inner->members, pod) {
         struct play_pod *at = play_pod_at(play, *pod);
         const struct pod *of = &state->pods.items[*pod];
 
@@ -361,7 +361,7 @@ static void load_gang(struct play *play, gang_id id)
                         NO_ID, 0);
     index = play_add_job(play, job);
     list_members(play, id);
-    vec_foreach(&play->inner->members, pod)
+    vec_foreach (&play->inner->members, pod)
         load_pod(play, *pod, index);
 }
 

@@ -54,7 +54,7 @@ void play_count_idle(struct play *play)
 {
     struct play_inner *inner = play->inner;
 
-    vec_foreach(&inner->touched, id) {
+    vec_foreach (&inner->touched, id) {
         struct play_node *node = &inner->nodes.items[*id];
         struct play_node old = *node;
 
@@ -112,8 +112,8 @@ static void add_labels(struct arena *arena, const struct state *state, const str
     for (uint32_t i = 0; i < labels.count; i++)
         pairs[i] = (struct str_pair){state_name(state, labels.pairs[i].key), state_name(state, labels.pairs[i].value)};
     for (uint32_t i = 0; i < node->taint_count; i++)
-        taints[i] = (struct taint_spec){state_name(state, node->taints[i].key), state_name(state, node->taints[i].value),
-                                        node->taints[i].effect};
+        taints[i] = (struct taint_spec){state_name(state, node->taints[i].key),
+                                        state_name(state, node->taints[i].value), node->taints[i].effect};
     spec->labels = pairs;
     spec->label_count = labels.count;
     spec->taints = taints;
@@ -163,9 +163,9 @@ int play_node_down(struct play *play, node_id id, struct err *err)
     inner->nodes.items[id].troubles = troubles;
     /* Pods leave the list as they fail. */
     vec_clear(&inner->failing);
-    vec_foreach(&state->nodes.items[id].pods, pod)
+    vec_foreach (&state->nodes.items[id].pods, pod)
         vec_push(&inner->failing, *pod);
-    vec_foreach(&inner->failing, pod)
+    vec_foreach (&inner->failing, pod)
         play_pod_failed(play, *pod);
     return set_troubles(state, id, troubles | NODE_NOT_READY, err);
 }

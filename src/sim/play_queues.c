@@ -9,7 +9,7 @@ void play_load_queues(struct play *play)
     struct state *state = play->state;
     struct play_inner *inner = play->inner;
 
-    vec_foreach(&state->queues, unused) {
+    vec_foreach (&state->queues, unused) {
         (void)unused;
         vec_push(&inner->queue_of, NO_ID);
     }
@@ -30,7 +30,7 @@ void play_load_queues(struct play *play)
                                     .lost = timeline_add(&play->timeline),
                                 });
     }
-    vec_foreach(&play->queues, queue) {
+    vec_foreach (&play->queues, queue) {
         queue_id parent = state->queues.items[queue->id].parent;
 
         queue->parent = parent == NO_ID ? NO_ID : inner->queue_of.items[parent];
@@ -66,7 +66,7 @@ void play_read_shares(struct play *play)
     double total = gpu_to_double(play->state->total.v[SHARE_GPU]);
 
     series_set(&play->timeline, play->capacity, total);
-    vec_foreach(&play->queues, queue) {
+    vec_foreach (&play->queues, queue) {
         double fair = engine_share(play->engine, queue->id).fair[SHARE_GPU];
 
         series_set(&play->timeline, queue->share, fair < 0 ? total : fair);

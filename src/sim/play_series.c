@@ -12,7 +12,7 @@ void timeline_init(struct timeline *timeline, nsec_t start)
 
 void timeline_done(struct timeline *timeline)
 {
-    vec_foreach(&timeline->series, series) {
+    vec_foreach (&timeline->series, series) {
         free((*series)->steps);
         free(*series);
     }
@@ -32,7 +32,7 @@ struct series *timeline_add(struct timeline *timeline)
 static void halve(struct timeline *timeline)
 {
     timeline->step *= 2;
-    vec_foreach(&timeline->series, at) {
+    vec_foreach (&timeline->series, at) {
         double *steps = (*at)->steps;
 
         for (uint32_t i = 0; i < SERIES_STEPS / 2; i++)
@@ -88,7 +88,7 @@ void series_add(struct timeline *timeline, struct series *series, double amount)
 
 void timeline_finish(struct timeline *timeline)
 {
-    vec_foreach(&timeline->series, series)
+    vec_foreach (&timeline->series, series)
         integrate(timeline, *series);
 }
 

@@ -13,10 +13,10 @@
 enum { SERIES_STEPS = 1024 };
 
 struct series {
-    double value;      // now
+    double value;  // now
     nsec_t since;
-    double total;      // integral over all time up to `since`, in value x nanoseconds
-    double *steps;     // SERIES_STEPS integrals
+    double total;   // integral over all time up to `since`, in value x nanoseconds
+    double *steps;  // SERIES_STEPS integrals
 };
 
 struct timeline {

@@ -67,7 +67,8 @@ static int put_gang(struct play *play, const struct trace_job *job, struct err *
 {
     const struct trace *trace = play->inner->trace;
     struct state *state = play->state;
-    int32_t priority = job->priority_class ? state_priority(state, trace_str(trace, job->priority_class)) : job->priority;
+    int32_t priority =
+        job->priority_class ? state_priority(state, trace_str(trace, job->priority_class)) : job->priority;
     struct topology_constraint_spec topology = {given(trace, job->topology), given(trace, job->required),
                                                 given(trace, job->preferred)};
     struct group_spec groups[] = {
@@ -79,8 +80,8 @@ static int put_gang(struct play *play, const struct trace_job *job, struct err *
         .name = trace_str(trace, job->name),
         .queue = trace_str(trace, job->queue),
         .priority = priority,
-        .is_preemptible = job->has_preemptible || !job->priority_class ? job->is_preemptible
-                                                                       : priority < FIRST_FIXED_PRIORITY,
+        .is_preemptible =
+            job->has_preemptible || !job->priority_class ? job->is_preemptible : priority < FIRST_FIXED_PRIORITY,
         .created = play->inner->now,
         .groups = groups,
         .group_count = ARRAY_LEN(groups),

@@ -16,15 +16,15 @@ enum { SLOTS_MAX = 2048 };
 
 struct usage {
     nsec_t slot_start;
-    nsec_t slot;           // length
+    nsec_t slot;  // length
     nsec_t now;
     uint32_t slot_count;
-    uint32_t at;           // slot under way
-    uint32_t rows;         // queues, and the cluster in the last row
-    double decay;          // from one slot to the next
-    double oldest;         // weight of what leaves the window
-    double *slots;         // [slot][row][resource]: amount x nanoseconds
-    double *sums;          // [row][resource]: over the window without the slot under way
+    uint32_t at;    // slot under way
+    uint32_t rows;  // queues, and the cluster in the last row
+    double decay;   // from one slot to the next
+    double oldest;  // weight of what leaves the window
+    double *slots;  // [slot][row][resource]: amount x nanoseconds
+    double *sums;   // [row][resource]: over the window without the slot under way
 };
 
 struct usage *usage_new(const struct play_usage_options *options, nsec_t start, uint32_t queue_count)

@@ -13,7 +13,7 @@
 #include "sim/metrics.h"
 #include "sim/scenario_emit.h"
 
-/* ui/report, embedded by the build. */
+/* ui/report, embedded by the build: each text ends where its end mark stands. */
 extern const char report_html[];
 extern const char report_html_end[];
 extern const char report_css[];
@@ -108,14 +108,19 @@ static void put_title(const struct page *page)
     }
 }
 
+static size_t embedded_size(const char *begin, const char *end)
+{
+    return (size_t)(end - begin);
+}
+
 static void put_style(const struct page *page)
 {
-    (void)fwrite(report_css, 1, (size_t)(report_css_end - report_css), page->out);
+    (void)fwrite(report_css, 1, embedded_size(report_css, report_css_end), page->out);
 }
 
 static void put_script(const struct page *page)
 {
-    (void)fwrite(report_js, 1, (size_t)(report_js_end - report_js), page->out);
+    (void)fwrite(report_js, 1, embedded_size(report_js, report_js_end), page->out);
 }
 
 static const struct {

@@ -14,7 +14,7 @@ struct play;
  * page; here is what it shows.
  */
 struct report_play {
-    const char *title;         // of the setting; NULL when there is only one
+    const char *title;  // of the setting; NULL when there is only one
     const struct play *play;
 };
 

@@ -23,8 +23,8 @@ struct simulation {
     struct config config;
     struct cluster_notes notes;
     struct play play;
-    nsec_t start;             // the latest time that the files name, or the start of traces
-    bool is_scenario;         // the cluster came as a scenario, whose own are the next two
+    nsec_t start;      // the latest time that the files name, or the start of traces
+    bool is_scenario;  // the cluster came as a scenario, whose own are the next two
     struct scenario scenario;
     yyjson_doc *doc;
 };

@@ -13,7 +13,7 @@
 #include "sim/simulate_queues.h"
 #include "text/table.h"
 
-enum { CELL_MAX = 1024, NODES_SHOWN = 4, DEPTH_SHOWN = 8, WAITING_SHOWN = 200 };
+enum { CELL_MAX = 1024, NODES_SHOWN = 4, DEPTH_SHOWN = 8, ROWS_SHOWN = 200 };
 
 static void add_gpus(struct table *t, enum table_style style, double amount)
 {
@@ -28,16 +28,16 @@ static void add_gpus(struct table *t, enum table_style style, double amount)
 static void print_queues(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, true},         {"QUOTA", TABLE_RIGHT, false}, {"LIMIT", TABLE_RIGHT, false},
-        {"FAIR SHARE", TABLE_RIGHT, false},  {"USED", TABLE_RIGHT, false},  {"BORROWS", TABLE_RIGHT, false},
-        {"LENDS", TABLE_RIGHT, false},       {"WAITING", TABLE_RIGHT, false},
+        {"QUEUE", TABLE_LEFT, true},        {"QUOTA", TABLE_RIGHT, false},   {"LIMIT", TABLE_RIGHT, false},
+        {"FAIR SHARE", TABLE_RIGHT, false}, {"USED", TABLE_RIGHT, false},    {"BORROWS", TABLE_RIGHT, false},
+        {"LENDS", TABLE_RIGHT, false},      {"WAITING", TABLE_RIGHT, false},
     };
     struct queue_standings list = {0};
     struct table t;
 
     queue_standings(sim, &list);
     table_init(&t, columns, ARRAY_LEN(columns));
-    vec_foreach(&list, at) {
+    vec_foreach (&list, at) {
         const char *name = state_name(sim->state, sim->play.queues.items[at->queue].name);
 
         table_cell(&t, TABLE_PLAIN, "%*s%s", (int)MIN(at->depth, (uint32_t)DEPTH_SHOWN) * 2, "", name);
@@ -127,7 +127,10 @@ static void add_workload(struct table *t, const struct simulation *sim, const st
     is_partly = running > 0 && running < job->pods;
     add_name(t, state, job);
     table_cell(t, TABLE_PLAIN, "%s", state_name(state, gang->queue_name));
-    table_cell(t, running == 0 ? TABLE_WARN : TABLE_GOOD, "%s", running == 0 ? "waits" : is_partly ? "in part" : "runs");
+    table_cell(t, running == 0 ? TABLE_WARN : TABLE_GOOD, "%s",
+               running == 0 ? "waits"
+               : is_partly  ? "in part"
+                            : "runs");
     if (is_partly)
         table_cell(t, TABLE_PLAIN, "%u of %u", running, job->pods);
     else
@@ -139,8 +142,8 @@ static void add_workload(struct table *t, const struct simulation *sim, const st
 static void print_workloads(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"WORKLOAD", TABLE_LEFT, true},  {"QUEUE", TABLE_LEFT, true},    {"STATE", TABLE_LEFT, false},
-        {"PODS", TABLE_RIGHT, false},    {"GPUS", TABLE_RIGHT, false},   {"NODES", TABLE_LEFT, true},
+        {"WORKLOAD", TABLE_LEFT, true}, {"QUEUE", TABLE_LEFT, true},  {"STATE", TABLE_LEFT, false},
+        {"PODS", TABLE_RIGHT, false},   {"GPUS", TABLE_RIGHT, false}, {"NODES", TABLE_LEFT, true},
     };
     struct strbuf where;
     struct table t;
@@ -175,7 +178,7 @@ static void print_waiting(struct simulation *sim, const struct table_view *view,
 
         if (!gang || gang->pending == 0)
             continue;
-        if (t.cells.len / ARRAY_LEN(columns) == WAITING_SHOWN) {
+        if (t.cells.len / ARRAY_LEN(columns) == ROWS_SHOWN) {
             more++;
             continue;
         }
@@ -194,6 +197,37 @@ static void print_waiting(struct simulation *sim, const struct table_view *view,
         (void)fprintf(out, "and %u more\n", more);
     table_done(&t);
     strbuf_done(&why);
+}
+
+/* Who had to go so that others could run; most of them run again, elsewhere. */
+static void print_evictions(const struct simulation *sim, const struct table_view *view, FILE *out)
+{
+    static const struct table_column columns[] = {{"EVICTED", TABLE_LEFT, true},
+                                                  {"PODS", TABLE_RIGHT, false},
+                                                  {"FOR", TABLE_LEFT, true},
+                                                  {"BY", TABLE_LEFT, false}};
+    const struct play *play = &sim->play;
+    struct table t;
+
+    table_init(&t, columns, ARRAY_LEN(columns));
+    for (uint32_t i = 0; i < MIN(play->evictions.len, (uint32_t)ROWS_SHOWN); i++) {
+        const struct play_eviction *eviction = &play->evictions.items[i];
+
+        add_name(&t, sim->state, &play->jobs.items[eviction->job]);
+        table_cell(&t, TABLE_PLAIN, "%u", eviction->pods);
+        if (eviction->for_job == NO_ID)
+            table_cell(&t, TABLE_DIM, "-");
+        else
+            add_name(&t, sim->state, &play->jobs.items[eviction->for_job]);
+        table_cell(&t, TABLE_PLAIN, "%s", action_name((enum action)eviction->action));
+    }
+    if (t.cells.len > 0) {
+        (void)fputc('\n', out);
+        table_print(&t, view, out);
+    }
+    if (play->evictions.len > ROWS_SHOWN)
+        (void)fprintf(out, "and %u more\n", play->evictions.len - ROWS_SHOWN);
+    table_done(&t);
 }
 
 static void print_notes(const struct simulation *sim, FILE *out)
@@ -215,6 +249,7 @@ void simulation_print(struct simulation *sim, const struct table_view *view, FIL
 {
     print_queues(sim, view, out);
     print_workloads(sim, view, out);
+    print_evictions(sim, view, out);
     print_waiting(sim, view, out);
     print_notes(sim, out);
 }

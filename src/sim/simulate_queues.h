@@ -9,14 +9,14 @@ struct simulation;
 
 /* How a queue stands at the end, in GPUs; -1 is no bound. */
 struct queue_standing {
-    uint32_t queue;     // in play.queues
+    uint32_t queue;  // in play.queues
     uint32_t depth;
     double quota;
     double limit;
     double fair_share;
     double used;
-    double borrows;     // beyond its quota
-    double lends;       // of its quota, to siblings that borrow
+    double borrows;  // beyond its quota
+    double lends;    // of its quota, to siblings that borrow
     double pending;
 };
 

@@ -14,14 +14,10 @@ static const struct {
     struct table_column column;
     enum metric metric;
 } shown[] = {
-    {{"JOBS", TABLE_RIGHT, false}, METRIC_JOBS},
-    {{"FAIR SHARE", TABLE_RIGHT, false}, METRIC_FAIR_SHARE},
-    {{"USE", TABLE_RIGHT, false}, METRIC_USE},
-    {{"WAIT P50", TABLE_RIGHT, false}, METRIC_P50_WAIT},
-    {{"P95", TABLE_RIGHT, false}, METRIC_P95_WAIT},
-    {{"MAX", TABLE_RIGHT, false}, METRIC_MAX_WAIT},
-    {{"EVICTED", TABLE_RIGHT, false}, METRIC_EVICTIONS},
-    {{"LOST GPU-H", TABLE_RIGHT, false}, METRIC_LOST_GPU_HOURS},
+    {{"JOBS", TABLE_RIGHT, false}, METRIC_JOBS},         {{"FAIR SHARE", TABLE_RIGHT, false}, METRIC_FAIR_SHARE},
+    {{"USE", TABLE_RIGHT, false}, METRIC_USE},           {{"WAIT P50", TABLE_RIGHT, false}, METRIC_P50_WAIT},
+    {{"P95", TABLE_RIGHT, false}, METRIC_P95_WAIT},      {{"MAX", TABLE_RIGHT, false}, METRIC_MAX_WAIT},
+    {{"EVICTED", TABLE_RIGHT, false}, METRIC_EVICTIONS}, {{"LOST GPU-H", TABLE_RIGHT, false}, METRIC_LOST_GPU_HOURS},
 };
 enum { COLUMNS = ARRAY_LEN(shown) + 2 };
 
@@ -54,33 +50,38 @@ static void print_queues(const struct simulation *sim, const struct table_view *
         columns[i + 2] = shown[i].column;
     queue_standings(sim, &list);
     table_init(&t, columns, ARRAY_LEN(columns));
-    vec_foreach(&list, at)
+    vec_foreach (&list, at)
         add_row(&t, sim, at);
     table_print(&t, view, out);
     table_done(&t);
     vec_done(&list);
 }
 
-static void print_metric(const struct simulation *sim, enum metric metric, const char *words, FILE *out)
+static const char *show(const struct simulation *sim, enum metric metric, char text[static METRIC_TEXT_MAX])
 {
-    char text[METRIC_TEXT_MAX];
+    return metric_format(metric_info(metric)->unit, metric_value(&sim->play, metric, &(struct metric_filter){0}), text);
+}
 
-    (void)fprintf(out, "%s%s", metric_format(metric_info(metric)->unit,
-                                             metric_value(&sim->play, metric, &(struct metric_filter){0}), text), words);
+/* One line that says it all, as a sentence. */
+static void print_summary(const struct simulation *sim, FILE *out)
+{
+    const struct play *play = &sim->play;
+    uint32_t nodes = sim->state->nodes_by_rank.len;
+    char a[METRIC_TEXT_MAX];
+    char b[METRIC_TEXT_MAX];
+
+    (void)fprintf(out, "%s workloads in %s on %.6g GPUs of %u node%s: %s of the GPU time used",
+                  show(sim, METRIC_JOBS, a), metric_format(UNIT_SECONDS, (double)(play->end - play->start) / 1e9, b),
+                  gpu_to_double(sim->state->total.v[SHARE_GPU]), nodes, nodes == 1 ? "" : "s",
+                  show(sim, METRIC_USE, (char[METRIC_TEXT_MAX]){0}));
+    if (play->idle_partly->total > 0 || play->idle_shared->total > 0)
+        (void)fprintf(out, ", %s of the rest in pieces", show(sim, METRIC_FRAGMENTATION, a));
+    (void)fprintf(out, ", %s never started, %s cycles\n\n", show(sim, METRIC_NEVER_STARTED, a),
+                  metric_format(UNIT_COUNT, (double)play->cycles, b));
 }
 
 void simulation_print_trace(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
-    const struct play *play = &sim->play;
-    char text[METRIC_TEXT_MAX];
-
-    print_metric(sim, METRIC_JOBS, " workloads in ", out);
-    (void)fprintf(out, "%s on %.6g GPUs of %u nodes: ",
-                  metric_format(UNIT_SECONDS, (double)(play->end - play->start) / 1e9, text),
-                  gpu_to_double(sim->state->total.v[SHARE_GPU]), sim->state->nodes_by_rank.len);
-    print_metric(sim, METRIC_USE, " of the GPU time used, ", out);
-    print_metric(sim, METRIC_FRAGMENTATION, " of the rest in pieces, ", out);
-    print_metric(sim, METRIC_NEVER_STARTED, " never started, ", out);
-    (void)fprintf(out, "%s cycles\n\n", metric_format(UNIT_COUNT, (double)play->cycles, text));
+    print_summary(sim, out);
     print_queues(sim, view, out);
 }

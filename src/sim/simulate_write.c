@@ -126,12 +126,12 @@ void simulation_write(struct simulation *sim, FILE *out)
     queue_standings(sim, &list);
     emit_open(&e, NULL, '{');
     emit_open(&e, "pods", '[');
-    vec_foreach(&sim->state->pods, pod)
+    vec_foreach (&sim->state->pods, pod)
         if (pod->is_present)
             write_pod(&e, sim, pod);
     emit_close(&e, ']');
     emit_open(&e, "queues", '[');
-    vec_foreach(&list, at)
+    vec_foreach (&list, at)
         write_queue(&e, sim, at);
     emit_close(&e, ']');
     write_skipped(&e, &sim->notes.found);

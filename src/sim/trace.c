@@ -60,7 +60,7 @@ void trace_sort(struct trace *trace)
     if (trace->events.len == 0)
         return;
     vec_reserve(&placed, trace->events.len);
-    vec_foreach(&trace->events, event)
+    vec_foreach (&trace->events, event)
         vec_push(&placed, (struct placed_event){*event, placed.len});
     qsort(placed.items, placed.len, sizeof *placed.items, compare_events);
     for (uint32_t i = 0; i < placed.len; i++)

@@ -32,39 +32,39 @@ struct trace_job {
     trace_name queue;
     trace_name priority_class;  // 0: `priority`
     trace_name topology;
-    trace_name required;        // level at which all pods must be together
+    trace_name required;  // level at which all pods must be together
     trace_name preferred;
-    trace_name node_selector;   // "key=value;key=one|other"
-    uint32_t line;              // of the file
+    trace_name node_selector;  // "key=value;key=one|other"
+    uint32_t line;             // of the file
     uint32_t pods;
     uint32_t min_available;
-    uint32_t gpus;              // whole devices, each pod
-    uint32_t devices;           // that a fraction or an amount of GPU memory is taken of
+    uint32_t gpus;     // whole devices, each pod
+    uint32_t devices;  // that a fraction or an amount of GPU memory is taken of
     bool is_preemptible;
-    bool has_preemptible;       // else it follows from the priority
+    bool has_preemptible;  // else it follows from the priority
     int32_t priority;
     enum request_kind kind;
     double fraction;
     int64_t gpu_memory_mib;
     int64_t cpu_milli;
     int64_t memory_bytes;
-    nsec_t run;                 // with all of its pods, or TRACE_RUNS_ON
-    nsec_t checkpoint;          // work up to the last multiple of it survives an eviction; 0: none does
+    nsec_t run;         // with all of its pods, or TRACE_RUNS_ON
+    nsec_t checkpoint;  // work up to the last multiple of it survives an eviction; 0: none does
 };
 
 /* A job of one pod without GPUs, as a row that gives nothing but what it must. */
-#define TRACE_JOB_INIT                                                                                   \
-    (struct trace_job)                                                                                   \
-    {                                                                                                    \
-        .pods = 1, .min_available = 0, .devices = 1, .priority = 50, .kind = REQUEST_REGULAR,            \
-        .cpu_milli = 1000, .memory_bytes = INT64_C(1) << 30, .run = TRACE_RUNS_ON,                       \
+#define TRACE_JOB_INIT                                                                                           \
+    (struct trace_job)                                                                                           \
+    {                                                                                                            \
+        .pods = 1, .min_available = 0, .devices = 1, .priority = 50, .kind = REQUEST_REGULAR, .cpu_milli = 1000, \
+        .memory_bytes = INT64_C(1) << 30, .run = TRACE_RUNS_ON,                                                  \
     }
 
 struct trace_event {
     nsec_t time;
     enum trace_event_kind kind;
-    uint32_t job;           // SUBMIT and CANCEL: index in `jobs`
-    trace_name node;        // NODE_*
+    uint32_t job;     // SUBMIT and CANCEL: index in `jobs`
+    trace_name node;  // NODE_*
 };
 
 struct trace {

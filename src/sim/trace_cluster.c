@@ -15,11 +15,12 @@ static void write_node(uint32_t i, uint32_t gpus, FILE *out)
 {
     char name[TRACE_NODE_NAME_MAX];
 
-    (void)fprintf(out,
-                  "- {apiVersion: v1, kind: Node, metadata: {name: %s, labels: {rack: rack-%02u, nvidia.com/gpu.count: \"%u\", "
-                  "nvidia.com/gpu.memory: \"81920\"}}, status: {allocatable: {cpu: \"%u\", memory: %uGi, pods: \"250\", "
-                  "nvidia.com/gpu: \"%u\"}, conditions: [{type: Ready, status: \"True\"}]}}\n",
-                  trace_node_name(i, name), i / NODES_A_RACK + 1, gpus, gpus * 16, gpus * 128, gpus);
+    (void)fprintf(
+        out,
+        "- {apiVersion: v1, kind: Node, metadata: {name: %s, labels: {rack: rack-%02u, nvidia.com/gpu.count: \"%u\", "
+        "nvidia.com/gpu.memory: \"81920\"}}, status: {allocatable: {cpu: \"%u\", memory: %uGi, pods: \"250\", "
+        "nvidia.com/gpu: \"%u\"}, conditions: [{type: Ready, status: \"True\"}]}}\n",
+        trace_node_name(i, name), i / NODES_A_RACK + 1, gpus, gpus * 16, gpus * 128, gpus);
 }
 
 static void write_queue(const char *name, const char *parent, double quota, double weight, FILE *out)

@@ -47,7 +47,7 @@ void convert_rebase(struct trace *trace)
         return;
     first = trace->events.items[0].time - TRACE_ORIGIN;
     first -= (first % week + week) % week;
-    vec_foreach(&trace->events, event)
+    vec_foreach (&trace->events, event)
         event->time -= first;
 }
 

@@ -21,7 +21,7 @@ enum { PRIORITY_TRAIN = 50, PRIORITY_INTERACTIVE = 75, PRIORITY_BUILD = 100 };
 /* What jobs look like. Gangs double in size as often as they can within the bounds. */
 struct job_class {
     double weight;
-    double fraction;       // of one GPU; 0: whole ones
+    double fraction;  // of one GPU; 0: whole ones
     uint32_t gpus;
     uint32_t pods_from;
     uint32_t pods_to;
@@ -30,17 +30,14 @@ struct job_class {
 };
 
 static const struct job_class job_classes[] = {
-    {9, 0.1, 0, 1, 1, 1500, 1.3},    // notebooks and small inference
-    {9, 0.25, 0, 1, 1, 2400, 1.3},
-    {10, 0.5, 0, 1, 1, 3000, 1.3},
-    {34, 0, 1, 1, 1, 2400, 1.5},     // one GPU: most work there is
-    {11, 0, 2, 1, 1, 3600, 1.5},
-    {8, 0, 4, 1, 1, 5400, 1.4},
-    {11, 0, 8, 1, 1, 7200, 1.4},     // a node
-    {3, 0, 1, 2, 16, 3600, 1.3},     // small gangs
-    {4, 0, 8, 2, 8, 9000, 1.2},      // gangs of nodes
-    {1, 0, 4, 8, 64, 7200, 1.1},
-    {0.25, 0, 8, 16, 64, 10800, 1.0},
+    {9, 0.1, 0, 1, 1, 1500, 1.3},  // notebooks and small inference
+    {9, 0.25, 0, 1, 1, 2400, 1.3}, {10, 0.5, 0, 1, 1, 3000, 1.3},
+    {34, 0, 1, 1, 1, 2400, 1.5},  // one GPU: most work there is
+    {11, 0, 2, 1, 1, 3600, 1.5},   {8, 0, 4, 1, 1, 5400, 1.4},
+    {11, 0, 8, 1, 1, 7200, 1.4},  // a node
+    {3, 0, 1, 2, 16, 3600, 1.3},  // small gangs
+    {4, 0, 8, 2, 8, 9000, 1.2},   // gangs of nodes
+    {1, 0, 4, 8, 64, 7200, 1.1},   {0.25, 0, 8, 16, 64, 10800, 1.0},
 };
 enum { JOB_CLASSES = ARRAY_LEN(job_classes) };
 
@@ -57,16 +54,16 @@ struct generator {
     struct random random;
     uint32_t seconds;
     uint32_t hour_count;
-    double *rhythm;      // by queue and hour: how much work comes up to the end of that hour, as a growing sum
-    double *weights;     // by queue
-    VEC(double) runs;    // by job, in seconds, before scaling
+    double *rhythm;    // by queue and hour: how much work comes up to the end of that hour, as a growing sum
+    double *weights;   // by queue
+    VEC(double) runs;  // by job, in seconds, before scaling
     double class_weights[JOB_CLASSES];
 };
 
 void trace_recipe_init(struct trace_recipe *recipe)
 {
-    *recipe = (struct trace_recipe){
-        .seed = 1, .days = 30, .gpus = 2000, .gpus_per_node = 8, .jobs = 100000, .load = 0.9};
+    *recipe =
+        (struct trace_recipe){.seed = 1, .days = 30, .gpus = 2000, .gpus_per_node = 8, .jobs = 100000, .load = 0.9};
 }
 
 double trace_team_weight(uint32_t i, uint32_t count)
@@ -272,8 +269,8 @@ static void add_failures(struct generator *g)
 
     for (int64_t i = 0; i < count; i++) {
         char text[TRACE_NODE_NAME_MAX];
-        trace_name node = trace_intern(
-            g->trace, trace_node_name((uint32_t)random_between(&g->random, 0, (int64_t)nodes - 1), text));
+        trace_name node =
+            trace_intern(g->trace, trace_node_name((uint32_t)random_between(&g->random, 0, (int64_t)nodes - 1), text));
         nsec_t down = TRACE_ORIGIN + random_between(&g->random, 0, (int64_t)g->seconds - 1) * NSEC_PER_SEC;
         nsec_t gone = (nsec_t)random_lognormal(&g->random, 3600, 1) * NSEC_PER_SEC;
 

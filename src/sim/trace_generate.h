@@ -18,13 +18,13 @@ struct trace;
 struct trace_recipe {
     uint64_t seed;
     double days;
-    uint32_t gpus;           // of the cluster
+    uint32_t gpus;  // of the cluster
     uint32_t gpus_per_node;
     uint32_t jobs;
     const char *const *queues;  // names
     uint32_t queue_count;
-    double load;             // GPU time asked for / GPU time there is
-    double failures_per_day; // of nodes; each is back after some hours
+    double load;              // GPU time asked for / GPU time there is
+    double failures_per_day;  // of nodes; each is back after some hours
 };
 
 enum { RECIPE_JOBS_MAX = 10000000, RECIPE_QUEUES_MAX = 1000, RECIPE_GPUS_MAX = 1000000 };

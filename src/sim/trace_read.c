@@ -144,14 +144,15 @@ static bool read_gpu_memory(const struct column *column, struct row *row, const 
 static bool read_cpu(const struct column *column, struct row *row, const char *text)
 {
     (void)column;
-    return quantity_parse(text, QUANTITY_MILLI, &row->job.cpu_milli, NULL) == 0 && row->job.cpu_milli < INT64_C(1) << 50;
+    return quantity_parse(text, QUANTITY_MILLI, &row->job.cpu_milli, NULL) == 0 && row->job.cpu_milli < INT64_C(1)
+                                                                                                            << 50;
 }
 
 static bool read_memory(const struct column *column, struct row *row, const char *text)
 {
     (void)column;
-    return quantity_parse(text, QUANTITY_ONE, &row->job.memory_bytes, NULL) == 0 &&
-           row->job.memory_bytes < INT64_C(1) << 60;
+    return quantity_parse(text, QUANTITY_ONE, &row->job.memory_bytes, NULL) == 0 && row->job.memory_bytes < INT64_C(1)
+                                                                                                                << 60;
 }
 
 /* A number, or the name of a class whose value the cluster knows. */
@@ -215,14 +216,15 @@ static const struct column columns[] = {
     {"topology", "the name of a topology", read_name, AT(topology), 0, 0},
     {"required_level", "a level of the topology", read_name, AT(required), 0, 0},
     {"preferred_level", "a level of the topology", read_name, AT(preferred), 0, 0},
-    {"node_selector", "label=value, several joined by ';', other values by '|'", read_selector, AT(node_selector), 0, 0},
+    {"node_selector", "label=value, several joined by ';', other values by '|'", read_selector, AT(node_selector), 0,
+     0},
 };
 enum { COLUMN_COUNT = ARRAY_LEN(columns) };
 
 struct reader {
     struct csv csv;
     VEC(const struct column *) by_field;  // NULL: passed over
-    struct map64 jobs;  // namespace << 32 | name -> index of the job
+    struct map64 jobs;                    // namespace << 32 | name -> index of the job
 };
 
 static const struct column *find_column(const char *title)

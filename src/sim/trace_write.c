@@ -51,14 +51,14 @@ static void write_text(const char *text, FILE *out)
     (void)fputc('"', out);
 }
 
-#define NAME_COLUMN(field)                                                                              \
-    static bool CONCAT(needs_, field)(const struct trace_job *job)                                      \
-    {                                                                                                   \
-        return job->field != 0;                                                                         \
-    }                                                                                                   \
+#define NAME_COLUMN(field)                                                                               \
+    static bool CONCAT(needs_, field)(const struct trace_job *job)                                       \
+    {                                                                                                    \
+        return job->field != 0;                                                                          \
+    }                                                                                                    \
     static void CONCAT(write_, field)(const struct trace *trace, const struct trace_job *job, FILE *out) \
-    {                                                                                                   \
-        write_text(trace_str(trace, job->field), out);                                                  \
+    {                                                                                                    \
+        write_text(trace_str(trace, job->field), out);                                                   \
     }
 NAME_COLUMN(namespace)
 NAME_COLUMN(queue)
@@ -81,12 +81,12 @@ NEEDS(cpu_milli, 1000)
 NEEDS(memory_bytes, INT64_C(1) << 30)
 NEEDS(checkpoint, 0)
 
-#define WRITES(field, is_shown)                                                                         \
+#define WRITES(field, is_shown)                                                                          \
     static void CONCAT(write_, field)(const struct trace *trace, const struct trace_job *job, FILE *out) \
-    {                                                                                                   \
-        (void)trace;                                                                                    \
-        if (is_shown)                                                                                   \
-            (void)fprintf(out, "%" PRId64, (int64_t)job->field);                                        \
+    {                                                                                                    \
+        (void)trace;                                                                                     \
+        if (is_shown)                                                                                    \
+            (void)fprintf(out, "%" PRId64, (int64_t)job->field);                                         \
     }
 WRITES(pods, true)
 WRITES(min_available, job->min_available != job->pods)

@@ -80,7 +80,7 @@ function comparisonSection(parent) {
     const diff = change(m, a.metrics[m.name], b.metrics[m.name]);
     return [m.name, formatMetric(m.unit, a.metrics[m.name]), formatMetric(m.unit, b.metrics[m.name]), { text: diff.text, class: diff.class.replace('note', '') }, m.help];
   });
-  table(box, 'All numbers', ['Metric', `A: ${a.title}`, `B: ${b.title}`, 'Change', 'Meaning'], rows, [4]);
+  table(box, `All numbers. A is ${a.title}, B is ${b.title}.`, ['Metric', 'A', 'B', 'Change', 'Meaning'], rows, [4]).className = 'numbers';
   const names = [...new Set([...leaves(a), ...leaves(b)].map((queue) => queue.name))];
   const shown = ['mean_wait', 'p95_wait', 'use', 'evictions', 'lost_gpu_hours'];
   const value = (play, name, metric) => formatMetric(unitOf.get(metric).unit, (play.queues.find((q) => q.name === name) || { metrics: {} }).metrics[metric]);
@@ -122,6 +122,11 @@ function queueTable(parent, play) {
 }
 
 function shareSection(parent) {
+  /* The same scale for a queue in both settings. */
+  const tops = new Map();
+  for (const play of data.plays)
+    for (const queue of leaves(play))
+      tops.set(queue.name, Math.max(tops.get(queue.name) || 0, queue.quota, ...queue.share, ...queue.used.map((value, k) => value + queue.pending[k])));
   const box = section(parent, 'shares', 'Use against fair share', 'For each queue: what it used (filled), what it was due (line), its quota (dashed), and what its waiting work asks for on top (pale).');
   columns(box, data).forEach((panel, i) => {
     const play = data.plays[i];
@@ -132,6 +137,7 @@ function shareSection(parent) {
       const title = add(cell, 'h3', { text: queue.name });
       add(title, 'span', { class: 'dim', text: `used ${formatPart(queue.metrics.use)}, due ${formatPart(queue.metrics.fair_share)}` });
       const chart = chartBase(play, `${queue.name}: GPUs used against fair share over time.`, 150);
+      chart.top = tops.get(queue.name);
       chart.layers.push({ name: 'used', color, values: queue.used });
       chart.layers.push({ name: 'waiting for', color, values: queue.pending, opacity: 0.18 });
       chart.lines.push({ name: 'fair share', color: 'var(--ink)', values: queue.share, width: 1.3 });
@@ -199,9 +205,18 @@ function evictionSection(parent) {
   });
 }
 
+const evictionBins = (play) => Math.max(1, Math.ceil(play.used.length / 96));
+
+function evictionTop(play) {
+  const sums = new Float64Array(play.used.length);
+  for (const queue of leaves(play)) queue.evicted.forEach((value, k) => { sums[k] += value; });
+  return Math.max(0, ...coarse(sums, evictionBins(play)));
+}
+
 function evictionChart(parent, play) {
-  const size = Math.max(1, Math.ceil(play.used.length / 96));
+  const size = evictionBins(play);
   const chart = { ...chartBase(play, `${formatNumber(play.evicted_pods)} pods evicted over time.`, 220), step: play.step * size, isBars: true };
+  chart.top = Math.max(...data.plays.map(evictionTop));
   for (const queue of leaves(play)) {
     const values = coarse(queue.evicted, size);
     if (values.some((value) => value > 0)) chart.layers.push({ name: queue.name, color: colorOf(queue.name), values });

@@ -107,7 +107,7 @@ struct gang_options {
     bool is_fixed;  // may not be preempted
     nsec_t created;
     nsec_t delay;
-    int64_t gpus;   // of each pod; 0 is 1
+    int64_t gpus;  // of each pod; 0 is 1
 };
 
 /* Pods are called "<gang>-0", "<gang>-1", ...; the running ones come first. */

@@ -35,11 +35,11 @@ static void numbers_are_shown_as_people_read_them(void **state)
         double value;
         const char *text;
     } cases[] = {
-        {UNIT_SECONDS, 0, "0s"},          {UNIT_SECONDS, 0.5, "0.5s"},       {UNIT_SECONDS, 59.6, "1m"},
-        {UNIT_SECONDS, 61, "1m 1s"},      {UNIT_SECONDS, 3600, "1h"},        {UNIT_SECONDS, 5400, "1h 30m"},
-        {UNIT_SECONDS, 90061, "1d 1h"},   {UNIT_PART, 0.123, "12.3%"},       {UNIT_COUNT, 1234567, "1,234,567"},
-        {UNIT_COUNT, 100, "100"},         {UNIT_HOURS, 12.34, "12.3"},       {UNIT_HOURS, 1234.5, "1,234"},
-        {UNIT_COUNT, NAN, "-"},           {UNIT_SECONDS, INFINITY, "-"},     {UNIT_COUNT, -1234, "-1,234"},
+        {UNIT_SECONDS, 0, "0s"},        {UNIT_SECONDS, 0.5, "0.5s"},   {UNIT_SECONDS, 59.6, "1m"},
+        {UNIT_SECONDS, 61, "1m 1s"},    {UNIT_SECONDS, 3600, "1h"},    {UNIT_SECONDS, 5400, "1h 30m"},
+        {UNIT_SECONDS, 90061, "1d 1h"}, {UNIT_PART, 0.123, "12.3%"},   {UNIT_COUNT, 1234567, "1,234,567"},
+        {UNIT_COUNT, 100, "100"},       {UNIT_HOURS, 12.34, "12.3"},   {UNIT_HOURS, 1234.5, "1,234"},
+        {UNIT_COUNT, NAN, "-"},         {UNIT_SECONDS, INFINITY, "-"}, {UNIT_COUNT, -1234, "-1,234"},
     };
 
     (void)state;
@@ -142,9 +142,11 @@ static void bad_bounds_are_told_apart(void **state)
         {"evictions(<5", "--require 'evictions(<5': expected a closing bracket, found '(<5'"},
         {"evictions(team=a)<5", "--require 'evictions(team=a)<5': expected queue=NAME or size=SIZE, found 'team=a'"},
         {"evictions(queue=)<5", "--require 'evictions(queue=)<5': expected queue=NAME or size=SIZE, found 'queue='"},
-        {"evictions(size=big)<5", "--require 'evictions(size=big)<5': expected a size such as fraction, 1, 8-31 or 64+, found 'big'"},
-        {"fragmentation(queue=a)<5%", "--require 'fragmentation(queue=a)<5%': expected no filter, since the metric is one of the "
-                                      "whole cluster, found '(queue=a)<5%'"},
+        {"evictions(size=big)<5",
+         "--require 'evictions(size=big)<5': expected a size such as fraction, 1, 8-31 or 64+, found 'big'"},
+        {"fragmentation(queue=a)<5%",
+         "--require 'fragmentation(queue=a)<5%': expected no filter, since the metric is one of the "
+         "whole cluster, found '(queue=a)<5%'"},
     };
 
     (void)state;

@@ -112,7 +112,8 @@ static void bad_input_is_named_with_line_and_column(void **state)
          "t.csv:2: time: expected seconds from the start, or a time such as 2026-03-01T12:00:00Z, found '-1'"},
         {"time,name,queue,run_seconds\n1e9,a,q,1\n",
          "t.csv:2: time: expected seconds from the start, or a time such as 2026-03-01T12:00:00Z, found '1e9'"},
-        {"time,name,queue,run_seconds\n1,a,q,0\n", "t.csv:2: run_seconds: expected seconds above 0, or nothing, found '0'"},
+        {"time,name,queue,run_seconds\n1,a,q,0\n",
+         "t.csv:2: run_seconds: expected seconds above 0, or nothing, found '0'"},
         {"time,name,queue,run_seconds,pods\n\n1,a,q,1,0\n",
          "t.csv:3: pods: expected a whole number from 1 to 16384, found '0'"},
         {"time,name,queue,run_seconds,pods,min_available\n1,a,q,1,2,3\n",
@@ -193,10 +194,8 @@ static void a_narrow_trace_has_few_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_gives_a_job_with_defaults),
-        cmocka_unit_test(every_column_is_read),
-        cmocka_unit_test(bad_input_is_named_with_line_and_column),
-        cmocka_unit_test(written_traces_read_back),
+        cmocka_unit_test(a_row_gives_a_job_with_defaults),         cmocka_unit_test(every_column_is_read),
+        cmocka_unit_test(bad_input_is_named_with_line_and_column), cmocka_unit_test(written_traces_read_back),
         cmocka_unit_test(a_narrow_trace_has_few_columns),
     };
 

@@ -125,7 +125,8 @@ static void jobs_of_philly_are_gangs_of_equal_pods(void **state)
                 "\"submitted_time\":\"2017-10-07 01:11:39\",\"attempts\":["
                 "{\"start_time\":\"2017-10-07 01:12:00\",\"end_time\":\"2017-10-07 01:13:00\",\"detail\":[]},"
                 "{\"start_time\":\"2017-10-07 01:13:30\",\"end_time\":\"2017-10-07 02:13:30\",\"detail\":["
-                "{\"ip\":\"m1\",\"gpus\":[\"gpu0\",\"gpu1\",\"gpu2\",\"gpu3\"]},{\"ip\":\"m2\",\"gpus\":[\"gpu0\",\"gpu1\"]}]}]},"
+                "{\"ip\":\"m1\",\"gpus\":[\"gpu0\",\"gpu1\",\"gpu2\",\"gpu3\"]},{\"ip\":\"m2\",\"gpus\":[\"gpu0\","
+                "\"gpu1\"]}]}]},"
                 "{\"vc\":\"x\",\"jobid\":\"app_2\",\"submitted_time\":\"2017-10-07 01:11:40\",\"attempts\":[]},"
                 "{\"vc\":\"x\",\"jobid\":\"app_3\",\"submitted_time\":\"None\",\"attempts\":[{\"start_time\":"
                 "\"2017-10-07 01:12:00\",\"end_time\":null,\"detail\":[{\"ip\":\"m1\",\"gpus\":[\"gpu0\"]}]}]}]",

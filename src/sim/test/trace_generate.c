@@ -101,13 +101,13 @@ static void the_load_is_what_was_asked_for(void **state)
     (void)state;
     trace_init(&trace);
     assert_int_equal(trace_generate(&trace, &recipe, NULL), 0);
-    vec_foreach(&trace.jobs, job) {
+    vec_foreach (&trace.jobs, job) {
         work += (double)job->run / 1e9 * gpu_to_double(trace_job_gpus(job));
         most_pods = MAX(most_pods, job->pods);
         fractions += job->kind == REQUEST_FRACTION;
         assert_true(trace_job_gpus(job) <= 128 * GPU_ONE);
     }
-    vec_foreach(&trace.events, event) {
+    vec_foreach (&trace.events, event) {
         failures += event->kind == TRACE_NODE_DOWN;
         assert_true(event->time >= TRACE_ORIGIN);
     }
@@ -154,7 +154,7 @@ static void the_smallest_cluster_has_work_that_fits(void **state)
     recipe.failures_per_day = 0;
     trace_init(&trace);
     assert_int_equal(trace_generate(&trace, &recipe, NULL), 0);
-    vec_foreach(&trace.jobs, job)
+    vec_foreach (&trace.jobs, job)
         assert_true(trace_job_gpus(job) <= GPU_ONE);
     trace_done(&trace);
 }
