@@ -19,6 +19,7 @@ run: build ## build, then play a day of three teams on 64 nodes and write a repo
 test: ## build with sanitizers and run every test suite
 	scripts/install-deps build
 	scripts/install-deps test
+	scripts/install-deps ui
 	scripts/install-deps fuzz
 	scripts/build build/asan -Doptimization=1 -Db_sanitize=address,undefined
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test

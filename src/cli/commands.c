@@ -27,7 +27,7 @@ static const struct command_option why_options[] = {
 };
 
 static const char *const why_examples[] = {
-    "muster why train-llm examples/three-teams.json",
+    "muster why batch-index examples/three-teams.json",
     "muster why team-a/train-llm nodes.yaml queues.yaml jobs/",
     "muster why -o json train-llm-0 snapshot.zip",
     NULL,

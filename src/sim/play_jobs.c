@@ -183,12 +183,11 @@ static void note_eviction(struct play *play, uint32_t index, uint32_t for_job, u
     struct play_job *job = &play->jobs.items[index];
     struct play_eviction *last = play->evictions.len > 0 ? &vec_last(&play->evictions) : NULL;
 
-    BUG_ON(!last && play->evicted_pods > 0);
     play->evicted_pods++;
     for (uint32_t q = job->queue; q != NO_ID; q = play->queues.items[q].parent)
         series_add(&play->timeline, play->queues.items[q].evictions, 1);
     if (job->evicted_at == play->inner->now) {
-        if (last->job == index && last->time == job->evicted_at) {
+        if (last && last->job == index && last->time == job->evicted_at) {
             last->pods++;
             last->lost += lost;
         }

@@ -6,6 +6,7 @@
  */
 #include "sim/report.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,13 +14,13 @@
 #include "sim/metrics.h"
 #include "sim/scenario_emit.h"
 
-/* ui/report, embedded by the build: each text ends where its end mark stands. */
+/* ui/report, embedded by the build. */
 extern const char report_html[];
-extern const char report_html_end[];
+extern const uint64_t report_html_len;
 extern const char report_css[];
-extern const char report_css_end[];
+extern const uint64_t report_css_len;
 extern const char report_js[];
-extern const char report_js_end[];
+extern const uint64_t report_js_len;
 
 struct page {
     FILE *out;
@@ -108,19 +109,14 @@ static void put_title(const struct page *page)
     }
 }
 
-static size_t embedded_size(const char *begin, const char *end)
-{
-    return (size_t)(end - begin);
-}
-
 static void put_style(const struct page *page)
 {
-    (void)fwrite(report_css, 1, embedded_size(report_css, report_css_end), page->out);
+    (void)fwrite(report_css, 1, report_css_len, page->out);
 }
 
 static void put_script(const struct page *page)
 {
-    (void)fwrite(report_js, 1, embedded_size(report_js, report_js_end), page->out);
+    (void)fwrite(report_js, 1, report_js_len, page->out);
 }
 
 static const struct {
@@ -138,17 +134,18 @@ void report_write(FILE *out, const char *title, const struct report_play *plays,
 {
     const struct page page = {out, title, plays, count, bounds};
     const char *at = report_html;
+    const char *page_end = report_html + report_html_len;
 
-    while (at < report_html_end) {
-        const char *next = memmem(at, (size_t)(report_html_end - at), "{{", 2);
-        const char *end = next ? next : report_html_end;
+    while (at < page_end) {
+        const char *next = memmem(at, (size_t)(page_end - at), "{{", 2);
+        const char *end = next ? next : page_end;
 
         (void)fwrite(at, 1, (size_t)(end - at), out);
         at = end;
         for (size_t i = 0; next && i < ARRAY_LEN(places); i++) {
             size_t len = strlen(places[i].name);
 
-            if ((size_t)(report_html_end - next) < len || memcmp(next, places[i].name, len) != 0)
+            if ((size_t)(page_end - next) < len || memcmp(next, places[i].name, len) != 0)
                 continue;
             places[i].put(&page);
             at = next + len;

@@ -6,6 +6,7 @@
  */
 #include "sim/simulate_queues.h"
 
+#include "base/mem.h"
 #include "engine/engine.h"
 #include "model/state.h"
 #include "sim/simulate.h"
@@ -70,11 +71,10 @@ static void list_tree(const struct simulation *sim, struct queue_standings *ret)
 {
     const struct state *state = sim->state;
     VEC(struct visit) next = {0};
-    VEC(uint32_t) index_of = {0};
+    _cleanup_(freep) uint32_t *index_of = xcalloc(state->queues.len, sizeof *index_of);
 
-    vec_resize(&index_of, state->queues.len);
     for (uint32_t i = 0; i < sim->play.queues.len; i++)
-        index_of.items[sim->play.queues.items[i].id] = i;
+        index_of[sim->play.queues.items[i].id] = i;
     for (uint32_t i = sim->play.queues.len; i > 0; i--)
         if (sim->play.queues.items[i - 1].parent == NO_ID)
             vec_push(&next, (struct visit){sim->play.queues.items[i - 1].id, 0});
@@ -82,12 +82,11 @@ static void list_tree(const struct simulation *sim, struct queue_standings *ret)
         struct visit visit = vec_pop(&next);
         const struct queue *queue = &state->queues.items[visit.id];
 
-        add(sim, index_of.items[visit.id], visit.depth, ret);
+        add(sim, index_of[visit.id], visit.depth, ret);
         for (uint32_t i = queue->children.len; i > 0; i--)
             vec_push(&next, (struct visit){queue->children.items[i - 1], visit.depth + 1});
     }
     vec_done(&next);
-    vec_done(&index_of);
 }
 
 void queue_standings(const struct simulation *sim, struct queue_standings *ret)

@@ -72,35 +72,45 @@ static bool parse_whole(const char *text, int64_t min, int64_t max, int64_t *ret
     return !errno && end != text && !*end && !isspace((unsigned char)*text) && *ret >= min && *ret <= max;
 }
 
+static void put(struct row *row, const struct column *column, const void *value, size_t size)
+{
+    memcpy((char *)row + column->offset, value, size);
+}
+
 static bool read_name(const struct column *column, struct row *row, const char *text)
 {
-    trace_name *to = (trace_name *)(void *)((char *)row + column->offset);
+    trace_name name;
 
     if (strlen(text) > NAME_BYTES_MAX)
         return false;
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at <= ' ')
             return false;
-    *to = trace_intern(row->trace, text);
+    name = trace_intern(row->trace, text);
+    put(row, column, &name, sizeof name);
     return true;
 }
 
 static bool read_whole(const struct column *column, struct row *row, const char *text)
 {
-    uint32_t *to = (uint32_t *)(void *)((char *)row + column->offset);
     int64_t number;
+    uint32_t small;
 
     if (!parse_whole(text, column->min, column->max, &number))
         return false;
-    *to = (uint32_t)number;
+    small = (uint32_t)number;
+    put(row, column, &small, sizeof small);
     return true;
 }
 
 static bool read_seconds(const struct column *column, struct row *row, const char *text)
 {
-    nsec_t *to = (nsec_t *)(void *)((char *)row + column->offset);
+    nsec_t seconds;
 
-    return parse_decimal(text, column->max, to) && *to > 0;
+    if (!parse_decimal(text, column->max, &seconds) || seconds <= 0)
+        return false;
+    put(row, column, &seconds, sizeof seconds);
+    return true;
 }
 
 static bool read_time(const struct column *column, struct row *row, const char *text)
@@ -186,7 +196,9 @@ static bool read_selector(const struct column *column, struct row *row, const ch
         if (key == 0 || value == 0)
             return false;
         at += key + 1 + value;
-        if (*at && (*at++ != ';' || !*at))
+        if (*at == ';' && at[1])
+            at++;
+        else if (*at)
             return false;
     }
     return read_name(column, row, text);
