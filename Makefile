@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test bench fuzz lint format coverage install clean
+.PHONY: help build run test cluster bench fuzz lint format coverage install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,11 @@ test: ## build with sanitizers and run every test suite
 	scripts/install-deps fuzz
 	scripts/build build/asan -Doptimization=1 -Db_sanitize=address,undefined
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
+
+cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs on it
+	scripts/install-deps cluster
+	python3 tests/cluster/build.py
+	python3 tests/cluster/run.py
 
 bench: build ## run the benchmarks and print their figures
 	bench/run
