@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/strbuf.h"
+#include "kube/backoff.h"
+#include "kube/bucket.h"
+#include "kube/client.h"
+#include "kube/config.h"
+#include "kube/credentials.h"
+#include "kube/split.h"
+#include "net/http.h"
+#include "net/loop.h"
+
+enum call_state {
+    CALL_QUEUED,   // waits for its turn
+    CALL_RUNNING,  // with the server
+    CALL_RESTING,  // backs off before another try
+};
+
+struct kube_call {
+    struct kube_client *client;
+    struct kube_call *prev, *next;              // of all calls
+    struct kube_call *queue_prev, *queue_next;  // of those that are queued
+    enum call_state state;
+    struct kube_request request;  // texts in it are not kept, but for what follows
+    char *what;                   // "create pods default/x", for messages
+    char *url;
+    char *body;
+    const char *accept;
+    struct http_call *http;
+    struct loop_timer rest;
+    struct backoff backoff;
+    uint32_t tries_left;
+    bool has_new_login;
+    bool has_items;   // some were handed out: the request cannot be made again
+    bool is_reading;  // its items are being handed out
+    bool is_cancelled;
+    struct split split;
+    struct err split_err;
+    yyjson_doc *doc;  // of the answer, when somebody asked for it
+};
+
+struct call_queue {
+    struct kube_call *first, *last;
+    size_t len;
+};
+
+struct kube_client {
+    struct loop *loop;
+    struct kube_config *config;
+    struct kube_client_options options;
+    char *user_agent;
+    struct kube_credentials credentials;
+    struct http_client *http;
+    struct chance chance;
+    struct bucket bucket;
+    struct loop_timer timer;  // when the rate allows the next request
+    struct loop_task pump;
+    struct call_queue urgent, usual;
+    struct kube_call *first;  // all calls
+    size_t calls;
+    uint32_t in_flight;  // requests with the server, watches left out
+    uint32_t busy;       // nesting of calls back, which may free the client
+    bool is_freed;
+};
+
+/* What a verb is in HTTP. */
+struct verb_row {
+    const char *name;
+    const char *method;
+    const char *content_type;
+    bool is_reading;
+    bool needs_manager;
+};
+
+const struct verb_row *kube_verb_row(enum kube_verb verb);
+
+struct kube_call *kube_call_new(struct kube_client *client, const struct kube_request *request);
+void kube_call_free(struct kube_call *call);
+
+/* Gives it to the server. */
+void kube_call_start(struct kube_call *call);
+
+/* No answer could even be asked for. */
+void kube_call_fail(struct kube_call *call, const struct err *err);
+
+/* Puts it at the end of its queue. */
+void kube_client_queue(struct kube_client *client, struct kube_call *call);
+void kube_client_unqueue(struct kube_client *client, struct kube_call *call);
+
+/* Around whatever calls back. */
+void kube_client_enter(struct kube_client *client);
+void kube_client_leave(struct kube_client *client);
+
+/* Fills in what an answer of the server means. */
+void kube_answer_explain(struct kube_answer *answer, const char *what);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/time.h"
+
+struct loop;
+
+/*
+ * HTTP requests to others: HTTP/2 where the server offers it over TLS, with many requests on one connection, otherwise
+ * HTTP/1.1. Servers are verified. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY) unless one is named.
+ * Redirects are not followed: what is sent may hold a token that is meant for one server only. Trying again is up to
+ * the caller.
+ */
+struct http_client;
+struct http_call;
+
+struct http_client *http_client_new(struct loop *loop);
+
+/* Calls that are under way end without a call back. */
+void http_client_free(struct http_client *client);
+void http_client_freep(struct http_client **client);
+
+/* Whom to trust and who we are. Shared by the requests that use it and never changed: new keys are a new one. */
+struct http_tls;
+
+struct http_tls_options {
+    const char *ca_pem;       // certificates to trust instead of the system's
+    const char *cert_pem;     // our own certificate, with those that lead to its root
+    const char *key_pem;      // and its key
+    const char *server_name;  // what the server's certificate has to say, instead of the URL's host
+    bool skips_verify;        // believes any server; only for those who ask for it
+};
+
+/* Copies the options; they are looked at when a connection is made, and the call fails if they are of no use. */
+struct http_tls *http_tls_new(const struct http_tls_options *options);
+struct http_tls *http_tls_ref(struct http_tls *tls);
+void http_tls_unref(struct http_tls *tls);
+
+struct http_response {
+    int status;        // of HTTP; 0 when no answer came
+    int http_version;  // 1 or 2; 0 when no answer came
+    struct err err;    // code 0: the answer came, whole
+    bool is_unsent;    // the server cannot have seen the request
+    const char *body;  // what was kept of it, NUL-terminated; never NULL
+    size_t body_len;
+    struct http_call *call;
+};
+
+/* The value of a header of the answer, NULL when it is not there; borrowed until the call back returns. */
+const char *http_response_header(const struct http_response *response, const char *name);
+
+/* Bytes of the body of a good answer, as they come. Returns 0, or a negative errno that ends the call with it. */
+typedef int (*http_data_fn)(void *arg, const char *bytes, size_t len);
+
+/* The call is over, for better or worse. It is freed after this returns, and so is the response. */
+typedef void (*http_done_fn)(void *arg, const struct http_response *response);
+
+struct http_request {
+    const char *method;
+    const char *url;             // http: or https:
+    struct http_tls *tls;        // NULL: the system's certificates, no own one
+    const char *proxy;           // NULL: that of the environment
+    const char *const *headers;  // "Name: value", up to a NULL; may be NULL
+    const char *body;            // NULL: none
+    size_t body_len;
+    bool accepts_gzip;
+
+    nsec_t connect_timeout;  // 0: 10 s
+    nsec_t timeout;          // for the whole call; 0: none
+    nsec_t idle_timeout;     // the longest silence of the server, from the start on; 0: any
+    size_t body_max;         // bytes to keep; an answer with more is an error
+
+    http_data_fn on_data;  // takes the body of answers with a status of 2xx instead of keeping it; may be NULL
+    http_done_fn on_done;
+    void *arg;
+};
+
+/* Starts a call; copies what it needs. `on_done` is called exactly once, and not before this has returned. */
+struct http_call *http_start(struct http_client *client, const struct http_request *request);
+
+/* Ends a call without calling back any more. To be called from anywhere but the call's own `on_done`. */
+void http_cancel(struct http_call *call);
+
+/* Calls that have been started and are not over. */
+size_t http_client_calls(const struct http_client *client);

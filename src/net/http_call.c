@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* One request and its answer: options in, bytes and a verdict out. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/macros.h"
+#include "base/mem.h"
+#include "net/http_internal.h"
+
+enum { PEER_SILENT_MS = 30000, KEEPALIVE_AFTER_S = 30, KEEPALIVE_EVERY_S = 10 };
+
+/* What a failure of curl means to our callers; `is_unsent` where the server cannot have seen the request. */
+static const struct {
+    CURLcode curl;
+    int code;
+    bool is_unsent;
+} errors[] = {
+    {CURLE_UNSUPPORTED_PROTOCOL, -EINVAL, true},
+    {CURLE_URL_MALFORMAT, -EINVAL, true},
+    {CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH, true},
+    {CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH, true},
+    {CURLE_COULDNT_CONNECT, -ECONNREFUSED, true},
+    {CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT, false},
+    {CURLE_SSL_CONNECT_ERROR, -EPROTO, true},
+    {CURLE_PEER_FAILED_VERIFICATION, -EKEYREJECTED, true},
+    {CURLE_SSL_CERTPROBLEM, -EKEYREJECTED, true},
+    {CURLE_SSL_CACERT_BADFILE, -EKEYREJECTED, true},
+    {CURLE_OUT_OF_MEMORY, -ENOMEM, false},
+};
+
+/* Keepalive alone does not notice a peer that is gone while bytes to it are on their way. */
+static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+    unsigned int timeout_ms = PEER_SILENT_MS;
+
+    (void)arg;
+    (void)purpose;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof timeout_ms);
+    return CURL_SOCKOPT_OK;
+}
+
+static bool is_good(const struct http_call *call)
+{
+    long status = 0;
+
+    (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status >= 200 && status < 300;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+{
+    struct http_call *call = arg;
+    size_t len = size * count;
+
+    call->last_byte = nsec_now_monotonic();
+    if (call->is_cancelled)
+        return CURL_WRITEFUNC_ERROR;
+    if (call->on_data && is_good(call)) {
+        int r = call->on_data(call->arg, bytes, len);
+
+        if (r < 0 && call->err.code == 0)
+            (void)err_set(&call->err, r, "the answer was refused: %s", strerror(-r));
+        return r < 0 || call->is_cancelled ? CURL_WRITEFUNC_ERROR : len;
+    }
+    strbuf_add(&call->body, bytes, len);
+    if (call->body.is_cut) {
+        (void)err_set(&call->err, -EFBIG, "the answer is larger than the %zu bytes that are read", call->body.max);
+        return CURL_WRITEFUNC_ERROR;
+    }
+    return len;
+}
+
+static void on_idle(void *arg)
+{
+    struct http_call *call = arg;
+    struct http_client *client = call->client;
+    nsec_t silent = nsec_now_monotonic() - call->last_byte;
+
+    if (silent < call->idle_timeout) {
+        loop_timer_start(&call->idle, call->idle_timeout - silent);
+        return;
+    }
+    (void)err_set(&call->err, -ETIMEDOUT, "the server has been silent for %lld s", (long long)(silent / NSEC_PER_SEC));
+    http_client_enter(client);
+    http_call_finish(call, CURLE_ABORTED_BY_CALLBACK);
+    http_client_leave(client);
+}
+
+static void set_headers(struct http_call *call, const struct http_request *request)
+{
+    for (const char *const *at = request->headers; at && *at; at++) {
+        struct curl_slist *longer = curl_slist_append(call->headers, *at);
+
+        BUG_ON(!longer);
+        call->headers = longer;
+    }
+    /* Waiting for a "100 Continue" costs a round trip, and the servers that we talk to do not say no. */
+    call->headers = curl_slist_append(call->headers, "Expect:");
+    BUG_ON(!call->headers);
+    (void)curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, call->headers);
+}
+
+static void set_body(struct http_call *call, const struct http_request *request)
+{
+    if (request->body) {
+        (void)curl_easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+        BUG_ON(curl_easy_setopt(call->easy, CURLOPT_COPYPOSTFIELDS, request->body) != CURLE_OK);
+    } else if (strcmp(request->method, "POST") == 0 || strcmp(request->method, "PUT") == 0) {
+        (void)curl_easy_setopt(call->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+        (void)curl_easy_setopt(call->easy, CURLOPT_COPYPOSTFIELDS, "");
+    }
+    if (strcmp(request->method, "HEAD") == 0)
+        (void)curl_easy_setopt(call->easy, CURLOPT_NOBODY, 1L);
+    else
+        (void)curl_easy_setopt(call->easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static long timeout_ms(nsec_t timeout)
+{
+    return timeout > 0 ? (long)MIN((timeout - 1) / NSEC_PER_MSEC + 1, (nsec_t)INT32_MAX) : 0;
+}
+
+static void set_transport(struct http_call *call, const struct http_request *request)
+{
+    CURL *easy = call->easy;
+    nsec_t connect_timeout = request->connect_timeout ? request->connect_timeout : 10 * NSEC_PER_SEC;
+
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    /* A request waits for a connection that may carry it too, rather than open one of its own. */
+    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_AFTER_S);
+    (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_EVERY_S);
+    (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms(connect_timeout));
+    (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms(request->timeout));
+    if (request->proxy)
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy);
+    if (request->accepts_gzip)
+        (void)curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
+}
+
+static CURL *take_handle(struct http_client *client)
+{
+    CURL *easy = client->spares ? client->spare[--client->spares] : curl_easy_init();
+
+    BUG_ON(!easy);
+    return easy;
+}
+
+static void give_handle(struct http_client *client, CURL *easy)
+{
+    curl_easy_reset(easy);
+    if (client->spares < SPARE_HANDLES)
+        client->spare[client->spares++] = easy;
+    else
+        curl_easy_cleanup(easy);
+}
+
+static void link_call(struct http_client *client, struct http_call *call)
+{
+    call->client = client;
+    call->next = client->first;
+    if (client->first)
+        client->first->prev = call;
+    client->first = call;
+    client->calls++;
+}
+
+struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
+{
+    struct http_call *call = xcalloc(1, sizeof *call);
+
+    link_call(client, call);
+    call->easy = take_handle(client);
+    call->tls = http_tls_ref(request->tls);
+    call->on_data = request->on_data;
+    call->on_done = request->on_done;
+    call->arg = request->arg;
+    call->idle_timeout = request->idle_timeout;
+    call->last_byte = nsec_now_monotonic();
+    strbuf_init(&call->body, request->body_max);
+
+    (void)curl_easy_setopt(call->easy, CURLOPT_URL, request->url);
+    (void)curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
+    (void)curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->curl_text);
+    (void)curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
+    (void)curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+    set_transport(call, request);
+    set_headers(call, request);
+    set_body(call, request);
+    http_tls_apply(call, request->url);
+    if (call->idle_timeout > 0) {
+        loop_timer_init(&call->idle, client->loop, on_idle, call);
+        loop_timer_start(&call->idle, call->idle_timeout);
+    }
+    return call;
+}
+
+static void unlink_call(struct http_call *call)
+{
+    struct http_client *client = call->client;
+
+    if (call->prev)
+        call->prev->next = call->next;
+    else
+        client->first = call->next;
+    if (call->next)
+        call->next->prev = call->prev;
+    call->prev = call->next = NULL;
+    client->calls--;
+}
+
+/* All but the list. */
+static void release(struct http_call *call)
+{
+    give_handle(call->client, call->easy);
+    curl_slist_free_all(call->headers);
+    curl_slist_free_all(call->connect_to);
+    http_tls_unref(call->tls);
+    strbuf_done(&call->body);
+    loop_timer_done(&call->idle);
+    free(call);
+}
+
+void http_call_free(struct http_call *call)
+{
+    unlink_call(call);
+    release(call);
+}
+
+static void explain(struct http_call *call, CURLcode result, struct http_response *response)
+{
+    const char *text = call->curl_text[0] ? call->curl_text : curl_easy_strerror(result);
+    curl_off_t sending_after = 0;
+
+    (void)curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &sending_after);
+    response->is_unsent = sending_after == 0 && response->status == 0;
+    if (call->err.code) {
+        response->err = call->err;
+        return;
+    }
+    if (result == CURLE_OK)
+        return;
+    for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
+        if (errors[i].curl != result)
+            continue;
+        response->is_unsent |= errors[i].is_unsent && response->status == 0;
+        (void)err_set(&response->err, errors[i].code, "%s", text);
+        return;
+    }
+    (void)err_set(&response->err, -ECONNRESET, "%s", text);
+}
+
+static int version_of(CURL *easy)
+{
+    long version = 0;
+
+    (void)curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_NONE ? 0 : version >= CURL_HTTP_VERSION_2_0 ? 2 : 1;
+}
+
+void http_call_finish(struct http_call *call, CURLcode result)
+{
+    struct http_client *client = call->client;
+    long status = 0;
+
+    (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    struct http_response response = {
+        .status = (int)status,
+        .http_version = version_of(call->easy),
+        .body = call->body.text,
+        .body_len = call->body.len,
+        .call = call,
+    };
+
+    if (call->is_started)
+        (void)curl_multi_remove_handle(client->multi, call->easy);
+    call->is_started = false;
+    explain(call, result, &response);
+    unlink_call(call);
+    if (!call->is_cancelled)
+        call->on_done(call->arg, &response);
+    release(call);
+}
+
+const char *http_response_header(const struct http_response *response, const char *name)
+{
+    struct curl_header *header = NULL;
+
+    if (curl_easy_header(response->call->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+        return NULL;
+    return header->value;
+}

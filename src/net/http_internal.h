@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "base/vec.h"
+#include "net/http.h"
+#include "net/loop.h"
+
+/* Easy handles that are kept for the next call: a new one costs more than the rest of a small request. */
+enum { SPARE_HANDLES = 64 };
+
+struct http_client {
+    struct loop *loop;
+    CURLM *multi;
+    struct loop_timer timer;  // curl's own
+    struct loop_task settle;  // starts calls and reaps those that were called off
+    struct http_call *first;  // all calls
+    size_t calls;
+    VEC(struct http_call *) starting;  // not yet given to curl, in order
+    CURL *spare[SPARE_HANDLES];
+    size_t spares;
+    uint32_t busy;  // nesting of http_client_enter()
+    bool is_freed;  // goes away once it is not busy
+};
+
+struct http_call {
+    struct http_client *client;
+    struct http_call *prev, *next;
+    CURL *easy;
+    struct curl_slist *headers;
+    struct curl_slist *connect_to;
+    struct http_tls *tls;
+    http_data_fn on_data;
+    http_done_fn on_done;
+    void *arg;
+    struct strbuf body;
+    struct loop_timer idle;
+    nsec_t idle_timeout;
+    nsec_t last_byte;
+    bool is_started;    // curl has it
+    bool is_cancelled;  // is freed without a word as soon as curl can be entered
+    struct err err;     // why we, not curl, ended it
+    char curl_text[CURL_ERROR_SIZE];
+};
+
+struct http_tls {
+    uint32_t refs;
+    char *ca_pem;
+    char *cert_pem;
+    char *key_pem;
+    char *server_name;
+    bool skips_verify;
+};
+
+/* Around whatever calls back: http_client_free() in between takes effect when the last one leaves. */
+void http_client_enter(struct http_client *client);
+void http_client_leave(struct http_client *client);
+
+/* A call with all its options set, in the list of the client; not started. */
+struct http_call *http_call_new(struct http_client *client, const struct http_request *request);
+
+/* Frees a call that curl does not have. */
+void http_call_free(struct http_call *call);
+
+/* Takes the call from curl, calls back and frees it. To be called between enter and leave. */
+void http_call_finish(struct http_call *call, CURLcode result);
+
+/* Sets what `tls` says for a connection to the host of `url`. */
+void http_tls_apply(struct http_call *call, const char *url);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <uv.h>
+
+#include "base/vec.h"
+#include "net/loop.h"
+
+struct signal_handle;
+
+struct loop {
+    uv_loop_t uv;
+    uv_idle_t idle;  // runs the tasks; active while there are some, so that the loop does not sleep
+    struct loop_task *first, *last;
+    uint64_t round;  // of running tasks
+    VEC(struct signal_handle *) signals;
+};
+
+/* The text of a libuv error, which is a negative errno but for a few that are EAI_*; both fit `err`. */
+int uv_fail(struct err *err, int code, const char *what);
