@@ -225,32 +225,33 @@ void kept_orders_settle(struct engine *engine)
     id_set_clear(&kept->dirty);
 }
 
-static int compare_depth(const void *a, const void *b)
+static int by_depth(const void *a, const void *b, void *context)
 {
-    const uint64_t l = *(const uint64_t *)a;
-    const uint64_t r = *(const uint64_t *)b;
+    const struct state *state = context;
+    const struct queue *l = &state->queues.items[*(const queue_id *)a];
+    const struct queue *r = &state->queues.items[*(const queue_id *)b];
 
-    return l < r ? -1 : l > r;
+    if (l->depth != r->depth)
+        return l->depth > r->depth ? -1 : 1;
+    if (l->created != r->created)
+        return l->created < r->created ? -1 : 1;
+    int uid = strcmp(state_name(state, l->uid), state_name(state, r->uid));
+    return uid != 0 ? uid : (l > r) - (l < r);
 }
 
-static void list_queues(struct kept_orders *kept, const struct state *state)
+static void list_queues(struct kept_orders *kept, struct state *state)
 {
-    VEC(uint64_t) keys = {0};
-
     vec_clear(&kept->deepest_first);
     kept->root_count = 0;
     for (queue_id id = 0; id < state->queues.len; id++) {
         const struct queue *queue = &state->queues.items[id];
         if (!queue->is_present || queue->is_orphan)
             continue;
-        vec_push(&keys, (uint64_t)(UINT32_MAX - queue->depth) << 32 | id);
+        vec_push(&kept->deepest_first, id);
         kept->root_count += queue->parent == NO_ID;
     }
-    if (keys.len > 0)
-        qsort(keys.items, keys.len, sizeof *keys.items, compare_depth);
-    vec_foreach (&keys, key)
-        vec_push(&kept->deepest_first, (queue_id)*key);
-    vec_done(&keys);
+    if (kept->deepest_first.len > 0)
+        qsort_r(kept->deepest_first.items, kept->deepest_first.len, sizeof(queue_id), by_depth, state);
 }
 
 /* Queues that come and go take their gangs along, of which the state does not say that they changed. */
@@ -299,7 +300,7 @@ void kept_orders_update(struct engine *engine)
         forget_classes(kept);
     kept->min_gpu_memory_mib = state->min_gpu_memory_mib;
     if (changes->queues || kept->deepest_first.len == 0) {
-        list_queues(kept, state);
+        list_queues(kept, engine->state);
         note_moved(engine);
     }
     for (uint32_t i = 0; i < changes->gangs.ids.len; i++)

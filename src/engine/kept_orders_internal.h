@@ -76,7 +76,7 @@ struct kept_orders {
     VEC(struct kept_queue) queues;  // by queue id
     struct kept_list homeless;      // that wait, and name no queue
     struct id_set dirty;            // gangs to be filed anew
-    VEC(queue_id) deepest_first;    // queues that take part: by depth, deepest first, and then by id
+    VEC(queue_id) deepest_first;    // queues that take part: by depth, deepest first, and then by age
     uint32_t root_count;
     uint32_t simulations;  // source of marks
     uint32_t class_count;

@@ -4,7 +4,7 @@
  * The tree of queues. As in KAI, a queue is compared again only when it is at the top of its heap and something came
  * off below it: those further down stay where they are, though their shares may have changed. Which queue is next
  * therefore depends on the layout of the heaps, and these do exactly what KAI's do: every queue starts out dirty,
- * children are pushed in the order of their ids, the deepest queues first.
+ * children are pushed in the order of their age, the deepest queues first.
  */
 #include "engine/order_internal.h"
 

@@ -5,6 +5,7 @@
  * they compare is worked out once and kept by the order (struct queue_rank).
  */
 #include <math.h>
+#include <string.h>
 
 #include "engine/engine_internal.h"
 #include "engine/kept_orders_internal.h"
@@ -51,7 +52,7 @@ void queue_rank_of(const struct engine *engine, queue_id id, const double *asked
     double loaded = 0;
 
     if (!engine_has(engine, PLUGIN_PROPORTION)) {
-        *ret = (struct queue_rank){.created = queue->created, .queue = id};
+        *ret = (struct queue_rank){.created = queue->created, .uid = state_name(engine->state, queue->uid), .queue = id};
         return;
     }
     for (int r = 0; r < SHARE_COUNT; r++) {
@@ -76,6 +77,7 @@ void queue_rank_of(const struct engine *engine, queue_id id, const double *asked
     ret->loaded_share = loaded;
     ret->plain_share = plain;
     ret->created = queue->created;
+    ret->uid = state_name(engine->state, queue->uid);
     ret->queue = id;
 }
 
@@ -111,8 +113,9 @@ bool queue_rank_precedes(const struct queue_rank *l, const struct queue_rank *r)
         return allocatable < 0;
     if (l->created != r->created)
         return l->created < r->created;
-    /* KAI leaves this open; the order of input stands for age. */
-    return l->queue < r->queue;
+    /* KAI leaves this open. */
+    int uid = strcmp(l->uid, r->uid);
+    return uid != 0 ? uid < 0 : l->queue < r->queue;
 }
 
 bool queue_precedes(const struct engine *engine, queue_id l, queue_id r, const struct gang_view *l_gang,

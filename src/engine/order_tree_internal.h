@@ -29,6 +29,7 @@ struct queue_rank {
     double plain_share;   // as it is
     double allocatable[SHARE_COUNT];
     nsec_t created;
+    const char *uid;
     queue_id queue;
 };
 
