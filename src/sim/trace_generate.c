@@ -43,10 +43,10 @@ enum { JOB_CLASSES = ARRAY_LEN(job_classes) };
 
 /* How busy each hour of a working day is, and each day of the week, Monday first. */
 static const double hours[24] = {
-    0.75, 0.72, 0.70, 0.68, 0.68, 0.72, 0.78, 0.88, 1.02, 1.16, 1.26, 1.28,
-    1.20, 1.22, 1.28, 1.30, 1.28, 1.22, 1.14, 1.06, 0.98, 0.92, 0.86, 0.80,
+    0.45, 0.40, 0.35, 0.30, 0.30, 0.35, 0.45, 0.70, 1.10, 1.60, 1.90, 1.90,
+    1.50, 1.60, 1.90, 2.00, 1.90, 1.70, 1.40, 1.10, 0.90, 0.80, 0.65, 0.55,
 };
-static const double weekdays[7] = {1.05, 1.08, 1.08, 1.05, 1.00, 0.86, 0.82};
+static const double weekdays[7] = {1.10, 1.15, 1.15, 1.10, 0.95, 0.40, 0.35};
 
 struct generator {
     const struct trace_recipe *recipe;
@@ -118,7 +118,7 @@ static void make_rhythm(struct generator *g)
         g->weights[q] = trace_team_weight(q, recipe->queue_count);
         for (uint32_t h = 0; h < g->hour_count; h++) {
             if (h % 24 == 0)
-                mood = 0.75 + 0.5 * random_unit(&g->random);
+                mood = 0.6 + 0.8 * random_unit(&g->random);
             uint32_t local = (uint32_t)((int64_t)h + HOURS_A_WEEK + shift);
 
             sum += hours[local % 24] * weekdays[local / 24 % 7] * mood;
