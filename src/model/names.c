@@ -34,8 +34,11 @@ name_id uid_add(struct state *state, const char *uid, const char *namespace, con
     char small[512];
     size_t len = namespace_len + 1 + name_len;
     char *text = len < sizeof small ? small : xmalloc(len);
-    for (size_t i = 0; i < len; i++)
-        text[i] = i < namespace_len ? namespace[i] : i == namespace_len ? '/' : name[i - namespace_len - 1];
+    for (size_t i = 0; i < namespace_len; i++)
+        text[i] = namespace[i];
+    text[namespace_len] = '/';
+    for (size_t i = 0; i < name_len; i++)
+        text[namespace_len + 1 + i] = name[i];
     name_id id = intern_id(&state->names, text, len);
     if (text != small)
         free(text);
