@@ -282,7 +282,7 @@ static int read_context(const struct sources *sources, const char *context, stru
 {
     struct json_at places[3];
     const struct source *source = find_entry(sources, "contexts", "context", context, places, err);
-    const char *cluster = NULL;
+    const char *cluster = "";
     const char *user = "";
     int r;
 
@@ -306,7 +306,7 @@ int kube_config_parse(const struct kube_config_text *texts, size_t count, const 
 {
     _cleanup_(sources_done) struct sources sources = {0};
     _cleanup_(kube_config_freep) struct kube_config *config = xcalloc(1, sizeof *config);
-    const char *name = NULL;
+    const char *name = "";
     int r = read_sources(&sources, texts, count, err);
 
     if (r < 0)

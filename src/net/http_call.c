@@ -14,23 +14,22 @@
 
 enum { PEER_SILENT_MS = 30000, KEEPALIVE_AFTER_S = 30, KEEPALIVE_EVERY_S = 10 };
 
-/* What a failure of curl means to our callers; `is_unsent` where the server cannot have seen the request. */
+/* What a failure of curl means to our callers; all others are lost connections. */
 static const struct {
     CURLcode curl;
     int code;
-    bool is_unsent;
 } errors[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, -EINVAL, true},
-    {CURLE_URL_MALFORMAT, -EINVAL, true},
-    {CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH, true},
-    {CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH, true},
-    {CURLE_COULDNT_CONNECT, -ECONNREFUSED, true},
-    {CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT, false},
-    {CURLE_SSL_CONNECT_ERROR, -EPROTO, true},
-    {CURLE_PEER_FAILED_VERIFICATION, -EKEYREJECTED, true},
-    {CURLE_SSL_CERTPROBLEM, -EKEYREJECTED, true},
-    {CURLE_SSL_CACERT_BADFILE, -EKEYREJECTED, true},
-    {CURLE_OUT_OF_MEMORY, -ENOMEM, false},
+    {CURLE_UNSUPPORTED_PROTOCOL, -EINVAL},
+    {CURLE_URL_MALFORMAT, -EINVAL},
+    {CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH},
+    {CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH},
+    {CURLE_COULDNT_CONNECT, -ECONNREFUSED},
+    {CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT},
+    {CURLE_SSL_CONNECT_ERROR, -EPROTO},
+    {CURLE_PEER_FAILED_VERIFICATION, -EKEYREJECTED},
+    {CURLE_SSL_CERTPROBLEM, -EKEYREJECTED},
+    {CURLE_SSL_CACERT_BADFILE, -EKEYREJECTED},
+    {CURLE_OUT_OF_MEMORY, -ENOMEM},
 };
 
 /* Keepalive alone does not notice a peer that is gone while bytes to it are on their way. */
@@ -42,6 +41,27 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
     (void)purpose;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof timeout_ms);
     return CURL_SOCKOPT_OK;
+}
+
+/*
+ * curl sends a request again by itself when a connection that was in use before turns out to be dead. For all it knows
+ * the server may have done what was asked, so that only reading may be repeated.
+ */
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is curl's
+static int on_sending(void *arg, char *to, char *from, int to_port, int from_port)
+{
+    struct http_call *call = arg;
+
+    (void)to;
+    (void)from;
+    (void)to_port;
+    (void)from_port;
+    if (!call->is_sent || call->is_reading) {
+        call->is_sent = true;
+        return CURL_PREREQFUNC_OK;
+    }
+    (void)err_set(&call->err, -ECONNRESET, "the connection was lost before an answer came");
+    return CURL_PREREQFUNC_ABORT;
 }
 
 static bool is_good(const struct http_call *call)
@@ -185,6 +205,7 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
     call->on_data = request->on_data;
     call->on_done = request->on_done;
     call->arg = request->arg;
+    call->is_reading = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
     call->idle_timeout = request->idle_timeout;
     call->last_byte = nsec_now_monotonic();
     strbuf_init(&call->body, request->body_max);
@@ -194,6 +215,8 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
     (void)curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->curl_text);
     (void)curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
     (void)curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+    (void)curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, on_sending);
+    (void)curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
     set_transport(call, request);
     set_headers(call, request);
     set_body(call, request);
@@ -240,10 +263,8 @@ void http_call_free(struct http_call *call)
 static void explain(struct http_call *call, CURLcode result, struct http_response *response)
 {
     const char *text = call->curl_text[0] ? call->curl_text : curl_easy_strerror(result);
-    curl_off_t sending_after = 0;
 
-    (void)curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &sending_after);
-    response->is_unsent = sending_after == 0 && response->status == 0;
+    response->is_unsent = !call->is_sent;
     if (call->err.code) {
         response->err = call->err;
         return;
@@ -253,7 +274,6 @@ static void explain(struct http_call *call, CURLcode result, struct http_respons
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         if (errors[i].curl != result)
             continue;
-        response->is_unsent |= errors[i].is_unsent && response->status == 0;
         (void)err_set(&response->err, errors[i].code, "%s", text);
         return;
     }

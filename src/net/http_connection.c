@@ -198,7 +198,7 @@ static void on_read(void *arg, const char *bytes, size_t len)
 
     if (!bytes) {
         http_connection_free(connection);
-    } else if (connection->is_answering) {
+    } else if (connection->is_answering || connection->more.is_queued) {
         strbuf_add(&connection->early, bytes, len);
         if (connection->early.is_cut)
             http_connection_free(connection);

@@ -42,6 +42,8 @@ struct http_call {
     nsec_t idle_timeout;
     nsec_t last_byte;
     bool is_started;    // curl has it
+    bool is_reading;    // may be asked twice
+    bool is_sent;       // the server may have seen it
     bool is_cancelled;  // is freed without a word as soon as curl can be entered
     struct err err;     // why we, not curl, ended it
     char curl_text[CURL_ERROR_SIZE];

@@ -161,15 +161,12 @@ static void on_bytes(uv_stream_t *uv, ssize_t len, const uv_buf_t *buffer)
 
     if (stream->is_closing || len == 0)
         return;
-    if (len < 0) {
-        break_off(stream);
-    } else if (!stream->ssl) {
+    if (len > 0 && !stream->ssl)
         stream->on_read(stream->arg, buffer->base, (size_t)len);
-    } else if (BIO_write(stream->from_peer, buffer->base, (int)len) == (int)len) {
+    else if (len > 0 && BIO_write(stream->from_peer, buffer->base, (int)len) == (int)len)
         decrypt(stream);
-    } else {
+    else
         break_off(stream);
-    }
 }
 
 void stream_read_start(struct stream *stream)

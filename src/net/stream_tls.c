@@ -18,6 +18,7 @@ static int tls_fail(struct err *err, const char *what)
 }
 
 /* Without this, OpenSSL asks on the terminal. */
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is OpenSSL's
 static int no_password(char *buffer, int size, int is_writing, void *arg)
 {
     (void)buffer;

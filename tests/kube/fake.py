@@ -1,5 +1,5 @@
-"""A scripted Kubernetes API server for tests of the client: it has objects, lists, watches and leases as the real one has
-them, and fails as it is told to. One thread a connection, HTTP/1.1, TLS."""
+"""A scripted Kubernetes API server for tests of the client: it has objects, lists, watches and leases as the real one
+has them, and fails as it is told to. One thread a connection, HTTP/1.1, TLS."""
 
 import collections
 import copy
@@ -110,8 +110,9 @@ class Api:
             key = (namespace, name)
             old = self.objects[plural].get(key)
             self.version += 1
-            made = {"metadata": {"namespace": namespace, "name": name, "uid": uid or (
-                old["metadata"]["uid"] if old else f"uid-{self.version}"), "resourceVersion": str(self.version)}, **fields}
+            uid = uid or (old["metadata"]["uid"] if old else f"uid-{self.version}")
+            made = {"metadata": {"namespace": namespace, "name": name, "uid": uid,
+                                 "resourceVersion": str(self.version)}, **fields}
             self.objects[plural][key] = made
             self.log.append((self.version, plural, "MODIFIED" if old else "ADDED", made))
             self.changed.notify_all()

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,9 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "net/loop.h"
+#include "net/test/certs.h"
 
 struct world {
     struct loop *loop;
@@ -162,6 +165,46 @@ static void requests_ahead_are_answered_in_order(void **state)
     world_done(&world);
 }
 
+static void many_requests_ahead_over_tls_are_answered_in_order(void **state)
+{
+    (void)state;
+    enum { COUNT = 2000 };
+    struct world world;
+    struct cert cert;
+    struct strbuf requests;
+    char answer[64 * 1024];
+    int seen = 0;
+
+    cert_init(&cert, NULL, "server", NULL);
+    world_init(&world, (struct http_server_options){.cert_pem = cert.cert_pem, .key_pem = cert.key_pem});
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL *ssl = SSL_new(context);
+    int fd = connect_to(&world);
+    assert_int_equal(SSL_set_fd(ssl, fd), 1);
+    assert_int_equal(SSL_connect(ssl), 1);
+
+    strbuf_init(&requests, 1 << 20);
+    for (int i = 0; i < COUNT; i++)
+        strbuf_addf(&requests, "GET /echo/%d HTTP/1.1\r\nHost: h\r\n\r\n", i);
+    strbuf_addstr(&requests, "GET /quit HTTP/1.1\r\nConnection: close\r\n\r\n");
+    assert_int_equal(SSL_write(ssl, requests.text, (int)requests.len), (int)requests.len);
+    strbuf_clear(&requests);
+    for (int got; (got = SSL_read(ssl, answer, sizeof answer)) > 0;)
+        strbuf_add(&requests, answer, (size_t)got);
+    for (const char *at = requests.text; (at = strstr(at, "[GET /echo/")); seen++)
+        assert_int_equal(strtol(at += strlen("[GET /echo/"), NULL, 10), seen);
+    assert_int_equal(seen, COUNT);
+
+    assert_int_equal(pthread_join(world.thread, NULL), 0);
+    http_server_free(world.server);
+    loop_free(world.loop);
+    SSL_free(ssl);
+    SSL_CTX_free(context);
+    assert_int_equal(close(fd), 0);
+    strbuf_done(&requests);
+    cert_done(&cert);
+}
+
 static void a_request_may_come_byte_by_byte(void **state)
 {
     (void)state;
@@ -269,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_ahead_are_answered_in_order),
+        cmocka_unit_test(many_requests_ahead_over_tls_are_answered_in_order),
         cmocka_unit_test(a_request_may_come_byte_by_byte),
         cmocka_unit_test(what_is_too_large_or_wrong_is_refused),
         cmocka_unit_test(old_clients_and_careful_ones_are_served),
