@@ -31,8 +31,6 @@ struct shared_gpu {
     gpu_group id;
     uint32_t next;       // in the node's list, NO_ID at its end
     uint32_t is_marked;  // the whole GPU counts as releasing, since everything on it is
-    uint32_t was_held;   // some pod was on it that was not just promised it
-    uint32_t unused_pad;
     int64_t used;
     int64_t allocated;
     int64_t releasing;

@@ -72,8 +72,6 @@ void shared_gpu_add(struct state *state, node_id id, gpu_group group, int64_t m,
 {
     struct shared_gpu *gpu = get(state, &state->nodes.items[id], group);
 
-    if (status != POD_PIPELINED && !gpu->was_held)
-        undo_set32(&state->undo, &gpu->was_held, 1);
     if (status == POD_RELEASING) {
         change(state, gpu, m, m, m);
         if (gpu->used != gpu->releasing)
@@ -129,7 +127,8 @@ bool shared_gpu_fits(const struct node *node, const struct shared_gpu *gpu, int6
 
 bool shared_gpu_fits_idle(const struct node *node, const struct shared_gpu *gpu, int64_t memory_mib)
 {
-    return gpu->was_held && node->gpu_memory_mib - gpu->allocated >= memory_mib;
+    /* KAI: also on one that was taken in this cycle and is only promised now, which may be in use still. */
+    return gpu->allocated > 0 && node->gpu_memory_mib - gpu->allocated >= memory_mib;
 }
 
 /* A part of a device's memory as hundredths of the device, rounded up. */

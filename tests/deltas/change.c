@@ -460,6 +460,14 @@ static bool nothing_changes(struct play *play, struct chance *chance)
     return true;
 }
 
+/* Settled without a cycle: what changed must not be lost on the engine. */
+static bool state_is_settled(struct play *play, struct chance *chance)
+{
+    (void)chance;
+    state_settle(play->state);
+    return true;
+}
+
 static bool time_passes(struct play *play, struct chance *chance)
 {
     static const nsec_t spans[] = {NSEC_PER_SEC, 20 * NSEC_PER_SEC, 3 * NSEC_PER_MIN};
@@ -497,6 +505,7 @@ static const struct change_row {
     {"claim goes", claim_goes, 1},
     {"thing changes", thing_changes, 3},
     {"nothing changes", nothing_changes, 4},
+    {"state is settled", state_is_settled, 3},
     {"time passes", time_passes, 6},
 };
 

@@ -8,6 +8,8 @@
 /* Dimensions of nodes, as the tables name them. */
 enum { ROOM_CPU, ROOM_MEMORY, ROOM_PODS, ROOM_GPU, ROOM_MIG_1, ROOM_MIG_3, ROOM_NIC, ROOM_COUNT };
 
+enum { ROOM_ZONES = 4 };
+
 /* A shared GPU with more on it than it has. */
 struct crowded_gpu {
     uint8_t node;
@@ -20,6 +22,7 @@ struct room {
     int64_t over[WORLD_NODES][ROOM_COUNT];
     struct crowded_gpu crowded[WORLD_PODS * WORLD_DEVICES];
     uint32_t crowded_count;
+    int64_t zone_over[WORLD_NODES][ROOM_ZONES][2];  // CPU and GPU of NUMA zones
 };
 
 void room_count(const struct world *world, struct room *ret);

@@ -134,6 +134,38 @@ static void count_groups(const struct world *world, uint32_t node, struct room *
     }
 }
 
+/* What pods that stay draw from the zones of their nodes, beyond what a zone has. */
+static void count_zones(const struct world *world, uint32_t node, struct room *ret)
+{
+    const struct numa_row *row = &numa_rows[world->nodes[node].numa];
+    int64_t room[ROOM_COUNT] = {0};
+
+    count_capacity(world, node, room);
+    for (uint32_t z = 0; z < row->zones; z++) {
+        ret->zone_over[node][z][0] = -(room[ROOM_CPU] / row->zones / 1000 * 1000);
+        ret->zone_over[node][z][1] = -(room[ROOM_GPU] / GPU_ONE / row->zones * GPU_ONE);
+    }
+    for (uint32_t p = 0; p < WORLD_PODS; p++) {
+        const struct world_pod *pod = &world->pods[p];
+        bool stays = pod_uses_node(pod) && status_in(pod->status, ALLOCATED_SET);
+        for (uint32_t d = 0; stays && pod->node == node && d < pod->draw_count; d++) {
+            uint32_t zone = (uint32_t)strtoul(pod->draws[d].zone + strlen("node-"), NULL, 10);
+            if (zone < row->zones)
+                ret->zone_over[node][zone][room_of(pod->draws[d].resource) == ROOM_GPU] += pod->draws[d].amount;
+        }
+    }
+}
+
+static void check_zones(const struct cycle *cycle, const struct room *now)
+{
+    for (uint32_t i = 0; i < WORLD_NODES; i++)
+        for (uint32_t z = 0; z < ROOM_ZONES; z++)
+            for (uint32_t r = 0; r < 2; r++)
+                if (now->zone_over[i][z][r] > MAX(cycle->room.zone_over[i][z][r], INT64_C(0)))
+                    play_fail(cycle->play, "over-commitment", "zone %u of node %s has %" PRId64 " too much on it", z,
+                              world_name(KIND_NODE, i), now->zone_over[i][z][r]);
+}
+
 void room_count(const struct world *world, struct room *ret)
 {
     memset(ret, 0, sizeof *ret);
@@ -148,6 +180,7 @@ void room_count(const struct world *world, struct room *ret)
                 take_request(&world->pods[p], room);
         room[ROOM_GPU] -= count_claimed(world, i) * GPU_ONE;
         count_groups(world, i, ret, room);
+        count_zones(world, i, ret);
         for (uint32_t r = 0; r < ROOM_COUNT; r++)
             ret->over[i][r] = MAX(-room[r], INT64_C(0));
     }
@@ -166,6 +199,7 @@ void check_room(const struct cycle *cycle)
     struct room now;
 
     room_count(&cycle->play->world, &now);
+    check_zones(cycle, &now);
     for (uint32_t i = 0; i < WORLD_NODES; i++)
         for (uint32_t r = 0; r < ROOM_COUNT; r++)
             if (now.over[i][r] > cycle->room.over[i][r])

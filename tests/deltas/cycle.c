@@ -29,6 +29,14 @@ static void compare(const struct play *play, const char *what, char *kept, char 
     free(anew);
 }
 
+/* The same, and it becomes part of the outcome. */
+static void compare_outcome(struct play *play, const char *what, char *kept, char *anew)
+{
+    for (const char *at = kept; *at; at++)
+        play->outcome = (play->outcome ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    compare(play, what, kept, anew);
+}
+
 static void compare_states(const struct play *play, const char *what, const struct state *anew)
 {
     compare(play, what, dump_state(play->state), dump_state(anew));
@@ -242,7 +250,7 @@ static void run_action(struct cycle *cycle, struct engine *anew, const struct st
     engine_run(play->engine, action);
     engine_run(anew, action);
     const struct decision *decisions = engine_decisions(play->engine, &count);
-    compare(play, "decisions", dump_decisions(play->engine, play->state), dump_decisions(anew, state));
+    compare_outcome(play, "decisions", dump_decisions(play->engine, play->state), dump_decisions(anew, state));
     /* Stale gangs are marked, which is no decision. */
     if (count == first && action != ACTION_STALE_GANG)
         check_image(play, &before, action_name(action));
@@ -288,12 +296,12 @@ size_t play_cycle(struct play *play, struct chance *chance, const enum action *a
     check_queue_books(&cycle);
     engine_open(play->engine, play->world.now);
     engine_open(anew, play->world.now);
-    compare(play, "shares", dump_shares(play->engine, play->state), dump_shares(anew, state));
+    compare_outcome(play, "shares", dump_shares(play->engine, play->state), dump_shares(anew, state));
     for (uint32_t i = 0; i < count; i++)
         run_action(&cycle, anew, state, actions[i]);
     /* Other actions only add to what allocate says. */
     if (actions[0] == ACTION_ALLOCATE)
-        compare(play, "verdicts", dump_verdicts(play->engine, play->state), dump_verdicts(anew, state));
+        compare_outcome(play, "verdicts", dump_verdicts(play->engine, play->state), dump_verdicts(anew, state));
     compare_states(play, "state after actions", state);
     if (explains)
         check_explanations(play);

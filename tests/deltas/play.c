@@ -74,6 +74,7 @@ static void say_config(const struct play *play)
 
 static void end(struct play *play)
 {
+    BUG_ON(state_bytes(play->state) == 0 || engine_bytes(play->engine) == 0);
     engine_free(play->engine);
     state_free(play->state);
     vec_done(&play->evictions);
@@ -113,7 +114,7 @@ static void take_step(struct play *play, struct chance *chance)
     }
 }
 
-void play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally)
+uint64_t play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally)
 {
     struct play play = {.seed = seed, .is_loud = is_loud, .tally = tally};
     struct chance chance = chance_of_seed(seed, 0);
@@ -131,6 +132,7 @@ void play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct
     if (!(mask->steps[play.step / 64] >> play.step % 64 & 1))
         play_settle(&play, &chance);
     end(&play);
+    return play.outcome;
 }
 
 void play_bytes(const uint8_t *bytes, size_t count)

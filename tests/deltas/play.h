@@ -33,6 +33,7 @@ struct play {
     uint32_t cycles;
     bool is_loud;      // every step is told
     bool is_aborting;  // a failure aborts, for a fuzzer
+    uint64_t outcome;  // what was decided and said so far, as one number
     struct tally *tally;
     VEC(struct eviction) evictions;  // of all cycles
 };
@@ -85,5 +86,6 @@ struct play_mask {
 
 enum { PLAY_STEPS = 70 };
 
-void play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally);
+/* Returns all that was decided and said, as one number. */
+uint64_t play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally);
 void play_bytes(const uint8_t *bytes, size_t count);

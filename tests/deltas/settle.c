@@ -176,21 +176,26 @@ static bool has_events(const struct world *world)
     return false;
 }
 
-/* Whoever is still evicted in the last cycles must have a reason that is known. */
+/* What still goes on in the last cycles must have a reason that is known; other evictions may follow from it. */
 static void blame(struct play *play, bool is_known_picture)
 {
     bool is_seen[_UNREST_MAX] = {false};
+    bool is_explained = false;
+    const struct eviction *last = NULL;
 
     vec_foreach (&play->evictions, eviction) {
         if (eviction->cycle + LAST_CYCLES < play->cycles)
             continue;
         enum unrest unrest = explain_eviction(&play->world, eviction);
-        if (unrest == _UNREST_MAX)
-            play_fail(play, "unrest", "%d cycles without any change: %s still evicts pod %s/%s%s", SETTLE_CYCLES,
-                      action_name(eviction->action), world_namespace(KIND_POD, eviction->pod),
-                      world_name(KIND_POD, eviction->pod), is_known_picture ? ", pods are where they were before" : "");
-        is_seen[unrest] = true;
+        last = eviction;
+        if (unrest != _UNREST_MAX)
+            is_seen[unrest] = true;
+        is_explained |= unrest != _UNREST_MAX;
     }
+    if (last && !is_explained)
+        play_fail(play, "unrest", "%d cycles without any change: %s still evicts pod %s/%s%s", SETTLE_CYCLES,
+                  action_name(last->action), world_namespace(KIND_POD, last->pod), world_name(KIND_POD, last->pod),
+                  is_known_picture ? ", pods are where they were before" : "");
     for (enum unrest unrest = 0; unrest < _UNREST_MAX; unrest++)
         play->tally->restless[unrest] += is_seen[unrest];
 }

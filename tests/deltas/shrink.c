@@ -48,7 +48,7 @@ static void try_mask(uint64_t seed, const struct play_mask *mask, char reason[st
         (void)close(STDERR_FILENO);
         (void)close(ends[0]);
         (void)close(ends[1]);
-        play_seed(seed, mask, false, &tally);
+        (void)play_seed(seed, mask, false, &tally);
         _exit(0);
     }
     (void)close(ends[1]);

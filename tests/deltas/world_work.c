@@ -109,6 +109,7 @@ void tell_queue(const struct world *world, struct state *state, uint32_t i)
     const struct world_queue *queue = &world->queues[i];
     struct queue_spec spec = {
         .name = world_name(KIND_QUEUE, i),
+        .uid = i % 3 ? NULL : world_name(KIND_GANG, WORLD_QUEUES - i),  // some other order than that of the names
         .parent = queue->is_parent_lost      ? "nobody"
                   : queue->parent == NOWHERE ? NULL
                                              : world_name(KIND_QUEUE, queue->parent),

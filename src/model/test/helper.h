@@ -182,8 +182,8 @@ static void dump_lists(struct dump *dump, const struct node *node)
         const struct shared_gpu *gpu = state_shared_gpu(state, i);
 
         dump_group(dump, gpu->id);
-        strbuf_addf(&dump->out, ":%" PRId64 ",%" PRId64 ",%" PRId64 ",%u,%u", gpu->used, gpu->allocated, gpu->releasing,
-                    gpu->is_marked, gpu->was_held);
+        strbuf_addf(&dump->out, ":%" PRId64 ",%" PRId64 ",%" PRId64 ",%u", gpu->used, gpu->allocated, gpu->releasing,
+                    gpu->is_marked);
     }
     strbuf_addstr(&dump->out, "} held{");
     for (uint32_t i = node->first_held; i != NO_ID; i = state_held(state, i)->next) {
