@@ -21,13 +21,15 @@ test: ## build with sanitizers and run every test suite
 	scripts/install-deps test
 	scripts/install-deps ui
 	scripts/install-deps fuzz
+	scripts/install-deps cluster
+	python3 tests/cluster/build.py
 	scripts/build build/asan -Doptimization=1 -Db_sanitize=address,undefined
 	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
 
 cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs on it
 	scripts/install-deps cluster
 	python3 tests/cluster/build.py
-	python3 tests/cluster/run.py
+	tests/cluster/run
 
 bench: build ## run the benchmarks and print their figures
 	bench/run
