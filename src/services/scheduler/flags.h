@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+/* What the scheduler is told on its command line: KAI's flags under KAI's names, and Muster's own at the end. */
+struct scheduler_flags {
+    const char *scheduler_name;
+    const char *namespace;       // of the lease
+    const char *scheduler_conf;  // path of the configuration; "": built in
+    nsec_t schedule_period;      // the longest time between two cycles while something waits
+    bool leader_elect;
+    const char *nodepool_label_key;
+    const char *partition_label_value;
+    const char *queue_label_key;
+    const char *listen_address;
+    int64_t plugin_server_port;
+    bool enable_profiler;
+    int64_t profiler_port;
+    const char *metrics_namespace;
+    const char *reservation_app_label;
+    bool restrict_node_scheduling;
+    const char *cpu_worker_label_key;
+    const char *gpu_worker_label_key;
+    const char *mig_worker_label_key;
+    int64_t max_consolidation_preemptees;
+    bool detailed_fit_errors;
+    bool update_pod_eviction_condition;
+    bool schedule_csi_storage;
+    bool use_scheduling_signatures;
+    bool full_hierarchy_fairness;
+    bool allow_consolidating_reclaim;
+    int64_t status_workers;
+    nsec_t staleness_grace;
+    nsec_t stuck_threshold;
+    double qps;
+    double burst;
+
+    const char *bind_requests;  // "auto": only where a bind takes more than binding; "always": as KAI does
+    const char *journal;        // file that deltas and decisions are written to; "": none
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+#include "base/time.h"
+#include "engine/action.h"
+#include "model/ids.h"
+
+struct config;
+struct decision;
+struct engine;
+struct err;
+struct kube_client;
+struct loop;
+struct object;
+struct object_kind;
+struct object_options;
+struct scheduler_flags;
+struct settings;
+struct state;
+
+/*
+ * Whoever looks on while the scheduler works: metrics, the journal, what is served over HTTP. An observer sees everything
+ * that goes into the state, every cycle and every decision, in the order in which they happen, and changes none of it.
+ */
+
+/* What the scheduler works with; good until the observer is freed. */
+struct scheduler_view {
+    struct loop *loop;
+    struct kube_client *client;             // for what is not kept: whole objects, the server's version
+    const struct scheduler_flags *flags;    // services/scheduler/flags.h
+    const struct settings *settings;        // configuration and flags in KAI's words
+    const struct config *config;            // the same in the engine's
+    const struct object_options *options;   // how objects are read; `now` is that of the last delta
+    const struct state *state;              // settled from on_cycle_begin to on_cycle_end
+    struct engine *engine;                  // open likewise, for verdicts, shares and explanations
+    const bool *is_leading;                 // decides, or only follows
+};
+
+enum { CYCLE_ID_MAX = 8 };
+
+/* One cycle. Times of its parts are on the monotonic clock; those that are not over yet are 0. */
+struct scheduler_cycle {
+    uint64_t number;          // from 1 on
+    char id[CYCLE_ID_MAX];    // six random letters, as in the log
+    nsec_t now;               // the cycle's time: what the engine was told
+    nsec_t begun;
+    nsec_t took_in;           // deltas were settled
+    nsec_t opened;            // shares were divided
+    nsec_t ran[_ACTION_MAX];  // how long each action took; 0: not configured
+    nsec_t ended;             // set in on_cycle_end
+    size_t deltas;            // that came since the last cycle
+};
+
+/*
+ * Functions that are NULL are not called. `object` and all that it points to are borrowed for the call.
+ */
+struct scheduler_observer {
+    void *arg;
+
+    /* An object was put into the state. A pod's `gang` and `pod_set` are set where the scheduler grouped it itself, and
+     * then its made PodGroup came before it. */
+    void (*on_object)(void *arg, const struct object *object);
+
+    /* An object is gone, or is not ours any more. */
+    void (*on_dropped)(void *arg, const struct object_kind *kind, const char *namespace, const char *name);
+
+    /* The scheduler itself moved the pod: a bind or an eviction under way or undone, a BindRequest that came before its
+     * pod's next version. What it is now stands in the state. */
+    void (*on_moved)(void *arg, pod_id pod);
+
+    /* Times of the gang that the cluster does not show yet (start, eviction, staleness), or shows now. */
+    void (*on_gang_times)(void *arg, gang_id gang);
+
+    void (*on_cycle_begin)(void *arg, const struct scheduler_cycle *cycle);
+
+    /* After the last action and before it is carried out, in order. */
+    void (*on_decision)(void *arg, const struct scheduler_cycle *cycle, const struct decision *decision);
+
+    void (*on_cycle_end)(void *arg, const struct scheduler_cycle *cycle);
+
+    /* Carried out, or not: `err` is NULL when the server has done it. `took` from the decision on. */
+    void (*on_carried_out)(void *arg, const struct decision *decision, nsec_t took, const struct err *err);
+
+    void (*free)(void *arg);
+};
+
+/*
+ * Makes an observer: returns 1 with `*ret` filled, 0 when the flags want none, or a negative errno that ends the start.
+ * What an observer serves over HTTP it serves on a port of its own, or by a row in serve.c.
+ */
+typedef int (*scheduler_observer_fn)(const struct scheduler_view *view, struct scheduler_observer *ret,
+                                     struct err *err);
+
+/* All makers, ended by NULL: observers.c. */
+extern const scheduler_observer_fn scheduler_observers[];
