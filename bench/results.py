@@ -1,0 +1,38 @@
+"""RESULTS.md, a section a benchmark: each replaces its own and leaves the others alone."""
+
+import os
+import pathlib
+import platform
+
+PATH = pathlib.Path(__file__).resolve().parent / "RESULTS.md"
+TITLE = "# Benchmarks"
+ORDER = ["One cycle on a large cluster", "A cluster that is already there", "How the cost grows",
+         "A month in a minute", "On Kubernetes", "On the H200"]
+
+
+def machine():
+    """The shape of this machine."""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        name = platform.machine()
+    return f"{name}, {os.cpu_count()} cores"
+
+
+def table(titles, rows):
+    """Lines of a table; all columns but the first hold figures."""
+    lines = ["| " + " | ".join(titles) + " |", "|---|" + "--:|" * (len(titles) - 1)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def write_section(title, lines):
+    """Replaces the section of this title, or adds it where it belongs."""
+    text = PATH.read_text() if PATH.is_file() else TITLE + "\n"
+    sections = {}
+    for part in text.split("\n## ")[1:]:
+        name, _, body = part.partition("\n")
+        sections[name] = body.strip("\n")
+    sections[title] = "\n".join(lines).strip("\n")
+    names = [name for name in ORDER if name in sections] + [name for name in sections if name not in ORDER]
+    PATH.write_text(TITLE + "\n" + "".join(f"\n## {name}\n\n{sections[name]}\n" for name in names))
