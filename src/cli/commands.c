@@ -24,12 +24,14 @@ static const char *const scenario_examples[] = {
 static const struct command_option why_options[] = {
     {'o', "output", "table|json", output_choices, "what to print: a tree for people (default), or JSON"},
     {0, "id", "ID", NULL, "the scenario to look at, where a file holds several"},
+    {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},
 };
 
 static const char *const why_examples[] = {
     "muster why batch-index examples/three-teams.json",
     "muster why team-a/train-llm nodes.yaml queues.yaml jobs/",
     "muster why -o json train-llm-0 snapshot.zip",
+    "muster why team-a/train-llm kube:",
     NULL,
 };
 
@@ -37,6 +39,7 @@ static const struct command_option simulate_options[] = {
     {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},
     {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},
     {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
+    {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},
     {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
     {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
     {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
@@ -47,6 +50,7 @@ static const char *const simulate_examples[] = {
     "muster simulate examples/three-teams/cluster.yaml jobs/",
     "muster simulate examples/three-teams/cluster.yaml --trace examples/three-teams/day.csv --report day.html",
     "muster simulate -o json snapshot.zip",
+    "muster simulate kube: new-job.yaml",
     NULL,
 };
 
@@ -56,6 +60,7 @@ static const struct command_option compare_options[] = {
     {'w', "with", "PATH", NULL, "more of the cluster, the same for both; may be given several times"},
     {0, "require", "BOUND", NULL, "such as 'p95_wait(queue=research)<30m', of B; may be given several times"},
     {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
+    {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},
     {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
     {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
     {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
@@ -64,6 +69,7 @@ static const struct command_option compare_options[] = {
 
 static const char *const compare_examples[] = {
     "muster compare quotas.yaml new-quotas.yaml --with nodes.yaml --trace week.csv",
+    "muster compare quotas.yaml new-quotas.yaml --with kube:prod --trace week.csv",
     "muster compare a/ b/ --trace week.csv --require 'p95_wait(queue=research)<30m' --require 'use>=0.98*A'",
     NULL,
 };
@@ -130,7 +136,9 @@ const struct command commands[] = {
         .text =
             "WORKLOAD is the name of a gang, a pod or a job, or namespace/name. PATH is a scenario, or manifests, "
             "folders of\n"
-            "them, or a snapshot. Every remedy that is named was tried on a copy of the cluster, and found to work.\n",
+            "them, a snapshot, or kube: or kube:CONTEXT for a running cluster, of which nothing but lists are asked "
+            "for. Every\n"
+            "remedy that is named was tried on a copy of the cluster, and found to work.\n",
         .options = why_options,
         .option_count = ARRAY_LEN(why_options),
         .examples = why_examples,
@@ -138,11 +146,14 @@ const struct command commands[] = {
     },
     {
         .name = "simulate",
-        .summary = "play a cluster from files until nothing changes, or through a trace",
+        .summary = "play a cluster until nothing changes, or through a trace",
         .usage = "[OPTION...] PATH...",
-        .text = "PATH is Kubernetes manifests, a folder of them, a snapshot of KAI's scheduler, or a scenario. Without "
-                "a trace, cycles\n"
-                "run until nothing changes; with one, work comes and goes as the trace says, in virtual time.\n",
+        .text =
+            "PATH is Kubernetes manifests, a folder of them, a snapshot of KAI's scheduler, a scenario, or kube: or "
+            "kube:CONTEXT\n"
+            "for a running cluster, of which nothing but lists are asked for. Without a trace, cycles run until "
+            "nothing\n"
+            "changes; with one, work comes and goes as the trace says, in virtual time.\n",
         .options = simulate_options,
         .option_count = ARRAY_LEN(simulate_options),
         .examples = simulate_examples,

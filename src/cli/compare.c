@@ -24,6 +24,7 @@ enum {
     OPTION_WITH,
     OPTION_REQUIRE,
     OPTION_REPORT,
+    OPTION_KUBECONFIG,
     OPTION_UNTIL,
     OPTION_GRACE,
     OPTION_USAGE_WINDOW,
@@ -34,6 +35,7 @@ struct call {
     bool as_json;
     const char *trace;
     const char *report;
+    const char *kubeconfig;
     VEC(const char *) with;  // read for both
     VEC(struct bound) bounds;
     struct moment until;
@@ -43,13 +45,15 @@ struct call {
 static int play(struct call *call, const char *path, struct simulation *sim, const struct trace *trace, struct err *err)
 {
     VEC(const char *) paths = {0};
+    struct cluster_source source;
     struct progress progress;
     int r;
 
     vec_foreach (&call->with, with)
         vec_push(&paths, *with);
     vec_push(&paths, path);
-    r = simulation_load(sim, paths.items, paths.len, err);
+    cluster_source_init(&source, call->kubeconfig);
+    r = simulation_load(sim, &source.options, paths.items, paths.len, err);
     vec_done(&paths);
     if (r < 0)
         return r;
@@ -155,6 +159,9 @@ static int read_option(struct call *call, int option, const char *value, struct 
         return r;
     case OPTION_REPORT:
         call->report = value;
+        return 0;
+    case OPTION_KUBECONFIG:
+        call->kubeconfig = value;
         return 0;
     case OPTION_UNTIL:
         return moment_parse(value, &call->until, err);

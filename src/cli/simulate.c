@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster simulate: a cluster from files, until nothing changes or through a trace. */
+/* muster simulate: a cluster, until nothing changes or through a trace. */
 #include "sim/simulate.h"
 
 #include <errno.h>
@@ -19,6 +19,7 @@ enum {
     OPTION_OUTPUT,
     OPTION_TRACE,
     OPTION_REPORT,
+    OPTION_KUBECONFIG,
     OPTION_UNTIL,
     OPTION_GRACE,
     OPTION_USAGE_WINDOW,
@@ -29,6 +30,7 @@ struct call {
     bool as_json;
     const char *trace;
     const char *report;
+    const char *kubeconfig;
     struct moment until;
     struct play_options options;
 };
@@ -86,12 +88,14 @@ static int play(struct simulation *sim, struct call *call, const struct trace *t
 static int simulate(struct call *call, const char *const *paths, size_t count)
 {
     struct simulation sim;
+    struct cluster_source source;
     struct trace trace;
     struct err err = {0};
     int r;
 
     trace_init(&trace);
-    r = simulation_load(&sim, paths, count, &err);
+    cluster_source_init(&source, call->kubeconfig);
+    r = simulation_load(&sim, &source.options, paths, count, &err);
     if (r >= 0)
         warn_about(&sim);
     if (r >= 0 && call->trace)
@@ -114,6 +118,9 @@ static int read_option(struct call *call, int option, const char *value, struct 
         return 0;
     case OPTION_REPORT:
         call->report = value;
+        return 0;
+    case OPTION_KUBECONFIG:
+        call->kubeconfig = value;
         return 0;
     case OPTION_UNTIL:
         return moment_parse(value, &call->until, err);

@@ -81,6 +81,14 @@ int play_flag_set(struct play_options *options, enum play_flag flag, const char 
     return 0;
 }
 
+void cluster_source_init(struct cluster_source *source, const char *kubeconfig)
+{
+    *source = (struct cluster_source){
+        .live = {.kubeconfig = kubeconfig},
+        .options = {.now = nsec_now_wall(), .read_live = live_read, .live_arg = &source->live},
+    };
+}
+
 void warn_about(const struct simulation *sim)
 {
     const struct object_notes *notes = &sim->notes.found;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "base/macros.h"
+#include "services/live/live.h"
+#include "sim/cluster_files.h"
 #include "sim/play.h"
 
 struct err;
@@ -37,6 +39,17 @@ nsec_t moment_at(const struct moment *moment, nsec_t start);
 enum play_flag { FLAG_GRACE, FLAG_USAGE_WINDOW, FLAG_USAGE_HALF_LIFE };
 
 MUST_CHECK int play_flag_set(struct play_options *options, enum play_flag flag, const char *value, struct err *err);
+
+/*
+ * How commands read clusters: files, and with PATH "kube:" or "kube:CONTEXT" a running one. `kubeconfig` is NULL for
+ * where kubectl looks.
+ */
+struct cluster_source {
+    struct live_source live;
+    struct cluster_options options;  // points to `live`
+};
+
+void cluster_source_init(struct cluster_source *source, const char *kubeconfig);
 
 /* Warnings of reading the cluster, on standard error. */
 void warn_about(const struct simulation *sim);

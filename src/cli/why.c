@@ -17,12 +17,13 @@
 #include "text/json.h"
 #include "text/table.h"
 
-enum { OPTION_OUTPUT, OPTION_ID };
+enum { OPTION_OUTPUT, OPTION_ID, OPTION_KUBECONFIG };
 #define FILE_MAX ((size_t)1 << 30)
 
 struct call {
     const char *workload;
     const char *id;  // of the scenario, where a file holds several; NULL: any
+    const char *kubeconfig;
     bool as_json;
     FILE *out;
 };
@@ -85,8 +86,11 @@ static int answer_scenario(const struct call *call, const char *path, struct err
 static int answer_cluster(const struct call *call, const char *const *paths, size_t count, struct err *err)
 {
     struct simulation sim;
-    int r = simulation_load(&sim, paths, count, err);
+    struct cluster_source source;
+    int r;
 
+    cluster_source_init(&source, call->kubeconfig);
+    r = simulation_load(&sim, &source.options, paths, count, err);
     if (r >= 0) {
         warn_about(&sim);
         r = answer(call, sim.state, &sim.config, sim.start, err);
@@ -138,8 +142,10 @@ int run_why(const struct command *command, struct arguments *arguments)
     while ((option = arguments_next(arguments)) >= 0) {
         if (option == OPTION_OUTPUT)
             call.as_json = strcmp(arguments->value, "json") == 0;
-        else
+        else if (option == OPTION_ID)
             call.id = arguments->value;
+        else
+            call.kubeconfig = arguments->value;
     }
     if (option == ARGUMENT_HELP)
         return command_help(command);

@@ -170,6 +170,11 @@ const struct object_kind *object_kind_find(const char *api_version, const char *
     return object_kind_of(api_group(api_version, group), kind);
 }
 
+const struct object_kind *object_kind_at(size_t index)
+{
+    return index < ARRAY_LEN(kinds) ? &kinds[index] : NULL;
+}
+
 size_t object_kind_index(const struct object_kind *kind)
 {
     return (size_t)(kind - kinds);

@@ -52,6 +52,9 @@ const struct object_kind *object_kind_find(const char *api_version, const char *
 /* The row of a kind by its API group; NULL when it is not known. */
 const struct object_kind *object_kind_of(const char *group, const char *kind);
 
+/* The rows of the table one by one; NULL behind the last one. */
+const struct object_kind *object_kind_at(size_t index);
+
 /* The place of a row in the table, which is also the order of kinds in one phase. */
 size_t object_kind_index(const struct object_kind *kind);
 

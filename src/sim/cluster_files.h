@@ -9,13 +9,23 @@
 #include "base/time.h"
 #include "objects/notes.h"
 
+struct cluster_reading;
 struct config;
 struct err;
 struct state;
 
 /*
- * A cluster from files: Kubernetes manifests, what `kubectl get -o yaml` prints, snapshots of KAI's scheduler.
+ * A cluster from files: Kubernetes manifests, what `kubectl get -o yaml` prints, snapshots of KAI's scheduler; and a
+ * running one, where the caller knows how to read that.
  */
+
+/* A path that begins so is a running cluster; what follows is the context of a kubeconfig, "" for the current one. */
+#define CLUSTER_LIVE "kube:"
+
+bool cluster_path_is_live(const char *path);
+
+/* Adds the objects of a running cluster to the reading (cluster_reading_add_live). */
+typedef int (*cluster_live_fn)(void *arg, const char *context, struct cluster_reading *reading, struct err *err);
 
 /* What reading has to tell besides the cluster. */
 struct cluster_notes {
@@ -35,6 +45,8 @@ struct cluster_options {
     const char *partition;  // its label's value; "": what has no label
     nsec_t now;             // tells pods that are stuck in leaving; 0: none are
     nsec_t undated_from;  // the creation time of the first object that has none; each further one is a nanosecond later
+    cluster_live_fn read_live;  // NULL: every path is a file's
+    void *live_arg;
 };
 
 /*

@@ -67,8 +67,18 @@ static nsec_t latest_time(const struct state *state)
     return latest < 24 * NSEC_PER_HOUR ? TRACE_ORIGIN : latest + NSEC_PER_SEC;
 }
 
-int simulation_load(struct simulation *sim, const char *const *paths, size_t path_count, struct err *err)
+static bool has_live(const char *const *paths, size_t path_count)
 {
+    for (size_t i = 0; i < path_count; i++)
+        if (cluster_path_is_live(paths[i]))
+            return true;
+    return false;
+}
+
+int simulation_load(struct simulation *sim, const struct cluster_options *options, const char *const *paths,
+                    size_t path_count, struct err *err)
+{
+    struct cluster_options own = *options;
     int r;
 
     *sim = (struct simulation){0};
@@ -77,10 +87,13 @@ int simulation_load(struct simulation *sim, const char *const *paths, size_t pat
     if (r != 0)
         return MIN(r, 0);
     sim->state = state_new();
-    r = cluster_read(sim->state, &sim->config, paths, path_count, &sim->notes, err);
+    /* Time passes for a running cluster alone; what files bring to it without a date comes now. */
+    own.now = has_live(paths, path_count) ? options->now : 0;
+    own.undated_from = own.now;
+    r = cluster_read_with(&own, sim->state, &sim->config, paths, path_count, &sim->notes, err);
     if (r < 0)
         return r;
-    sim->start = latest_time(sim->state);
+    sim->start = own.now ? own.now : latest_time(sim->state);
     return 0;
 }
 

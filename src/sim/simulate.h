@@ -23,14 +23,16 @@ struct simulation {
     struct config config;
     struct cluster_notes notes;
     struct play play;
-    nsec_t start;      // the latest time that the files name, or the start of traces
+    nsec_t start;      // the latest time that the files name, now for a running cluster, or the start of traces
     bool is_scenario;  // the cluster came as a scenario, whose own are the next two
     struct scenario scenario;
     yyjson_doc *doc;
 };
 
-/* Manifests, folders and snapshots, or one scenario. simulation_done is called in any case. */
-MUST_CHECK int simulation_load(struct simulation *sim, const char *const *paths, size_t path_count, struct err *err);
+/* Manifests, folders, snapshots and running clusters, or one scenario; `options.now` is when a running one was asked.
+ * simulation_done is called in any case. */
+MUST_CHECK int simulation_load(struct simulation *sim, const struct cluster_options *options, const char *const *paths,
+                               size_t path_count, struct err *err);
 
 /* Plays it once. `trace` may be NULL; `options` are taken as they are but for the start. */
 MUST_CHECK int simulation_run(struct simulation *sim, const struct play_options *options, const struct trace *trace,
