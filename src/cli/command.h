@@ -21,6 +21,7 @@ struct command_option {
 
 struct arguments;
 struct err;
+struct service_kind;
 
 /* What completion offers for what is no option, besides the words of the command. */
 enum command_operands { OPERANDS_PATHS, OPERANDS_COMMANDS, OPERANDS_NONE };
@@ -32,8 +33,9 @@ struct command {
     const char *text;     // what it does, lines of their own
     const struct command_option *options;
     size_t option_count;
-    const char *const *examples;  // ended by NULL
-    const char *const *words;     // that the first operand can be, ended by NULL; NULL: any
+    const struct service_kind *service;  // whose flags are the options instead; `run` is run_service then
+    const char *const *examples;         // ended by NULL
+    const char *const *words;            // that the first operand can be, ended by NULL; NULL: any
     enum command_operands operands;
     int (*run)(const struct command *command, struct arguments *arguments);
 };
@@ -45,6 +47,13 @@ const struct command *command_find(const char *name);
 
 /* Runs what the arguments of the program say; returns its exit status. */
 int command_main(int argc, char **argv);
+
+/* The options of a command, whether it has a table of its own or is a service. */
+size_t command_option_count(const struct command *command);
+struct command_option command_option_at(const struct command *command, size_t i);
+
+/* What an option of a service is when it is not given; "" when help says it, or nothing does. */
+const char *command_option_default(const struct command *command, size_t i);
 
 /* The arguments of one command, read one by one. */
 struct arguments {
@@ -102,6 +111,7 @@ int run_completion(const struct command *command, struct arguments *arguments);
 int run_help(const struct command *command, struct arguments *arguments);
 int run_man(const struct command *command, struct arguments *arguments);
 int run_scenario(const struct command *command, struct arguments *arguments);
+int run_service(const struct command *command, struct arguments *arguments);
 int run_simulate(const struct command *command, struct arguments *arguments);
 int run_trace(const struct command *command, struct arguments *arguments);
 int run_why(const struct command *command, struct arguments *arguments);

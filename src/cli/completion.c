@@ -75,12 +75,12 @@ static void bash_value(const struct command_option *option)
 static void bash_words(const struct command *command)
 {
     (void)fputs("            if [[ $cur == -* ]]; then\n                words='", stdout);
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct command_option *option = &command->options[i];
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        const struct command_option option = command_option_at(command, i);
 
-        if (option->short_name)
-            (void)printf("-%c ", option->short_name);
-        (void)printf("--%s ", option->long_name);
+        if (option.short_name)
+            (void)printf("-%c ", option.short_name);
+        (void)printf("--%s ", option.long_name);
     }
     (void)fputs("-h --help'\n            else\n                words='", stdout);
     print_operands(command);
@@ -90,9 +90,11 @@ static void bash_words(const struct command *command)
 static void bash_command(const struct command *command)
 {
     (void)printf("    %s)\n        case $prev in\n", command->name);
-    for (size_t i = 0; i < command->option_count; i++) {
-        if (command->options[i].value)
-            bash_value(&command->options[i]);
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        const struct command_option option = command_option_at(command, i);
+
+        if (option.value)
+            bash_value(&option);
     }
     (void)puts("        *)");
     bash_words(command);
@@ -181,8 +183,11 @@ static void zsh_option(const struct command_option *option)
 static void zsh_command(const struct command *command)
 {
     (void)printf("    %s)\n        _arguments -s -S \\\n", command->name);
-    for (size_t i = 0; i < command->option_count; i++)
-        zsh_option(&command->options[i]);
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        const struct command_option option = command_option_at(command, i);
+
+        zsh_option(&option);
+    }
     (void)fputs("            '(- *)'{-h,--help}'[tell about the command]'", stdout);
     if (command->words) {
         (void)fputs(" \\\n            '1:word:(", stdout);
@@ -263,8 +268,11 @@ static void fish_option(const struct command *command, const struct command_opti
 
 static void fish_command(const struct command *command)
 {
-    for (size_t i = 0; i < command->option_count; i++)
-        fish_option(command, &command->options[i]);
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        const struct command_option option = command_option_at(command, i);
+
+        fish_option(command, &option);
+    }
     fish_line(command->name, "-s h -l help");
     fish_help("tell about the command");
     if (command->operands == OPERANDS_PATHS)

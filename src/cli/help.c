@@ -15,14 +15,20 @@ const char muster_version[] = MUSTER_VERSION;
 static void print_options(const struct command *command)
 {
     (void)puts("\nOptions:");
-    for (size_t i = 0; i < command->option_count; i++) {
-        const struct command_option *option = &command->options[i];
-        char names[64];
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        const struct command_option option = command_option_at(command, i);
+        char names[128];
+        int len = snprintf(names, sizeof names, "%c%c%s--%s%s%s", option.short_name ? '-' : ' ',
+                           option.short_name ? option.short_name : ' ', option.short_name ? ", " : "  ",
+                           option.long_name, option.value ? " " : "", option.value ? option.value : "");
 
-        (void)snprintf(names, sizeof names, "%c%c%s--%s%s%s", option->short_name ? '-' : ' ',
-                       option->short_name ? option->short_name : ' ', option->short_name ? ", " : "  ",
-                       option->long_name, option->value ? " " : "", option->value ? option->value : "");
-        (void)printf("  %-28s %s\n", names, option->help);
+        if (len > 28)
+            (void)printf("  %s\n  %28s %s", names, "", option.help);
+        else
+            (void)printf("  %-28s %s", names, option.help);
+        if (*command_option_default(command, i))
+            (void)printf(" (default %s)", command_option_default(command, i));
+        (void)putchar('\n');
     }
     (void)printf("  %-28s %s\n", "-h, --help", "this text");
 }

@@ -129,8 +129,16 @@ static void print_page(const struct command *command)
         print_paragraphs(command->text);
     }
     (void)puts(".SH OPTIONS");
-    for (size_t i = 0; i < command->option_count; i++)
-        print_option(&command->options[i]);
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        const struct command_option option = command_option_at(command, i);
+
+        print_option(&option);
+        if (*command_option_default(command, i)) {
+            (void)fputs("Default: ", stdout);
+            print_text(command_option_default(command, i));
+            (void)puts(".");
+        }
+    }
     (void)puts(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nTell about the command.");
     if (command->examples)
         (void)puts(".SH EXAMPLES");
