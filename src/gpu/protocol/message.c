@@ -22,20 +22,18 @@ struct field {
     uint64_t max;
 };
 
-#define U32(position, member, limit) \
-    {FIELD_U32, (position), (uint8_t)offsetof(struct gpu_message, member), 4, (limit)}
-#define U64(position, member, limit) \
-    {FIELD_U64, (position), (uint8_t)offsetof(struct gpu_message, member), 8, (limit)}
+#define U32(position, member, limit) {FIELD_U32, (position), (uint8_t)offsetof(struct gpu_message, member), 4, (limit)}
+#define U64(position, member, limit) {FIELD_U64, (position), (uint8_t)offsetof(struct gpu_message, member), 8, (limit)}
 #define TEXT(position, member, length) \
     {FIELD_TEXT, (position), (uint8_t)offsetof(struct gpu_message, member), (length), 0}
 
-#define MEMORY_FIELDS                                                                                            \
+#define MEMORY_FIELDS \
     U32(8, memory.gpu, GPU_MAX - 1), U32(12, memory.kind, GPU_KIND_COUNT_ - 1), U64(24, memory.bytes, GPU_BYTES_MAX)
-#define LEASE_FIELDS                                                                                                   \
-    U32(8, lease.gpu, GPU_MAX - 1), U32(12, lease.word, UINT32_MAX), U32(16, lease.flags, GPU_DRAINED_HAS_MORE),       \
+#define LEASE_FIELDS                                                                                             \
+    U32(8, lease.gpu, GPU_MAX - 1), U32(12, lease.word, UINT32_MAX), U32(16, lease.flags, GPU_DRAINED_HAS_MORE), \
         U64(24, lease.busy_ns, GPU_BUSY_MAX_NS), U64(32, lease.launches, UINT64_MAX)
-#define NOTICE_FIELDS                                                                                            \
-    U32(8, notice.reason, GPU_REASON_COUNT_ - 1), U32(12, notice.gpu, GPU_MAX - 1),                              \
+#define NOTICE_FIELDS                                                               \
+    U32(8, notice.reason, GPU_REASON_COUNT_ - 1), U32(12, notice.gpu, GPU_MAX - 1), \
         TEXT(16, notice.text, GPU_NOTICE_SIZE)
 
 struct layout {

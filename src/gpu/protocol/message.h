@@ -62,7 +62,7 @@ enum {
     GPU_HELLO_FDS = 3,
 };
 
-#define GPU_BYTES_MAX (UINT64_C(1) << 50)   // of any amount of memory
+#define GPU_BYTES_MAX (UINT64_C(1) << 50)    // of any amount of memory
 #define GPU_BUSY_MAX_NS (UINT64_C(1) << 50)  // thirteen days
 
 /* Where a tenant finds its socket: this variable, or else the place at which containers have the folder. */
@@ -104,14 +104,14 @@ enum gpu_memory_kind {
 
 enum gpu_reason {
     GPU_REASON_NONE,
-    GPU_REASON_VERSION,     // the other side speaks another version
-    GPU_REASON_PEER,        // this process may not use this socket
-    GPU_REASON_FULL,        // too many tenants
-    GPU_REASON_LIMIT,       // the group's limit is reached
-    GPU_REASON_EXHAUSTED,   // the GPU has no memory left that could be lent
-    GPU_REASON_NO_GPU,      // the group has no such GPU
-    GPU_REASON_OUTSIDE,     // NVML shows more in use than was reserved
-    GPU_REASON_NOT_DRAINED, // the lease is over and work goes on
+    GPU_REASON_VERSION,      // the other side speaks another version
+    GPU_REASON_PEER,         // this process may not use this socket
+    GPU_REASON_FULL,         // too many tenants
+    GPU_REASON_LIMIT,        // the group's limit is reached
+    GPU_REASON_EXHAUSTED,    // the GPU has no memory left that could be lent
+    GPU_REASON_NO_GPU,       // the group has no such GPU
+    GPU_REASON_OUTSIDE,      // NVML shows more in use than was reserved
+    GPU_REASON_NOT_DRAINED,  // the lease is over and work goes on
     GPU_REASON_COUNT_,
 };
 
@@ -145,9 +145,9 @@ struct gpu_message {
             uint32_t kind;
             uint32_t reason;  // DENY
             uint32_t flags;
-            uint64_t bytes;       // asked for, granted, given back, or to be given back
-            uint64_t free_bytes;  // DENY, INFO: what would be granted now
-            uint64_t total_bytes;  // INFO: the limit
+            uint64_t bytes;          // asked for, granted, given back, or to be given back
+            uint64_t free_bytes;     // DENY, INFO: what would be granted now
+            uint64_t total_bytes;    // INFO: the limit
             uint64_t context_bytes;  // ATTACH: of `bytes`, for contexts
         } memory;                    // ATTACH, RESERVE, RELEASE, QUERY, GRANT, DENY, INFO, TRIM
         struct {

@@ -60,8 +60,9 @@ static void every_message_survives_its_journey(void **state)
 
 static void the_bytes_are_little_endian(void **state)
 {
-    static const uint8_t expected[GPU_MESSAGE_SIZE] = {1, 0, 3, 0, 0x78, 0x56, 0x34, 0x12, 2, 0, 0, 0, 1, 0, 0, 0,
-                                                       0, 0, 0, 0, 0, 0, 0, 0, 0xef, 0xcd, 0xab, 0, 0, 0, 0, 0};
+    static const uint8_t expected[GPU_MESSAGE_SIZE] = {1, 0, 3,    0,    0x78, 0x56, 0x34, 0x12, 2, 0, 0,
+                                                       0, 1, 0,    0,    0,    0,    0,    0,    0, 0, 0,
+                                                       0, 0, 0xef, 0xcd, 0xab, 0,    0,    0,    0, 0};
     const struct gpu_message message = {
         .type = GPU_RESERVE, .sequence = 0x12345678, .memory = {.gpu = 2, .kind = 1, .bytes = 0xabcdef}};
     uint8_t bytes[GPU_MESSAGE_SIZE];
@@ -167,14 +168,10 @@ static void every_reason_has_a_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_survives_its_journey),
-        cmocka_unit_test(the_bytes_are_little_endian),
-        cmocka_unit_test(what_is_out_of_bounds_is_refused),
-        cmocka_unit_test(a_packet_has_one_size),
-        cmocka_unit_test(texts_are_ended_and_harmless),
-        cmocka_unit_test(credit_is_taken_only_where_it_is),
-        cmocka_unit_test(a_gate_passes_only_the_allowed_word),
-        cmocka_unit_test(every_reason_has_a_name),
+        cmocka_unit_test(every_message_survives_its_journey),  cmocka_unit_test(the_bytes_are_little_endian),
+        cmocka_unit_test(what_is_out_of_bounds_is_refused),    cmocka_unit_test(a_packet_has_one_size),
+        cmocka_unit_test(texts_are_ended_and_harmless),        cmocka_unit_test(credit_is_taken_only_where_it_is),
+        cmocka_unit_test(a_gate_passes_only_the_allowed_word), cmocka_unit_test(every_reason_has_a_name),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

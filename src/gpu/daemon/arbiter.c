@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Every event changes one group and then settle() looks at all of them: who has to stop, who may start, and when to look
+ * again. There are few groups on a node, so that a walk over all of them costs less than keeping them sorted.
+ *
+ * A holder that others wait for gives way when its quantum is over and someone is further behind than it is by then. If
+ * nobody is, it goes on until somebody would be: changing hands costs, and brings nobody closer to its share.
+ */
+#include "gpu/daemon/arbiter.h"
+
+#include <string.h>
+
+#include "base/macros.h"
+
+static const struct arbiter_options defaults = {
+    .quantum = 20 * NSEC_PER_MSEC,
+    .plan = 100 * NSEC_PER_MSEC,
+    .drain_bound = NSEC_PER_SEC,
+    .slack = 400 * NSEC_PER_USEC,
+};
+
+enum { WAITING_PLANS = 5 };  // of credit that a group may save up while others keep it from running
+
+void arbiter_init(struct arbiter *a, const struct arbiter_options *options)
+{
+    memset(a, 0, sizeof *a);
+    a->options = options ? *options : defaults;
+    if (a->options.quantum <= 0)
+        a->options.quantum = defaults.quantum;
+    if (a->options.quantum_min <= 0)
+        a->options.quantum_min = a->options.quantum / 4;
+    if (a->options.plan <= 0)
+        a->options.plan = defaults.plan;
+    if (a->options.drain_bound <= 0)
+        a->options.drain_bound = defaults.drain_bound;
+    if (a->options.slack <= 0)
+        a->options.slack = defaults.slack;
+    a->deadline = NSEC_MAX;
+    memset(a->holder, -1, sizeof a->holder);
+}
+
+static void act(struct arbiter *a, enum arbiter_verb verb, uint32_t group)
+{
+    uint32_t at = (a->action_first + a->action_count) % ARBITER_ACTIONS_MAX;
+
+    BUG_ON(a->action_count == ARBITER_ACTIONS_MAX);
+    a->actions[at] = (struct arbiter_action){verb, group};
+    a->action_count++;
+}
+
+struct arbiter_action arbiter_next_action(struct arbiter *a)
+{
+    struct arbiter_action action = {ARBITER_NOTHING, 0};
+
+    if (a->action_count > 0) {
+        action = a->actions[a->action_first];
+        a->action_first = (a->action_first + 1) % ARBITER_ACTIONS_MAX;
+        a->action_count--;
+    }
+    return action;
+}
+
+nsec_t arbiter_deadline(const struct arbiter *a)
+{
+    return a->deadline;
+}
+
+/* `time` times a share, and divided by one: without overflow for years. */
+static nsec_t times(nsec_t time, uint32_t share)
+{
+    return (nsec_t)((__int128)time * share / ARBITER_WHOLE);
+}
+
+static nsec_t over(nsec_t time, uint32_t share)
+{
+    return (nsec_t)((__int128)time * ARBITER_WHOLE / share);
+}
+
+static bool is_capped(const struct arbiter_group *g)
+{
+    return g->cap < ARBITER_WHOLE;
+}
+
+static bool is_holding(const struct arbiter_group *g)
+{
+    return g->state == ARBITER_RUNNING || g->state == ARBITER_DRAINING;
+}
+
+/* The credit with which a capped group begins: its share of a plan, but not more than others would wait for. */
+static nsec_t turn_of(const struct arbiter *a, const struct arbiter_group *g)
+{
+    return MIN(a->options.quantum, times(a->options.plan, g->cap));
+}
+
+/* Credit grows with time; what is used comes off when a lease ends, and is not counted against the limit until then. */
+static void reckon(const struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    nsec_t max = g->state == ARBITER_IDLE ? turn_of(a, g) : times(WAITING_PLANS * a->options.plan, g->cap);
+    nsec_t unpaid = is_holding(g) || g->state == ARBITER_STUCK ? now - g->opened_at : 0;
+    nsec_t gained = now > g->credit_at ? times(now - g->credit_at, g->cap) : 0;
+
+    if (gained == 0)
+        return;
+    /* What is less than a nanosecond of credit is kept as time, or frequent looks would eat it up. */
+    g->credit_at += over(gained, g->cap);
+    g->credit = MAX(g->credit, MIN(g->credit + gained, max + unpaid));
+}
+
+/* What a holder would have if its lease ended now. */
+static nsec_t credit_now(const struct arbiter_group *g, nsec_t now)
+{
+    return is_holding(g) ? g->credit - (now - g->opened_at) : g->credit;
+}
+
+static nsec_t vtime_now(const struct arbiter_group *g, nsec_t now)
+{
+    return is_holding(g) ? g->vtime + over(now - g->opened_at, g->weight) : g->vtime;
+}
+
+static void enter(struct arbiter_group *g, enum arbiter_state state, nsec_t now)
+{
+    g->state = state;
+    g->since = now;
+}
+
+static void set_holder(struct arbiter *a, const struct arbiter_group *g, int16_t holder)
+{
+    for (uint32_t i = 0; i < ARBITER_GPUS_MAX; i++) {
+        if (g->gpus & (1u << i))
+            a->holder[i] = holder;
+    }
+}
+
+/* Whether two groups want the same GPU. */
+static bool compete(const struct arbiter_group *a, const struct arbiter_group *b)
+{
+    return a != b && (a->gpus & b->gpus) != 0;
+}
+
+static bool may_start(const struct arbiter *a, const struct arbiter_group *g)
+{
+    return g->state == ARBITER_WAITING && (!is_capped(g) || g->credit >= turn_of(a, g));
+}
+
+/* The waiting group that competes with `g` and is furthest behind; NULL when nobody could start. */
+static const struct arbiter_group *best_rival(const struct arbiter *a, const struct arbiter_group *g)
+{
+    const struct arbiter_group *best = NULL;
+
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        const struct arbiter_group *other = &a->groups[i];
+
+        if (other->is_used && compete(g, other) && may_start(a, other) && (!best || other->vtime < best->vtime))
+            best = other;
+    }
+    return best;
+}
+
+/* When the holder has to be looked at again, or has to stop now. */
+static nsec_t end_of_lease(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
+{
+    const struct arbiter_group *rival = best_rival(a, g);
+    nsec_t end = NSEC_MAX;
+
+    if (is_capped(g)) {
+        nsec_t left = credit_now(g, now);
+
+        end = left <= 0 ? now : now + over(left, ARBITER_WHOLE - g->cap) + 1;
+    }
+    if (rival) {
+        nsec_t behind = rival->vtime - vtime_now(g, now);
+        bool is_far_behind = behind + over(a->options.quantum, g->weight) < 0;
+        nsec_t turn = is_far_behind ? a->options.quantum_min : a->options.quantum;
+        nsec_t quantum_end = MAX(g->opened_at + turn, now);
+
+        if (quantum_end <= now && behind > 0)
+            quantum_end = now + CLAMP(times(behind, g->weight), a->options.quantum_min, a->options.quantum);
+        end = MIN(end, quantum_end);
+    }
+    return end;
+}
+
+static void close_gate(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    enter(g, ARBITER_DRAINING, now);
+    act(a, ARBITER_CLOSE, (uint32_t)(g - a->groups));
+}
+
+static void open_gate(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    uint32_t index = (uint32_t)(g - a->groups);
+
+    g->waited += now - g->since;
+    g->leases++;
+    g->opened_at = now;
+    g->wants_more = false;
+    g->lease_end = NSEC_MAX;
+    enter(g, ARBITER_RUNNING, now);
+    set_holder(a, g, (int16_t)index);
+    a->vclock = MAX(a->vclock, g->vtime);
+    act(a, ARBITER_OPEN, index);
+}
+
+/* Starts whoever may, the one that is furthest behind first. A group that lacks one of its GPUs keeps the others for
+ * itself, so that it is not passed over for ever by groups that need fewer. */
+static void start_waiting(struct arbiter *a, nsec_t now)
+{
+    bool is_seen[ARBITER_GROUPS_MAX] = {false};
+    uint16_t taken = 0;
+
+    for (uint32_t i = 0; i < ARBITER_GPUS_MAX; i++)
+        taken |= (uint16_t)(a->holder[i] >= 0 ? 1u << i : 0);
+    for (;;) {
+        struct arbiter_group *best = NULL;
+
+        for (uint32_t i = 0; i < a->group_end; i++) {
+            struct arbiter_group *g = &a->groups[i];
+
+            if (g->is_used && !is_seen[i] && may_start(a, g) && (!best || g->vtime < best->vtime))
+                best = g;
+        }
+        if (!best)
+            return;
+        is_seen[best - a->groups] = true;
+        if ((taken & best->gpus) == 0)
+            open_gate(a, best, now);
+        taken |= best->gpus;
+    }
+}
+
+static void tell_holder(struct arbiter *a, uint32_t index)
+{
+    const struct arbiter_group *g = &a->groups[index];
+    bool is_crowded = false;
+
+    if (g->state != ARBITER_RUNNING)
+        return;
+    for (uint32_t i = 0; i < a->group_end && !is_crowded; i++)
+        is_crowded = a->groups[i].is_used && compete(g, &a->groups[i]) && a->groups[i].state != ARBITER_IDLE;
+    if (is_crowded != a->is_crowded[index])
+        act(a, is_crowded ? ARBITER_CROWD : ARBITER_UNCROWD, index);
+    a->is_crowded[index] = is_crowded;
+}
+
+/* When something has to happen to a group by itself. */
+static nsec_t deadline_of(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
+{
+    switch (g->state) {
+    case ARBITER_RUNNING:
+        return g->lease_end;
+    case ARBITER_DRAINING:
+        return g->since + a->options.drain_bound;
+    case ARBITER_WAITING:
+        if (is_capped(g) && g->credit < turn_of(a, g))
+            return now + over(turn_of(a, g) - g->credit, g->cap) + 1;
+        return NSEC_MAX;
+    default:
+        return NSEC_MAX;
+    }
+}
+
+static void settle(struct arbiter *a, nsec_t now)
+{
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        struct arbiter_group *g = &a->groups[i];
+
+        if (g->is_used)
+            reckon(a, g, now);
+    }
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        struct arbiter_group *g = &a->groups[i];
+
+        if (!g->is_used)
+            continue;
+        if (g->state == ARBITER_RUNNING) {
+            g->lease_end = end_of_lease(a, g, now);
+            if (g->lease_end <= now)
+                close_gate(a, g, now);
+        } else if (g->state == ARBITER_DRAINING && now - g->since >= a->options.drain_bound) {
+            set_holder(a, g, -1);
+            enter(g, ARBITER_STUCK, g->since);
+            act(a, ARBITER_GIVE_UP, i);
+        }
+    }
+    start_waiting(a, now);
+    a->deadline = NSEC_MAX;
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        struct arbiter_group *g = &a->groups[i];
+
+        if (!g->is_used)
+            continue;
+        if (g->state == ARBITER_RUNNING)
+            g->lease_end = end_of_lease(a, g, now);
+        tell_holder(a, i);
+        a->deadline = MIN(a->deadline, deadline_of(a, g, now));
+    }
+}
+
+int arbiter_add(struct arbiter *a, uint16_t gpus, uint32_t weight, uint32_t cap, nsec_t now)
+{
+    uint32_t i = 0;
+
+    BUG_ON(gpus == 0 || weight == 0 || weight > ARBITER_WHOLE || cap == 0 || cap > ARBITER_WHOLE);
+    while (i < ARBITER_GROUPS_MAX && a->groups[i].is_used)
+        i++;
+    if (i == ARBITER_GROUPS_MAX)
+        return -1;
+    a->group_end = MAX(a->group_end, i + 1);
+    a->is_crowded[i] = false;
+    a->groups[i] = (struct arbiter_group){.is_used = true,
+                                          .gpus = gpus,
+                                          .weight = weight,
+                                          .cap = cap,
+                                          .vtime = a->vclock,
+                                          .credit_at = now,
+                                          .since = now,
+                                          .lease_end = NSEC_MAX};
+    a->groups[i].credit = turn_of(a, &a->groups[i]);
+    return (int)i;
+}
+
+static struct arbiter_group *group_at(struct arbiter *a, uint32_t group)
+{
+    BUG_ON(group >= a->group_end || !a->groups[group].is_used);
+    return &a->groups[group];
+}
+
+void arbiter_set(struct arbiter *a, uint32_t group, uint32_t weight, uint32_t cap, nsec_t now)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    BUG_ON(weight == 0 || weight > ARBITER_WHOLE || cap == 0 || cap > ARBITER_WHOLE);
+    reckon(a, g, now);
+    if (is_holding(g)) {
+        /* What was used so far counts at the old weight. */
+        g->vtime = vtime_now(g, now) - over(now - g->opened_at, weight);
+    }
+    g->weight = weight;
+    g->cap = cap;
+    g->credit = MIN(g->credit, turn_of(a, g));
+    settle(a, now);
+}
+
+void arbiter_remove(struct arbiter *a, uint32_t group, nsec_t now)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    if (is_holding(g))
+        set_holder(a, g, -1);
+    g->is_used = false;
+    settle(a, now);
+}
+
+/* The virtual time of those who are served now. */
+static nsec_t served_vtime(struct arbiter *a, const struct arbiter_group *newcomer, nsec_t now)
+{
+    nsec_t least = NSEC_MAX;
+
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        const struct arbiter_group *g = &a->groups[i];
+
+        if (g->is_used && compete(newcomer, g) && (is_holding(g) || may_start(a, g)))
+            least = MIN(least, vtime_now(g, now));
+    }
+    if (least != NSEC_MAX)
+        a->vclock = MAX(a->vclock, least);
+    return least == NSEC_MAX ? a->vclock : least;
+}
+
+/* Time without work is not saved up beyond one quantum. */
+static void begin_to_wait(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    reckon(a, g, now);
+    g->vtime = MAX(g->vtime, served_vtime(a, g, now) - a->options.quantum);
+    enter(g, ARBITER_WAITING, now);
+}
+
+void arbiter_ask(struct arbiter *a, uint32_t group, nsec_t now)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    if (g->state != ARBITER_IDLE) {
+        g->wants_more = true;
+        return;
+    }
+    begin_to_wait(a, g, now);
+    settle(a, now);
+}
+
+/* The lease is over, and paid for. A tenant's own measure may be less than what the clock here says by as much as it
+ * takes to wake it up and to hear from it; the rest of the time the GPU was kept from others. */
+static void pay(struct arbiter *a, struct arbiter_group *g, nsec_t busy, nsec_t now)
+{
+    nsec_t held = now - g->opened_at;
+    nsec_t charge = CLAMP(busy, MAX(held - a->options.slack, 0), held);
+
+    reckon(a, g, now);
+    g->charged += charge;
+    g->credit -= charge;
+    g->vtime += over(charge, g->weight);
+    if (g->state != ARBITER_STUCK)
+        set_holder(a, g, -1);
+}
+
+static void end_lease(struct arbiter *a, struct arbiter_group *g, nsec_t busy, bool wants_more, nsec_t now)
+{
+    pay(a, g, busy, now);
+    enter(g, ARBITER_IDLE, now);
+    if (wants_more || g->wants_more)
+        enter(g, ARBITER_WAITING, now);
+    g->wants_more = false;
+    settle(a, now);
+}
+
+void arbiter_yield(struct arbiter *a, uint32_t group, nsec_t busy, nsec_t now)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    if (g->state == ARBITER_RUNNING)
+        end_lease(a, g, busy, false, now);
+}
+
+void arbiter_close(struct arbiter *a, uint32_t group, nsec_t now)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    if (g->state != ARBITER_RUNNING)
+        return;
+    enter(g, ARBITER_DRAINING, now);
+    settle(a, now);
+}
+
+void arbiter_drained(struct arbiter *a, uint32_t group, nsec_t busy, bool wants_more, nsec_t now)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    if (g->state != ARBITER_DRAINING && g->state != ARBITER_STUCK)
+        return;
+    g->overrun += now - g->since;
+    end_lease(a, g, busy, wants_more, now);
+}
+
+void arbiter_tick(struct arbiter *a, nsec_t now)
+{
+    settle(a, now);
+}

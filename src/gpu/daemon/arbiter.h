@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+/*
+ * Who may use a GPU now: leases of compute, as a pure function of what happens and when. Nothing here reads a clock or
+ * talks to anyone; the caller carries out what arbiter_next_action() says, and calls arbiter_tick() not later than
+ * arbiter_deadline().
+ *
+ * A group holds all its GPUs at once or none, since kernels that wait for each other across GPUs would otherwise wait for
+ * ever. A lease lasts from the moment its gate opens until the last kernel under it has ended, and all of that is charged:
+ * a kernel that outlasts the lease is paid for, which is what keeps shares exact however long kernels are.
+ *
+ * Every group has a weight, its share. What a group has used, divided by its weight, is its virtual time; the one that is
+ * furthest behind runs next. A group alone keeps its lease, so nothing is wasted: this is fair sharing. A group may have a
+ * cap besides: it earns credit at that rate and runs only while it has some. With a cap equal to its share the share is
+ * exact, also when nobody else is there: strict sharing.
+ */
+enum { ARBITER_GROUPS_MAX = 256, ARBITER_GPUS_MAX = 16, ARBITER_WHOLE = 1000000 };
+
+struct arbiter_options {
+    nsec_t quantum;      // of a lease that others wait for; 0: 20 ms
+    nsec_t quantum_min;  // when one who is far behind comes back, or is still behind after its turn; 0: a quarter of it
+    nsec_t plan;         // over which a capped group gets its share in one piece; 0: 100 ms
+    nsec_t drain_bound;  // after which a group that does not end is no longer waited for; 0: 1 s
+    nsec_t slack;        // of a lease, that a tenant's own measure of busy time may leave out; 0: 400 us
+};
+
+enum arbiter_state {
+    ARBITER_IDLE,      // has nothing to run
+    ARBITER_WAITING,   // wants a lease
+    ARBITER_RUNNING,   // has one
+    ARBITER_DRAINING,  // the gate is closed, kernels go on
+    ARBITER_STUCK,     // they went on for too long; others run beside it
+};
+
+struct arbiter_group {
+    bool is_used;
+    uint16_t gpus;    // a bit for each
+    uint32_t weight;  // in millionths of the GPU
+    uint32_t cap;     // likewise; ARBITER_WHOLE: none
+    enum arbiter_state state;
+    bool wants_more;  // asked again while it runs or drains
+    nsec_t vtime;     // use divided by weight
+    nsec_t credit;
+    nsec_t credit_at;  // when it was last reckoned
+    nsec_t since;      // of the state
+    nsec_t opened_at;  // of the lease
+    nsec_t lease_end;  // NSEC_MAX: until someone asks
+
+    /* Figures, ever growing. */
+    nsec_t charged;
+    nsec_t overrun;  // after its gate had closed
+    nsec_t waited;   // while it could have run
+    uint64_t leases;
+};
+
+enum arbiter_verb {
+    ARBITER_NOTHING,
+    ARBITER_OPEN,
+    ARBITER_CLOSE,
+    ARBITER_GIVE_UP,  // draining for too long
+    ARBITER_CROWD,    // others wait from now on: a holder without work should say so
+    ARBITER_UNCROWD,  // nobody waits any more
+};
+
+struct arbiter_action {
+    enum arbiter_verb verb;
+    uint32_t group;
+};
+
+enum { ARBITER_ACTIONS_MAX = 4 * ARBITER_GROUPS_MAX };
+
+struct arbiter {
+    struct arbiter_options options;
+    struct arbiter_group groups[ARBITER_GROUPS_MAX];
+    uint32_t group_end;                // one past the last that is used
+    int16_t holder[ARBITER_GPUS_MAX];  // -1: nobody
+    bool is_crowded[ARBITER_GROUPS_MAX];
+    nsec_t vclock;  // the virtual time of those who are served; never falls
+    nsec_t deadline;
+    struct arbiter_action actions[ARBITER_ACTIONS_MAX];
+    uint32_t action_first, action_count;
+};
+
+void arbiter_init(struct arbiter *a, const struct arbiter_options *options);
+
+/* A new group without work. `gpus` is not empty, weight and cap are between 1 and ARBITER_WHOLE. Returns its number, or
+ * -1 when there are too many. */
+int arbiter_add(struct arbiter *a, uint16_t gpus, uint32_t weight, uint32_t cap, nsec_t now);
+
+/* Other shares from now on. */
+void arbiter_set(struct arbiter *a, uint32_t group, uint32_t weight, uint32_t cap, nsec_t now);
+
+/* Whatever it holds is free at once. */
+void arbiter_remove(struct arbiter *a, uint32_t group, nsec_t now);
+
+/* It wants to run. */
+void arbiter_ask(struct arbiter *a, uint32_t group, nsec_t now);
+
+/* It has nothing more to run under the lease that it holds, and its gate has been closed. */
+void arbiter_yield(struct arbiter *a, uint32_t group, nsec_t busy, nsec_t now);
+
+/* Its gate has been closed before its time, and kernels go on: as if its lease were over. */
+void arbiter_close(struct arbiter *a, uint32_t group, nsec_t now);
+
+/* Its last kernel has ended after its gate was closed. `busy` is its own measure of the time that it used. */
+void arbiter_drained(struct arbiter *a, uint32_t group, nsec_t busy, bool wants_more, nsec_t now);
+
+/* Time passes. */
+void arbiter_tick(struct arbiter *a, nsec_t now);
+
+/* When arbiter_tick() has to be called next; NSEC_MAX: not before something happens. */
+nsec_t arbiter_deadline(const struct arbiter *a);
+
+/* Takes the next thing to do; ARBITER_NOTHING when all is done. */
+struct arbiter_action arbiter_next_action(struct arbiter *a);
