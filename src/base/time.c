@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -246,6 +247,23 @@ int duration_parse(const char *text, nsec_t *ret_duration, struct err *err)
     if (total > (wide)INT64_MAX + is_negative)
         return err_set(err, -ERANGE, "'%s' is too long; at most 292 years fit", text);
     *ret_duration = (nsec_t)(is_negative ? -total : total);
+    return 0;
+}
+
+int long_duration_parse(const char *text, nsec_t *ret_duration, struct err *err)
+{
+    char *end;
+    double number = strtod(text, &end);
+    double days = strcmp(end, "d") == 0 ? 1 : strcmp(end, "w") == 0 ? 7 : 0;
+    nsec_t duration;
+
+    if (days > 0 && isdigit((unsigned char)*text) && number * days < 36500) {
+        *ret_duration = (nsec_t)(number * days * 86400 * 1e9);
+        return 0;
+    }
+    if (duration_parse(text, &duration, NULL) < 0 || duration < 0)
+        return err_set(err, -EINVAL, "expected a duration such as 90s, 30m, 12h or 7d, found '%s'", text);
+    *ret_duration = duration;
     return 0;
 }
 

@@ -39,6 +39,9 @@ const char *time_format(nsec_t time, char text[static TIME_TEXT_MAX]);
  */
 MUST_CHECK int duration_parse(const char *text, nsec_t *ret_duration, struct err *err);
 
+/* A duration that is not negative, as above or in days or weeks, "7d" and "1.5w", up to a hundred years. */
+MUST_CHECK int long_duration_parse(const char *text, nsec_t *ret_duration, struct err *err);
+
 /* Writes the duration as Go does: "1h30m0s", "1.5s", "500ms", "0s". Returns `text`. */
 const char *duration_format(nsec_t duration, char text[static DURATION_TEXT_MAX]);
 

@@ -53,7 +53,7 @@ void progress_end(struct progress *progress)
 int moment_parse(const char *text, struct moment *ret, struct err *err)
 {
     *ret = (struct moment){.is_set = true, .is_relative = true};
-    if (metric_duration_parse(text, &ret->value, NULL) == 0)
+    if (long_duration_parse(text, &ret->value, NULL) == 0)
         return 0;
     ret->is_relative = false;
     if (time_parse(text, &ret->value, NULL) == 0)
@@ -73,7 +73,7 @@ int play_flag_set(struct play_options *options, enum play_flag flag, const char 
 {
     static const char *const names[] = {"--grace", "--usage-window", "--usage-half-life"};
     nsec_t *const fields[] = {&options->grace, &options->usage.window, &options->usage.half_life};
-    int r = metric_duration_parse(value, fields[flag], err);
+    int r = long_duration_parse(value, fields[flag], err);
 
     if (r < 0)
         return err_wrap(err, r, "%s", names[flag]);

@@ -26,6 +26,9 @@ int config_map_decode(struct object_reader *reader, const struct object *object,
 int reader_object_to(struct object_reader *reader, const struct object *object, const struct json_at *at,
                      struct err *err, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Is the object of another node pool than the one that is read? Such objects are counted among the skipped. */
+bool reader_skips_pool(struct object_reader *reader, const struct object *object);
+
 /* The NUMA zones of the node, from its NodeResourceTopology; NULL when there is none. */
 int numa_decode(struct object_reader *reader, const char *node, const struct numa_spec **ret_numa, struct err *err);
 

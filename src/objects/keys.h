@@ -21,6 +21,7 @@
 
 #define KEY_GPU_FRACTION "gpu-fraction"
 #define KEY_GPU_MEMORY "gpu-memory"
+#define KEY_GPU_CONTAINER "gpu-fraction-container-name"
 #define KEY_GPU_DEVICES "gpu-fraction-num-devices"
 #define KEY_GPU_GROUP "runai-gpu-group"
 #define KEY_SHARED_GPU_CONFIG "runai/shared-gpu-configmap"

@@ -125,6 +125,7 @@ static const struct object_kind kinds[] = {
     {.group = "trainer.kubeflow.org", .kind = "TrainJob", .make = make_train_job, .group_pods = group_below_top},
     {.group = "grove.io", .kind = "PodCliqueSet", .make = make_grove, .group_pods = group_grove},
     {.group = "grove.io", .kind = "PodGangSet", .make = make_grove, .group_pods = group_grove},
+    {.group = "resource.nvidia.com", .kind = "ComputeDomain", .make = make_compute_domain},
     {.group = "sparkoperator.k8s.io", .kind = "SparkApplication", .make = make_spark},
 
     /* Owners whose pods have to be in the input: their controllers are not copied here. */

@@ -183,7 +183,7 @@ int node_decode(struct object_reader *reader, const struct object *object, struc
     struct json_at meta;
     struct json_at labels = object_labels(object, &meta);
 
-    if (!object_in_partition(reader->options, object)) {
+    if (reader_skips_pool(reader, object)) {
         state_drop_node(reader->state, object->name);
         return 0;
     }

@@ -47,13 +47,17 @@ void object_notes_warn(struct object_notes *notes, const char *format, ...)
 
     if (!notes)
         return;
-    if (notes->warnings.len == NOTES_WARNINGS_MAX) {
-        notes->more_warnings++;
-        return;
-    }
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
     text_flatten(line);
+    /* Equal pods of a workload have the same to tell. */
+    for (uint32_t i = 0; i < notes->warnings.len; i++)
+        if (strcmp(notes->warnings.items[i], line) == 0)
+            return;
+    if (notes->warnings.len == NOTES_WARNINGS_MAX) {
+        notes->more_warnings++;
+        return;
+    }
     vec_push(&notes->warnings, arena_strdup(&notes->texts, line));
 }

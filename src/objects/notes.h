@@ -27,4 +27,5 @@ void object_notes_done(struct object_notes *notes);
 /* Counts an object that is left out. `notes` may be NULL; so below. */
 void object_notes_skip(struct object_notes *notes, const char *group, const char *kind);
 
+/* Adds a warning, unless the same one is there. */
 void object_notes_warn(struct object_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));

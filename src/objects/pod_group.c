@@ -270,7 +270,7 @@ int pod_group_decode(struct object_reader *reader, const struct object *object, 
     struct gang_spec spec = {.namespace = object->namespace, .name = object->name};
 
     TRY(pod_group_json_decode(object, &json, err));
-    if (!object_in_partition(reader->options, object) || has_backed_off(reader, object, &json)) {
+    if (reader_skips_pool(reader, object) || has_backed_off(reader, object, &json)) {
         state_drop_gang(reader->state, object->namespace, object->name);
         return 0;
     }

@@ -192,6 +192,29 @@ static int memory_decode(struct object_reader *reader, const struct object *obje
     return 0;
 }
 
+static bool has_container(const struct json_at *containers, const char *name)
+{
+    for (struct json_at item = {0}; json_next(containers, &item);) {
+        const char *found = json_peek_str(&item, "name");
+
+        if (found && strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whose environment gets the shared GPU is the binder's concern; that there is such a container is everybody's. */
+static int container_check(struct object_reader *reader, const struct object *object, const struct pod_json *json,
+                           struct err *err)
+{
+    struct json_at at = json_member(&json->annotations, KEY_GPU_CONTAINER);
+    const char *name = json_peek_str(&json->annotations, KEY_GPU_CONTAINER);
+
+    if (!name || has_container(&json->containers, name) || has_container(&json->init_containers, name))
+        return 0;
+    return reader_object_to(reader, object, &at, err, "the pod has no container called '%s'", name);
+}
+
 static int devices_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
                           struct request_spec *spec, struct err *err)
 {
@@ -253,6 +276,7 @@ int pod_request_decode(struct object_reader *reader, const struct object *object
         spec->gpus = 0;
     }
     TRY(devices_decode(reader, object, json, spec, err));
+    TRY(container_check(reader, object, json, err));
     TRY(legacy_mig_decode(json, &total, spec, err));
     spec->amounts = total.items;
     spec->amount_count = total.count;

@@ -85,7 +85,7 @@ int queue_decode(struct object_reader *reader, const struct object *object, stru
     struct queue_spec spec = {.name = object->name, .uid = object->has_uid ? object->uid : NULL};
     struct json_at in;
 
-    if (!object_in_partition(reader->options, object)) {
+    if (reader_skips_pool(reader, object)) {
         state_drop_queue(reader->state, object->name);
         return 0;
     }

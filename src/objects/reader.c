@@ -60,6 +60,17 @@ bool object_in_partition(const struct object_options *options, const struct obje
     return *options->partition ? pool && strcmp(pool, options->partition) == 0 : pool == NULL;
 }
 
+bool reader_skips_pool(struct object_reader *reader, const struct object *object)
+{
+    char text[64];
+
+    if (object_in_partition(reader->options, object))
+        return false;
+    (void)snprintf(text, sizeof text, "%s of another node pool", object->kind->kind);
+    object_notes_skip(reader->notes, "", text);
+    return true;
+}
+
 static bool is_from_snapshot(const struct object *object)
 {
     return object->source && object->source->is_snapshot;

@@ -40,6 +40,15 @@ struct named_number {
 
 struct named_numbers VEC_OF(struct named_number);
 
+/* What past use of queues counts for: time-based fair share. */
+struct usage_setting {
+    bool is_on;
+    nsec_t window;
+    nsec_t half_life;  // 0: all of the window counts the same
+    nsec_t interval;   // how often it is asked for
+    const char *window_type;
+};
+
 struct settings {
     struct arena texts;  // holds every string below
     VEC(struct plugin_setting) plugins;
@@ -64,6 +73,7 @@ struct settings {
     int64_t max_consolidation_preemptees;
     nsec_t staleness_grace;
     nsec_t stuck_threshold;
+    struct usage_setting usage;
 };
 
 /* What KAI's operator gives a scheduler whose SchedulingShard says nothing. */

@@ -20,3 +20,6 @@ int settings_arguments_decode(struct settings *settings, struct plugin_setting *
 /* queueDepthPerAction, and scenarioSearchBudgets. */
 int settings_depths_decode(struct settings *settings, const struct json_at *at, struct err *err);
 int settings_budgets_decode(struct settings *settings, const struct json_at *at, struct err *err);
+
+/* usageDBConfig; a place without a value leaves time-based fair share off. */
+int settings_usage_decode(struct settings *settings, const struct json_at *at, struct err *err);

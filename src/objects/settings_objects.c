@@ -198,6 +198,7 @@ struct shard_json {
     struct json_at budgets;
     struct json_at plugins;
     struct json_at actions;
+    struct json_at usage;
 };
 
 int settings_decode_shard(struct settings *settings, const struct object *object, struct err *err)
@@ -212,6 +213,7 @@ int settings_decode_shard(struct settings *settings, const struct object *object
         FIELD(shard_json, budgets, "scenarioSearchBudgets", FIELD_OBJECT),
         FIELD(shard_json, plugins, "plugins", FIELD_OBJECT),
         FIELD(shard_json, actions, "actions", FIELD_OBJECT),
+        FIELD(shard_json, usage, "usageDBConfig", FIELD_OBJECT),
     };
     struct shard_json json = {.partition = "", .k_value = NAN};
     struct json_at spec;
@@ -231,6 +233,7 @@ int settings_decode_shard(struct settings *settings, const struct object *object
     TRY(settings_budgets_decode(settings, &json.budgets, err));
     TRY(plugins_decode(settings, &json.plugins, err));
     TRY(actions_decode(settings, &json.actions, err));
+    TRY(settings_usage_decode(settings, &json.usage, err));
     return flags_decode(settings, &json.args, err);
 }
 
@@ -291,6 +294,8 @@ static int scheduler_config_decode(struct settings *settings, const struct json_
     if (json_len(&tiers) > 0)
         TRY(tiers_decode(settings, &tiers, err));
     TRY(settings_depths_decode(settings, &depths, err));
+    struct json_at usage = json_member(config, "usageDBConfig");
+    TRY(settings_usage_decode(settings, &usage, err));
 
     /* A scheduler without budgets has no limits, whatever the operator would have set. */
     vec_clear(&settings->action_budgets);

@@ -194,6 +194,7 @@ int cluster_read_with(const struct cluster_options *options, struct state *state
         notes->files = walk.file_count;
         notes->objects = cluster_reading_objects(reading);
         notes->made = cluster_reading_made(reading);
+        notes->usage = cluster_reading_usage(reading);
     }
     return r < 0 ? r : 0;
 }

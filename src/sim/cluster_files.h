@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "base/time.h"
 #include "objects/notes.h"
+#include "objects/settings.h"
 
 struct cluster_reading;
 struct config;
@@ -31,8 +32,9 @@ typedef int (*cluster_live_fn)(void *arg, const char *context, struct cluster_re
 struct cluster_notes {
     struct object_notes found;  // kinds that were skipped, and warnings
     uint32_t files;
-    uint32_t objects;  // of known kinds
-    uint32_t made;     // pods, pod groups and workloads between them that were made from workloads
+    uint32_t objects;            // of known kinds
+    uint32_t made;               // pods, pod groups and workloads between them that were made from workloads
+    struct usage_setting usage;  // time-based fair share, as the settings have it
 };
 
 void cluster_notes_init(struct cluster_notes *notes);

@@ -129,6 +129,14 @@ uint32_t cluster_reading_made(const struct cluster_reading *reading)
     return reading->set.made_count;
 }
 
+struct usage_setting cluster_reading_usage(const struct cluster_reading *reading)
+{
+    struct usage_setting usage = reading->settings.usage;
+
+    usage.window_type = NULL;  // the settings' own
+    return usage;
+}
+
 int cluster_reading_build(struct cluster_reading *reading, const struct cluster_options *options, struct state *state,
                           struct config *config, struct err *err)
 {
@@ -142,6 +150,9 @@ int cluster_reading_build(struct cluster_reading *reading, const struct cluster_
     r = cluster_config(&reading->settings, config, reading->notes, err);
     if (r < 0)
         return r;
+    if (reading->settings.usage.is_on && strcmp(reading->settings.usage.window_type, "sliding") != 0)
+        object_notes_warn(reading->notes, "usageDBConfig.usageParams.windowType %s is played as sliding",
+                          reading->settings.usage.window_type);
 
     object_options_init(&how);
     settings_to_options(&reading->settings, &how);

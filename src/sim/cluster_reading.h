@@ -42,6 +42,9 @@ MUST_CHECK int cluster_reading_add_live(struct cluster_reading *reading, const s
 uint32_t cluster_reading_objects(const struct cluster_reading *reading);
 uint32_t cluster_reading_made(const struct cluster_reading *reading);
 
+/* After cluster_reading_build: time-based fair share as the settings have it. */
+struct usage_setting cluster_reading_usage(const struct cluster_reading *reading);
+
 /* Everything is read: settings first, for they say how to read the rest. */
 MUST_CHECK int cluster_reading_build(struct cluster_reading *reading, const struct cluster_options *options,
                                      struct state *state, struct config *config, struct err *err);

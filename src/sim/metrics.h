@@ -94,9 +94,6 @@ double metric_percentile(const double *sorted, size_t count, double part);
 enum { METRIC_TEXT_MAX = 32 };
 const char *metric_format(enum metric_unit unit, double value, char text[static METRIC_TEXT_MAX]);
 
-/* Durations as people write them: "90s", "30m", "1h30m", "7d", "2w". */
-MUST_CHECK int metric_duration_parse(const char *text, nsec_t *ret, struct err *err);
-
 /*
  * A bound that has to hold: "p95_wait(queue=research)<30m", "use>=85%", "lost_gpu_hours(size=64+)<=1.1*A". With A the bound
  * is a multiple of the first setting's value.

@@ -65,21 +65,6 @@ const char *metric_format(enum metric_unit unit, double value, char text[static 
     return text;
 }
 
-int metric_duration_parse(const char *text, nsec_t *ret, struct err *err)
-{
-    char *end;
-    double number = strtod(text, &end);
-    double days = strcmp(end, "d") == 0 ? 1 : strcmp(end, "w") == 0 ? 7 : 0;
-
-    if (days > 0 && isdigit((unsigned char)*text) && number * days < 36500) {
-        *ret = (nsec_t)(number * days * 86400 * 1e9);
-        return 0;
-    }
-    if (duration_parse(text, ret, NULL) < 0 || *ret < 0)
-        return err_set(err, -EINVAL, "expected a duration such as 90s, 30m, 12h or 7d, found '%s'", text);
-    return 0;
-}
-
 static const char *skip_spaces(const char *at)
 {
     while (*at == ' ')
@@ -179,7 +164,7 @@ static int parse_value(struct bound *bound, const char *at, struct err *err)
         return 0;
     }
     if (unit == UNIT_SECONDS) {
-        if (metric_duration_parse(at, &duration, NULL) < 0)
+        if (long_duration_parse(at, &duration, NULL) < 0)
             return fail(bound, err, "a duration such as 30m or 7d, or 1.1*A", at);
         bound->value = (double)duration / 1e9;
         return 0;

@@ -103,6 +103,14 @@ int simulation_run(struct simulation *sim, const struct play_options *options, c
     struct play_options own = *options;
 
     own.start = sim->start;
+    /* What is asked for on the command line comes before what the cluster says. */
+    if (!own.usage.is_on && sim->notes.usage.is_on)
+        own.usage = (struct play_usage_options){
+            .is_on = true,
+            .window = sim->notes.usage.window,
+            .half_life = sim->notes.usage.half_life,
+            .interval = sim->notes.usage.interval,
+        };
     if (!trace)
         own.max_cycles = STATIC_CYCLES_MAX;
     return play_run(&sim->play, sim->state, &sim->config, &own, trace, err);

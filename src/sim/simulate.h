@@ -45,5 +45,5 @@ void simulation_print(struct simulation *sim, const struct table_view *view, FIL
 /* For people, after a trace: how each queue fared, and the cluster as a whole. */
 void simulation_print_trace(const struct simulation *sim, const struct table_view *view, FILE *out);
 
-/* For programs: {"pods": [...], "queues": [...], "skipped": [...]}, and "metrics" after a trace. */
+/* For programs: {"pods": [...], "queues": [...], "evicted": [...], "skipped": [...]}, and "metrics" after a trace. */
 void simulation_write(struct simulation *sim, FILE *out);

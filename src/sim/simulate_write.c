@@ -32,7 +32,7 @@ static void write_verdict(struct emit *e, const struct simulation *sim, const st
     struct verdict verdict;
     struct strbuf why;
 
-    if (pod->gang == NO_ID || pod->status != POD_PENDING) {
+    if (pod->gang == NO_ID || !sim->state->gangs.items[pod->gang].is_present || pod->status != POD_PENDING) {
         emit_null(e, "verdict");
         return;
     }
@@ -106,6 +106,37 @@ static void write_queue(struct emit *e, const struct simulation *sim, const stru
     emit_close(e, '}');
 }
 
+static void emit_job(struct emit *e, const char *key, const struct simulation *sim, uint32_t job)
+{
+    const struct play_job *of = &sim->play.jobs.items[job];
+    struct strbuf name;
+
+    strbuf_init(&name, WHY_MAX);
+    strbuf_addf(&name, "%s%s%s", state_name(sim->state, of->namespace), of->namespace ? "/" : "",
+                state_name(sim->state, of->label));
+    emit_str(e, key, name.text);
+    strbuf_done(&name);
+}
+
+static void write_evictions(struct emit *e, const struct simulation *sim)
+{
+    emit_open(e, "evicted", '[');
+    for (uint32_t i = 0; i < sim->play.evictions.len; i++) {
+        const struct play_eviction *eviction = &sim->play.evictions.items[i];
+
+        emit_open(e, NULL, '{');
+        emit_job(e, "name", sim, eviction->job);
+        emit_int(e, "pods", eviction->pods);
+        if (eviction->for_job == NO_ID)
+            emit_null(e, "for");
+        else
+            emit_job(e, "for", sim, eviction->for_job);
+        emit_str(e, "by", action_name((enum action)eviction->action));
+        emit_close(e, '}');
+    }
+    emit_close(e, ']');
+}
+
 static void write_skipped(struct emit *e, const struct object_notes *notes)
 {
     emit_open(e, "skipped", '[');
@@ -134,6 +165,7 @@ void simulation_write(struct simulation *sim, FILE *out)
     vec_foreach (&list, at)
         write_queue(&e, sim, at);
     emit_close(&e, ']');
+    write_evictions(&e, sim);
     write_skipped(&e, &sim->notes.found);
     emit_int(&e, "cycles", (int64_t)sim->play.cycles);
     if (sim->play.has_trace)

@@ -147,6 +147,26 @@ static void clocks_do_not_go_back(void **state)
     assert_true(nsec_now_wall() > INT64_C(1600000000) * NSEC_PER_SEC);
 }
 
+static void durations_may_have_days_and_weeks(void **state)
+{
+    struct err err = {0};
+    nsec_t value = 0;
+
+    (void)state;
+    assert_int_equal(long_duration_parse("7d", &value, NULL), 0);
+    assert_int_equal(value, 7 * 24 * NSEC_PER_HOUR);
+    assert_int_equal(long_duration_parse("1.5w", &value, NULL), 0);
+    assert_int_equal(value, 252 * NSEC_PER_HOUR);
+    assert_int_equal(long_duration_parse("1h30m", &value, NULL), 0);
+    assert_int_equal(value, 90 * NSEC_PER_MIN);
+    assert_int_equal(long_duration_parse("30", &value, &err), -22);
+    assert_string_equal(err.text, "expected a duration such as 90s, 30m, 12h or 7d, found '30'");
+    assert_int_equal(long_duration_parse("-7d", &value, NULL), -22);
+    assert_int_equal(long_duration_parse("-5m", &value, NULL), -22);
+    assert_int_equal(long_duration_parse("1e300d", &value, NULL), -22);
+    assert_int_equal(long_duration_parse("nand", &value, NULL), -22);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +174,7 @@ int main(void)
         cmocka_unit_test(what_is_no_time_is_refused),
         cmocka_unit_test(durations_are_read_and_written_as_go_does),
         cmocka_unit_test(what_is_no_duration_is_refused),
+        cmocka_unit_test(durations_may_have_days_and_weeks),
         cmocka_unit_test(clocks_do_not_go_back),
     };
 

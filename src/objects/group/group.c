@@ -230,20 +230,46 @@ static bool is_duration(const char *text)
     return duration_parse(text, &duration, NULL) >= 0;
 }
 
-/* The first value that makes sense, on the owners from the nearest up and then on the pod. */
-static const char *first_valid(const struct grouping *g, bool has_whole_chain, const char *key, bool is_in_label,
-                               bool (*is_valid)(const char *text))
+/* How one value is found, and what is said of one that makes no sense. */
+struct choice {
+    const char *key;
+    bool is_in_label;
+    bool (*is_valid)(const char *text);
+    const char *expected;
+};
+
+static bool is_chosen(const struct grouping *g, const struct choice *choice, const char *text)
 {
+    if (!text)
+        return false;
+    if (choice->is_valid(text))
+        return true;
+    /* It is named by its top owner, so that the pods of a gang are told about once. */
+    object_notes_warn(g->notes, "%s %s/%s: %s: expected %s, found '%s'; it is ignored", g->top->kind->kind,
+                      g->top->namespace, g->top->name, choice->key, choice->expected, text);
+    return false;
+}
+
+/* The first value that makes sense, on the owners from the nearest up and then on the pod. */
+static const char *first_valid(const struct grouping *g, bool has_whole_chain, const struct choice *choice)
+{
+    const char *text;
+
     for (size_t i = has_whole_chain ? 0 : g->owner_count - 1; i < g->owner_count; i++) {
         const struct object *owner = has_whole_chain ? g->owners[i] : g->top;
-        const char *text = is_in_label ? owner_label(g, owner, key) : owner_annotation(g, owner, key);
 
-        if (text && is_valid(text))
+        text = choice->is_in_label ? owner_label(g, owner, choice->key) : owner_annotation(g, owner, choice->key);
+        if (is_chosen(g, choice, text))
             return text;
     }
-    const char *text = is_in_label ? object_label(g->pod, key) : object_annotation(g->pod, key);
-    return text && is_valid(text) ? text : NULL;
+    text = choice->is_in_label ? object_label(g->pod, choice->key) : object_annotation(g->pod, choice->key);
+    return is_chosen(g, choice, text) ? text : NULL;
 }
+
+static const struct choice preemptibility = {KEY_PREEMPTIBILITY, true, is_preemptibility,
+                                             "preemptible or non-preemptible"};
+static const struct choice preemption_delay = {KEY_PREEMPTION_DELAY, false, is_delay, "a duration such as 5m"};
+static const struct choice staleness_grace = {KEY_STALENESS_GRACE, false, is_duration, "a duration such as 5m"};
 
 int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_priority, struct err *err)
 {
@@ -252,9 +278,9 @@ int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_pr
     g->owner = g->top;
     g->queue = queue_of(g);
     g->priority_class = group_priority_class(g, has_whole_chain, fallback_priority);
-    g->preemptibility = first_valid(g, has_whole_chain, KEY_PREEMPTIBILITY, true, is_preemptibility);
-    g->preemption_delay = first_valid(g, has_whole_chain, KEY_PREEMPTION_DELAY, false, is_delay);
-    g->staleness_grace = first_valid(g, has_whole_chain, KEY_STALENESS_GRACE, false, is_duration);
+    g->preemptibility = first_valid(g, has_whole_chain, &preemptibility);
+    g->preemption_delay = first_valid(g, has_whole_chain, &preemption_delay);
+    g->staleness_grace = first_valid(g, has_whole_chain, &staleness_grace);
     g->topology = (struct topology_constraint_spec){
         .topology = owner_annotation(g, g->top, KEY_TOPOLOGY),
         .required = owner_annotation(g, g->top, KEY_TOPOLOGY_REQUIRED),

@@ -57,4 +57,5 @@ int make_leader_worker_set(struct maker *maker, const struct object *owner, stru
 int make_knative(struct maker *maker, const struct object *owner, struct err *err);
 int make_train_job(struct maker *maker, const struct object *owner, struct err *err);
 int make_grove(struct maker *maker, const struct object *owner, struct err *err);
+int make_compute_domain(struct maker *maker, const struct object *owner, struct err *err);
 int make_spark(struct maker *maker, const struct object *owner, struct err *err);

@@ -50,26 +50,6 @@ static void numbers_are_shown_as_people_read_them(void **state)
     }
 }
 
-static void durations_may_have_days_and_weeks(void **state)
-{
-    struct err err = {0};
-    nsec_t value = 0;
-
-    (void)state;
-    assert_int_equal(metric_duration_parse("7d", &value, NULL), 0);
-    assert_int_equal(value, 7 * 24 * NSEC_PER_HOUR);
-    assert_int_equal(metric_duration_parse("1.5w", &value, NULL), 0);
-    assert_int_equal(value, 252 * NSEC_PER_HOUR);
-    assert_int_equal(metric_duration_parse("1h30m", &value, NULL), 0);
-    assert_int_equal(value, 90 * NSEC_PER_MIN);
-    assert_int_equal(metric_duration_parse("30", &value, &err), -22);
-    assert_string_equal(err.text, "expected a duration such as 90s, 30m, 12h or 7d, found '30'");
-    assert_int_equal(metric_duration_parse("-7d", &value, NULL), -22);
-    assert_int_equal(metric_duration_parse("-5m", &value, NULL), -22);
-    assert_int_equal(metric_duration_parse("1e300d", &value, NULL), -22);
-    assert_int_equal(metric_duration_parse("nand", &value, NULL), -22);
-}
-
 static void sizes_have_names_and_ranges(void **state)
 {
     double min;
@@ -190,7 +170,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_values_that_occurred),
         cmocka_unit_test(numbers_are_shown_as_people_read_them),
-        cmocka_unit_test(durations_may_have_days_and_weeks),
         cmocka_unit_test(sizes_have_names_and_ranges),
         cmocka_unit_test(bounds_are_read),
         cmocka_unit_test(bad_bounds_are_told_apart),
