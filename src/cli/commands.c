@@ -6,6 +6,14 @@
 
 #include "base/macros.h"
 #include "cli/command.h"
+#include "services/scheduler/scheduler.h"
+
+static const char *const scheduler_examples[] = {
+    "muster scheduler --kubeconfig ~/.kube/config",
+    "muster scheduler --scheduler-conf=/etc/config/config.yaml --leader-elect",
+    "muster scheduler --partition-label-value=h100 --bind-requests=always",
+    NULL,
+};
 
 static const char *const output_choices[] = {"table", "json", NULL};
 
@@ -184,6 +192,19 @@ const struct command commands[] = {
         .words = trace_verbs,
         .operands = OPERANDS_PATHS,
         .run = run_trace,
+    },
+    {
+        .name = "scheduler",
+        .summary = "decide on a cluster: which pods run, where, and at whose expense",
+        .usage = "[FLAG...]",
+        .text =
+            "Follows a Kubernetes cluster and binds the pods of its scheduler name as KAI Scheduler would, with the\n"
+            "same objects, flags and configuration. It waits for nothing else: pods without an owner are placed at\n"
+            "once, and those that need no work before the bind are bound straight away.\n",
+        .service = &scheduler_service,
+        .examples = scheduler_examples,
+        .operands = OPERANDS_NONE,
+        .run = run_service,
     },
     {
         .name = "completion",

@@ -2,27 +2,46 @@
 
 /* Commands that are services: their options are the flags of the service, read by its frame and not here. */
 #include <errno.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "cli/command.h"
 #include "services/frame/service.h"
 
-size_t command_option_count(const struct command *command)
+static bool has_flag(const struct flag_set *set, const char *name)
 {
-    struct flag_set sets[2];
-
-    if (!command->service)
-        return command->option_count;
-    service_flag_sets(command->service, sets);
-    return sets[0].count + sets[1].count;
+    for (size_t i = 0; i < set->count; i++) {
+        if (strcmp(set->flags[i].name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
+/* The service's own flags, then those of all services that it has none of its own for. NULL past the last one. */
 static const struct flag *flag_at(const struct command *command, size_t i)
 {
     struct flag_set sets[2];
 
     service_flag_sets(command->service, sets);
-    return i < sets[0].count ? &sets[0].flags[i] : &sets[1].flags[i - sets[0].count];
+    if (i < sets[0].count)
+        return &sets[0].flags[i];
+    i -= sets[0].count;
+    for (size_t common = 0; common < sets[1].count; common++) {
+        if (has_flag(&sets[0], sets[1].flags[common].name))
+            continue;
+        if (i-- == 0)
+            return &sets[1].flags[common];
+    }
+    return NULL;
+}
+
+size_t command_option_count(const struct command *command)
+{
+    size_t count = command->option_count;
+
+    while (command->service && flag_at(command, count))
+        count++;
+    return count;
 }
 
 struct command_option command_option_at(const struct command *command, size_t i)

@@ -12,7 +12,7 @@
 
 static const struct flag common_flags[] = {
     {"kubeconfig", FLAG_STRING, AT(kubeconfig), "",
-     "file that says where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
+     "where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
     {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
     {"qps", FLAG_DOUBLE, AT(qps), "50", "requests a second in the long run; 0 for no limit", 0, 1e6},
     {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once, before qps counts", 0, 1e6},

@@ -2,24 +2,24 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/time.h"
+#include "services/frame/flags.h"
 
-/* What the scheduler is told on its command line: KAI's flags under KAI's names, and Muster's own at the end. */
+/* What the scheduler is told on its command line: KAI's flags under KAI's names, and Muster's own at the end. Those that
+ * every service has are the frame's. */
 struct scheduler_flags {
     const char *scheduler_name;
     const char *namespace;       // of the lease
     const char *scheduler_conf;  // path of the configuration; "": built in
     nsec_t schedule_period;      // the longest time between two cycles while something waits
-    bool leader_elect;
     const char *nodepool_label_key;
     const char *partition_label_value;
     const char *queue_label_key;
     const char *listen_address;
     int64_t plugin_server_port;
-    bool enable_profiler;
-    int64_t profiler_port;
     const char *metrics_namespace;
     const char *reservation_app_label;
     bool restrict_node_scheduling;
@@ -29,7 +29,6 @@ struct scheduler_flags {
     int64_t max_consolidation_preemptees;
     bool detailed_fit_errors;
     bool update_pod_eviction_condition;
-    bool schedule_csi_storage;
     bool use_scheduling_signatures;
     bool full_hierarchy_fairness;
     bool allow_consolidating_reclaim;
@@ -38,7 +37,15 @@ struct scheduler_flags {
     nsec_t stuck_threshold;
     double qps;
     double burst;
+    int64_t in_flight_max;
+    nsec_t lease_retry_period;
+    const char *health_address;
 
     const char *bind_requests;  // "auto": only where a bind takes more than binding; "always": as KAI does
     const char *journal;        // file that deltas and decisions are written to; "": none
+
+    char lease_name[512];  // follows from the others
 };
+
+enum { SCHEDULER_FLAGS = 40 };
+extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

@@ -31,23 +31,23 @@ struct state;
 /* What the scheduler works with; good until the observer is freed. */
 struct scheduler_view {
     struct loop *loop;
-    struct kube_client *client;             // for what is not kept: whole objects, the server's version
-    const struct scheduler_flags *flags;    // services/scheduler/flags.h
-    const struct settings *settings;        // configuration and flags in KAI's words
-    const struct config *config;            // the same in the engine's
-    const struct object_options *options;   // how objects are read; `now` is that of the last delta
-    const struct state *state;              // settled from on_cycle_begin to on_cycle_end
-    struct engine *engine;                  // open likewise, for verdicts, shares and explanations
-    const bool *is_leading;                 // decides, or only follows
+    struct kube_client *client;            // for what is not kept: whole objects, the server's version
+    const struct scheduler_flags *flags;   // services/scheduler/flags.h
+    const struct settings *settings;       // configuration and flags in KAI's words
+    const struct config *config;           // the same in the engine's
+    const struct object_options *options;  // how objects are read; `now` is that of the last delta
+    const struct state *state;             // settled from on_cycle_begin to on_cycle_end
+    struct engine *engine;                 // open likewise, for verdicts, shares and explanations
+    const bool *is_leading;                // decides, or only follows
 };
 
 enum { CYCLE_ID_MAX = 8 };
 
 /* One cycle. Times of its parts are on the monotonic clock; those that are not over yet are 0. */
 struct scheduler_cycle {
-    uint64_t number;          // from 1 on
-    char id[CYCLE_ID_MAX];    // six random letters, as in the log
-    nsec_t now;               // the cycle's time: what the engine was told
+    uint64_t number;        // from 1 on
+    char id[CYCLE_ID_MAX];  // six random letters, as in the log
+    nsec_t now;             // the cycle's time: what the engine was told
     nsec_t begun;
     nsec_t took_in;           // deltas were settled
     nsec_t opened;            // shares were divided

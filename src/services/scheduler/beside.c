@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A table says what of each kind counts; the rest of an object is gone when its event is over. */
+#include "services/scheduler/beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "base/mem.h"
+
+enum { PATHS_MAX = 8 };
+
+/* Members to keep, "outer.inner"; the object itself is copied no deeper than that. */
+static const char *const kept[_BESIDE_MAX][PATHS_MAX] = {
+    [BESIDE_NAMESPACE] = {"metadata.name", "metadata.labels"},
+    [BESIDE_VOLUME] = {"metadata.name", "spec.nodeAffinity"},
+    [BESIDE_STORAGE_CLASS] = {"metadata.name", "metadata.annotations", "volumeBindingMode"},
+    [BESIDE_VOLUME_CLAIM] = {"metadata.name", "metadata.namespace", "metadata.deletionTimestamp", "spec.volumeName",
+                             "spec.storageClassName", "status.phase"},
+    [BESIDE_NUMA] = {"metadata.name", "topologyPolicies", "attributes", "zones"},
+};
+
+void beside_done(struct beside *beside)
+{
+    for (int kind = 0; kind < _BESIDE_MAX; kind++) {
+        uint64_t key, text;
+
+        for (size_t cursor = 0; map64_next(&beside->texts[kind], &cursor, &key, &text);)
+            free((char *)(uintptr_t)text);
+        map64_done(&beside->texts[kind]);
+    }
+}
+
+static void keep_member(yyjson_mut_doc *doc, yyjson_mut_val *root, yyjson_val *object, const char *path)
+{
+    const char *dot = strchr(path, '.');
+    yyjson_val *from = dot ? yyjson_obj_getn(object, path, (size_t)(dot - path)) : object;
+    const char *member = dot ? dot + 1 : path;
+    yyjson_val *val = yyjson_obj_get(from, member);
+    yyjson_mut_val *to = root;
+
+    if (!val)
+        return;
+    if (dot) {
+        to = yyjson_mut_obj_getn(root, path, (size_t)(dot - path));
+        if (!to) {
+            to = yyjson_mut_obj(doc);
+            (void)yyjson_mut_obj_add(root, yyjson_mut_strncpy(doc, path, (size_t)(dot - path)), to);
+        }
+    }
+    (void)yyjson_mut_obj_add(to, yyjson_mut_str(doc, member), yyjson_val_mut_copy(doc, val));
+}
+
+static char *text_of(enum beside_kind kind, yyjson_val *object)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+
+    BUG_ON(!doc);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    for (int i = 0; i < PATHS_MAX && kept[kind][i]; i++)
+        keep_member(doc, root, object, kept[kind][i]);
+    char *text = yyjson_mut_write(doc, 0, NULL);
+    BUG_ON(!text);
+    yyjson_mut_doc_free(doc);
+    return text;
+}
+
+bool beside_put(struct beside *beside, enum beside_kind kind, object_key key, yyjson_val *object)
+{
+    char *text = text_of(kind, object);
+    uint64_t old = 0;
+
+    if (map64_get(&beside->texts[kind], key, &old)) {
+        if (strcmp((const char *)(uintptr_t)old, text) == 0) {
+            free(text);
+            return false;
+        }
+        free((char *)(uintptr_t)old);
+    }
+    map64_put(&beside->texts[kind], key, (uint64_t)(uintptr_t)text);
+    return true;
+}
+
+bool beside_drop(struct beside *beside, enum beside_kind kind, object_key key)
+{
+    uint64_t old = 0;
+
+    if (!map64_get(&beside->texts[kind], key, &old))
+        return false;
+    free((char *)(uintptr_t)old);
+    return map64_remove(&beside->texts[kind], key);
+}
+
+static yyjson_doc *parse(uint64_t text)
+{
+    const char *at = (const char *)(uintptr_t)text;
+    yyjson_doc *doc = yyjson_read(at, strlen(at), 0);
+
+    BUG_ON(!doc);
+    return doc;
+}
+
+yyjson_doc *beside_get(const struct beside *beside, enum beside_kind kind, object_key key)
+{
+    uint64_t text = 0;
+
+    return map64_get(&beside->texts[kind], key, &text) ? parse(text) : NULL;
+}
+
+bool beside_next(const struct beside *beside, enum beside_kind kind, size_t *cursor, object_key *ret_key,
+                 yyjson_doc **ret_doc)
+{
+    uint64_t text = 0;
+
+    if (!map64_next(&beside->texts[kind], cursor, ret_key, &text))
+        return false;
+    *ret_doc = parse(text);
+    return true;
+}
+
+size_t beside_len(const struct beside *beside, enum beside_kind kind)
+{
+    return map64_len(&beside->texts[kind]);
+}

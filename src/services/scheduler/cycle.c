@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * When the engine runs. A change is followed by a cycle a moment later, so that what comes in a burst is decided together;
+ * cycles that take long are spaced, so that most of the time is the network's. While something waits, or is stale, a cycle
+ * also comes with every schedule period: time alone may have made it possible.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "engine/verdict_text.h"
+#include "kube/chance.h"
+#include "model/delta.h"
+#include "services/scheduler/carry.h"
+#include "services/scheduler/gang_notes.h"
+#include "services/scheduler/report.h"
+#include "services/scheduler/scheduler_internal.h"
+
+/* From the first change to the cycle. */
+#define SETTLE_TIME (2 * NSEC_PER_MSEC)
+
+/* Of the time, cycles that take long get one part in so many. */
+enum { SPACING = 4, TEXT_MAX = 64 * 1024 };
+
+static void start_timer(struct scheduler *s, nsec_t after)
+{
+    if (s->is_synced && s->is_leading && !s->is_stopping)
+        loop_timer_start(&s->timer, after);
+}
+
+void cycle_wake(struct scheduler *s)
+{
+    nsec_t since = nsec_now_monotonic() - s->last_end;
+    nsec_t spacing = CLAMP(s->last_duration * SPACING, SETTLE_TIME, MAX(s->flags->schedule_period, SETTLE_TIME));
+
+    if (s->is_woken)
+        return;
+    s->is_woken = true;
+    start_timer(s, since >= spacing ? SETTLE_TIME : MAX(spacing - since, SETTLE_TIME));
+}
+
+/* Which budget a search has used up. The engine tells what it is at; how long it has been at it is ours to know. */
+static bool should_stop(void *arg, enum search_stage stage, uint32_t which)
+{
+    struct scheduler *s = arg;
+    const struct search_budgets *budgets = &s->config.budgets;
+    nsec_t now = nsec_now_monotonic();
+    nsec_t budget = stage == SEARCH_ACTION ? budgets->action[which]
+                    : stage == SEARCH_JOB  ? budgets->job
+                                           : budgets->generator[MIN(which, (uint32_t)GENERATORS_MAX - 1)];
+
+    if (s->searches[stage].which != which || s->searches[stage].began == 0) {
+        s->searches[stage].which = which;
+        s->searches[stage].began = now;
+        if (stage == SEARCH_JOB)
+            s->searches[SEARCH_GENERATOR].began = 0;
+    }
+    if (stage != SEARCH_JOB && s->searches[SEARCH_JOB].began != 0 &&
+        now - s->searches[SEARCH_JOB].began < budgets->min_job)
+        return false;
+    return budget > 0 && now - s->searches[stage].began >= budget;
+}
+
+/* Pods that have been leaving for too long give their room to nobody. */
+static void find_stuck(struct scheduler *s, nsec_t now)
+{
+    uint64_t key, since;
+    VEC(object_key) stuck = {0};
+
+    for (size_t cursor = 0; map64_next(&s->leaving, &cursor, &key, &since);) {
+        if ((nsec_t)since + s->options.stuck_threshold < now)
+            vec_push(&stuck, key);
+    }
+    vec_foreach (&stuck, at) {
+        pod_id id = key_pod(s->state, *at);
+
+        (void)map64_remove(&s->leaving, *at);
+        if (id == NO_ID || s->state->pods.items[id].status != POD_RELEASING)
+            continue;
+        const struct pod *pod = &s->state->pods.items[id];
+        state_move_pod(s->state, id, POD_STUCK, pod->node, pod->groups);
+        OBSERVE(s, on_moved, id);
+    }
+    vec_done(&stuck);
+}
+
+static void begin(struct scheduler *s, struct scheduler_cycle *cycle)
+{
+    static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+    uint64_t chance = chance_next(kube_client_chance(s->client));
+
+    *cycle = (struct scheduler_cycle){
+        .number = ++s->cycles,
+        .now = nsec_now_wall(),
+        .begun = nsec_now_monotonic(),
+        .deltas = s->deltas,
+    };
+    for (int i = 0; i < 6; i++, chance /= sizeof letters - 1)
+        cycle->id[i] = letters[chance % (sizeof letters - 1)];
+    s->deltas = 0;
+    find_stuck(s, cycle->now);
+    if (s->nodes_changed) {
+        placements_apply_all(s);
+        s->has_stale_requests = true;
+        s->nodes_changed = false;
+    }
+    if (s->has_stale_requests)
+        carry_delete_stale(s);
+}
+
+static void run_actions(struct scheduler *s, struct scheduler_cycle *cycle)
+{
+    for (uint32_t i = 0; i < s->config.action_count; i++) {
+        enum action action = s->config.actions[i];
+        nsec_t before = nsec_now_monotonic();
+
+        memset(s->searches, 0, sizeof s->searches);
+        engine_run(s->engine, action);
+        cycle->ran[action] = MAX(nsec_now_monotonic() - before, (nsec_t)1);
+    }
+}
+
+/* The decisions of a cycle with their texts, which need the engine as it was when it made them. */
+struct outcome {
+    struct decision decision;
+    char *text;
+};
+
+struct outcomes VEC_OF(struct outcome);
+
+static void take_decisions(struct scheduler *s, const struct scheduler_cycle *cycle, struct outcomes *outcomes)
+{
+    size_t count = 0;
+    const struct decision *decisions = engine_decisions(s->engine, &count);
+    struct strbuf text;
+
+    strbuf_init(&text, TEXT_MAX);
+    for (size_t i = 0; i < count; i++) {
+        OBSERVE(s, on_decision, cycle, &decisions[i]);
+        strbuf_clear(&text);
+        verdict_text_decision(s->engine, &decisions[i], s->pool_name, &text);
+        vec_push(outcomes, (struct outcome){decisions[i], xstrdup(text.text)});
+    }
+    strbuf_done(&text);
+}
+
+/* Pods of the same gang that leave in this cycle. */
+static size_t count_evicted(const struct scheduler *s, const struct outcomes *outcomes, gang_id gang)
+{
+    size_t count = 0;
+
+    vec_foreach (outcomes, outcome) {
+        const struct pod *pod = &s->state->pods.items[outcome->decision.pod];
+        count += outcome->decision.kind == DECISION_EVICT && pod->gang == gang && pod->status == POD_RELEASING;
+    }
+    return count;
+}
+
+/* A pod that an action of this cycle placed and a later one evicted has never left: it waits. */
+static bool was_placed(const struct outcomes *outcomes, const struct outcome *evicted)
+{
+    for (const struct outcome *at = outcomes->items; at < evicted; at++) {
+        if (at->decision.kind == DECISION_BIND && at->decision.pod == evicted->decision.pod)
+            return true;
+    }
+    return false;
+}
+
+static void evict(struct scheduler *s, const struct outcomes *outcomes, const struct outcome *outcome)
+{
+    pod_id id = outcome->decision.pod;
+    const struct pod *pod = &s->state->pods.items[id];
+
+    if (pod->status != POD_RELEASING)
+        return;
+    if (was_placed(outcomes, outcome)) {
+        state_move_pod(s->state, id, POD_PENDING, NO_ID, (struct group_list){0});
+        OBSERVE(s, on_moved, id);
+        return;
+    }
+    carry_evict(s, &outcome->decision, outcome->text, count_evicted(s, outcomes, pod->gang));
+}
+
+static void carry_out(struct scheduler *s, struct outcomes *outcomes)
+{
+    VEC(struct decision) decisions = {0};
+
+    vec_foreach (outcomes, outcome)
+        vec_push(&decisions, outcome->decision);
+    carry_name_groups(s, decisions.items, decisions.len);
+    vec_done(&decisions);
+    vec_foreach (outcomes, outcome) {
+        const struct decision *decision = &outcome->decision;
+        const struct pod *pod = &s->state->pods.items[decision->pod];
+
+        if (decision->kind == DECISION_BIND && pod->status == POD_BINDING && pod->node == decision->node)
+            carry_bind(s, decision, outcome->text);
+        else if (decision->kind == DECISION_EVICT)
+            evict(s, outcomes, outcome);
+        else if (decision->kind == DECISION_PIPELINE && pod->status == POD_PENDING)
+            report_pod_event(s, key_of(pod->namespace, pod->name), pod->uid, "Normal", "Pipelined", outcome->text);
+    }
+}
+
+static void annotate_times(struct scheduler *s, const struct outcomes *outcomes)
+{
+    vec_foreach (outcomes, outcome) {
+        gang_id gang = s->state->pods.items[outcome->decision.pod].gang;
+
+        if (outcome->decision.kind != DECISION_PIPELINE && gang != NO_ID)
+            gang_times_write(s, gang);
+    }
+    vec_foreach (&s->state->stale_gangs.ids, gang)
+        gang_times_write(s, *gang);
+}
+
+static void run(struct scheduler *s)
+{
+    struct scheduler_cycle cycle;
+    struct outcomes outcomes = {0};
+
+    begin(s, &cycle);
+    engine_take_in(s->engine);
+    cycle.took_in = nsec_now_monotonic();
+    engine_open(s->engine, cycle.now);
+    cycle.opened = nsec_now_monotonic();
+    OBSERVE(s, on_cycle_begin, &cycle);
+    run_actions(s, &cycle);
+    take_decisions(s, &cycle, &outcomes);
+    s->has_unreported = report_waiting(s, cycle.now);
+    cycle.ended = nsec_now_monotonic();
+    OBSERVE(s, on_cycle_end, &cycle);
+    engine_close(s->engine);
+    carry_out(s, &outcomes);
+    annotate_times(s, &outcomes);
+    report_gangs(s);
+    if (outcomes.len > 0)
+        log_debug(s->log, "cycle", log_str("id", cycle.id), log_int("decisions", outcomes.len),
+                  log_duration("took", cycle.ended - cycle.begun));
+    vec_foreach (&outcomes, outcome)
+        free(outcome->text);
+    vec_done(&outcomes);
+}
+
+/* Something may become possible, or due, by the clock alone. */
+static bool waits_for_time(const struct scheduler *s)
+{
+    return s->state->pending_gangs.ids.len > 0 || s->state->stale_gangs.ids.len > 0 || map64_len(&s->leaving) > 0;
+}
+
+static void on_timer(void *arg)
+{
+    struct scheduler *s = arg;
+    nsec_t began = nsec_now_monotonic();
+
+    s->is_woken = false;
+    if (!service_is_leading(s->service) || s->is_stopping)
+        return;
+    run(s);
+    s->last_end = nsec_now_monotonic();
+    s->last_duration = s->last_end - began;
+    if (s->is_woken)
+        return;
+    if (s->has_unreported)
+        start_timer(s, 50 * NSEC_PER_MSEC);
+    else if (waits_for_time(s))
+        start_timer(s, MAX(s->flags->schedule_period, SETTLE_TIME));
+}
+
+void cycle_init(struct scheduler *s)
+{
+    loop_timer_init(&s->timer, s->loop, on_timer, s);
+    engine_set_clock(s->engine, should_stop, s);
+}
+
+void cycle_done(struct scheduler *s)
+{
+    loop_timer_done(&s->timer);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <yyjson.h>
+
+#include "base/map.h"
+#include "model/pod.h"
+#include "services/scheduler/keys.h"
+
+struct carrying;
+struct scheduler;
+
+/*
+ * Where pods go that the cluster does not show there yet: decisions that are being carried out, and BindRequests. A pod
+ * with a placement is read as one that is being bound, whatever else its object says, so that no event that was on its
+ * way already makes it wait again. A placement is known by its pod's name, and good for the pod of its UID alone.
+ */
+struct placement {
+    object_key key;
+    name_id pod_uid;  // 0: any
+    name_id node;
+    name_id *groups;  // shared GPUs; owned
+    uint32_t group_count;
+    char *zones;                // predicted NUMA zones, a JSON array; NULL: none
+    struct carrying *carrying;  // our decision under way; NULL: none
+    bool is_direct;             // bound without a BindRequest: gone when the pod shows its node
+    bool has_request;           // there is a BindRequest
+    name_id request_uid;        // of it
+    bool has_failed;            // it has, for good
+    bool is_ours;               // its labels say that it is this node pool's
+    bool is_being_deleted;      // we have asked for that
+};
+
+void placements_done(struct map64 *placements);
+
+struct placement *placement_find(const struct scheduler *s, object_key key);
+struct placement *placement_put(struct scheduler *s, object_key key);
+void placement_drop(struct scheduler *s, struct placement *placement);
+
+/* Does the pod go where the placement says? */
+bool placement_is_live(const struct scheduler *s, const struct placement *placement, name_id pod_uid);
+
+/* Takes over what a BindRequest says. */
+void placement_read(struct scheduler *s, struct placement *placement, yyjson_val *request);
+
+/* Sets node, shared GPUs and zones from the state, where the engine has just put the pod. */
+void placement_take(struct scheduler *s, struct placement *placement, pod_id pod);
+
+/* The placement as the BindRequest that the pod's decoder looks for; to be freed by the caller. */
+yyjson_doc *placement_encode(const struct scheduler *s, const struct placement *placement);
+
+/* Brings the pod's place in the state up to date with the placement, or with there being none. */
+void placement_apply(struct scheduler *s, object_key key);
+
+/* The same for all, after nodes came or went. */
+void placements_apply_all(struct scheduler *s);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Events are for people; they wait while binds are under way, which are for pods. What waits is bounded, and handed to the
+ * recorder a few at a time.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "services/scheduler/gang_notes.h"
+#include "services/scheduler/report.h"
+#include "services/scheduler/report_internal.h"
+#include "services/scheduler/scheduler_internal.h"
+
+enum { EVENTS_MAX = 20000, AT_ONCE = 16, NOTES_MAX = 4 };
+
+#define LOOK_AGAIN (10 * NSEC_PER_MSEC)
+#define PATIENCE (2 * NSEC_PER_SEC)
+
+struct kept_event {
+    bool is_gang;
+    object_key key;
+    name_id uid;
+    const char *type;  // these two are ours and stay
+    const char *reason;
+    char *message;
+    struct {
+        const char *key;
+        char *value;
+    } notes[NOTES_MAX];
+    size_t note_count;
+    nsec_t since;
+};
+
+static void kept_free(struct kept_event *kept)
+{
+    for (size_t i = 0; i < kept->note_count; i++)
+        free(kept->notes[i].value);
+    free(kept->message);
+    free(kept);
+}
+
+static void record(struct scheduler *s, const struct kept_event *kept)
+{
+    struct event_note notes[NOTES_MAX];
+
+    for (size_t i = 0; i < kept->note_count; i++)
+        notes[i] = (struct event_note){kept->notes[i].key, kept->notes[i].value};
+    recorder_record(s->recorder, &(struct event){
+                                     .api_version = kept->is_gang ? "scheduling.run.ai/v2alpha2" : "v1",
+                                     .kind = kept->is_gang ? "PodGroup" : "Pod",
+                                     .namespace = key_namespace(s->state, kept->key),
+                                     .name = key_name(s->state, kept->key),
+                                     .uid = state_name(s->state, kept->uid),
+                                     .type = kept->type,
+                                     .reason = kept->reason,
+                                     .message = kept->message,
+                                     .notes = notes,
+                                     .note_count = kept->note_count,
+                                 });
+}
+
+static void on_events(void *arg)
+{
+    struct scheduler *s = arg;
+    nsec_t now = nsec_now_monotonic();
+
+    while (s->events_first < s->events.len && recorder_waiting(s->recorder) < AT_ONCE) {
+        struct kept_event *kept = s->events.items[s->events_first];
+
+        if (s->binds_under_way > 0 && now - kept->since < PATIENCE)
+            break;
+        record(s, kept);
+        kept_free(kept);
+        s->events_first++;
+    }
+    if (s->events_first < s->events.len) {
+        loop_timer_start(&s->events_timer, LOOK_AGAIN);
+        return;
+    }
+    vec_clear(&s->events);
+    s->events_first = 0;
+}
+
+static struct kept_event *keep(struct scheduler *s, object_key key, name_id uid, const char *type, const char *reason,
+                               const char *message)
+{
+    if (s->events.len - s->events_first >= EVENTS_MAX) {
+        s->events_dropped++;
+        return NULL;
+    }
+    struct kept_event *kept = xcalloc(1, sizeof *kept);
+    *kept = (struct kept_event){
+        .key = key,
+        .uid = uid,
+        .type = type,
+        .reason = reason,
+        .message = xstrdup(message),
+        .since = nsec_now_monotonic(),
+    };
+    vec_push(&s->events, kept);
+    if (!loop_timer_is_running(&s->events_timer))
+        loop_timer_start(&s->events_timer, LOOK_AGAIN);
+    return kept;
+}
+
+void report_pod_event(struct scheduler *s, object_key pod, name_id uid, const char *type, const char *reason,
+                      const char *message)
+{
+    (void)keep(s, pod, uid, type, reason, message);
+}
+
+void report_gang_event(struct scheduler *s, gang_id id, const char *reason, const char *message,
+                       const struct event_note *notes, size_t note_count)
+{
+    const struct gang *gang = &s->state->gangs.items[id];
+    object_key key = key_of(gang->namespace, gang->name);
+    const struct gang_note *note = gang_note_find(s, key);
+    struct kept_event *kept = note ? keep(s, key, note->uid, "Normal", reason, message) : NULL;
+
+    if (!kept)
+        return;
+    kept->is_gang = true;
+    for (size_t i = 0; i < note_count && i < NOTES_MAX; i++) {
+        kept->notes[i].key = notes[i].key;
+        kept->notes[i].value = xstrdup(notes[i].value);
+        kept->note_count++;
+    }
+}
+
+void report_init(struct scheduler *s)
+{
+    loop_timer_init(&s->events_timer, s->loop, on_events, s);
+}
+
+void report_done(struct scheduler *s)
+{
+    uint64_t key, value;
+
+    loop_timer_done(&s->events_timer);
+    for (uint32_t i = s->events_first; i < s->events.len; i++)
+        kept_free(s->events.items[i]);
+    vec_done(&s->events);
+    for (size_t cursor = 0; map64_next(&s->told, &cursor, &key, &value);)
+        free((struct told *)(uintptr_t)value);
+    map64_done(&s->told);
+    map64_done(&s->conditioned);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The scheduler's parts, put together and taken apart. */
+#include "services/scheduler/scheduler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "services/scheduler/carry.h"
+#include "services/scheduler/configure.h"
+#include "services/scheduler/gang_notes.h"
+#include "services/scheduler/report.h"
+#include "services/scheduler/scheduler_internal.h"
+#include "services/scheduler/watching.h"
+#include "services/scheduler/writes.h"
+
+/* How often an orderly stop looks whether everything under way is over. */
+#define STOP_STEP (10 * NSEC_PER_MSEC)
+
+static struct scheduler *scheduler_of(const struct service *service)
+{
+    return service->state;
+}
+
+static int configure(struct service *service, struct err *err)
+{
+    struct scheduler_flags *flags = service->values;
+    struct service_settings *settings = &service->settings;
+
+    (void)err;
+    settings->qps = flags->qps;
+    settings->burst = flags->burst;
+    settings->in_flight_max = flags->in_flight_max;
+    settings->metrics_address = flags->listen_address;
+    settings->health_address = flags->health_address;
+    settings->metrics_prefix = flags->metrics_namespace;
+    settings->lease_namespace = flags->namespace;
+    settings->lease_retry_period = flags->lease_retry_period;
+    settings->component = flags->scheduler_name;
+    settings->lease_name = flags->lease_name;
+    (void)snprintf(flags->lease_name, sizeof flags->lease_name, "%s%s%s", flags->scheduler_name,
+                   *flags->partition_label_value ? "-" : "", flags->partition_label_value);
+    return 0;
+}
+
+void scheduler_synced(struct scheduler *s)
+{
+    s->is_synced = true;
+    placements_apply_all(s);
+    engine_take_in(s->engine);
+    log_info(s->log, "everything is known", log_int("nodes", s->state->nodes_by_rank.len),
+             log_int("pods", (int64_t)map64_len(&s->state->pod_by_name)));
+    service_set_ready(s->service, true);
+    s->is_woken = false;
+    cycle_wake(s);
+}
+
+static int add_observers(struct scheduler *s, struct err *err)
+{
+    s->view = (struct scheduler_view){
+        .loop = s->loop,
+        .client = s->client,
+        .flags = s->flags,
+        .settings = &s->settings,
+        .config = &s->config,
+        .options = &s->options,
+        .state = s->state,
+        .engine = s->engine,
+        .is_leading = &s->is_leading,
+    };
+    for (const scheduler_observer_fn *maker = scheduler_observers; *maker; maker++) {
+        struct scheduler_observer observer = {0};
+        int r = (*maker)(&s->view, &observer, err);
+
+        if (r < 0)
+            return r;
+        if (r > 0)
+            vec_push(&s->observers, observer);
+    }
+    return 0;
+}
+
+static void scheduler_free(struct scheduler *s)
+{
+    watching_free(s->watching);
+    carry_done(s);
+    writes_free(s->writes);
+    cycle_done(s);
+    loop_timer_done(&s->stop_timer);
+    report_done(s);
+    vec_foreach (&s->observers, observer)
+        if (observer->free)
+            observer->free(observer->arg);
+    vec_done(&s->observers);
+    placements_done(&s->placements);
+    gang_notes_done(&s->gang_notes);
+    beside_done(&s->beside);
+    map64_done(&s->lone_gangs);
+    map64_done(&s->pod_conditions);
+    map64_done(&s->leaving);
+    map64_done(&s->namespace_pickers);
+    object_reader_done(&s->reader);
+    object_notes_done(&s->notes);
+    engine_free(s->engine);
+    state_free(s->state);
+    settings_done(&s->settings);
+    free(s);
+}
+
+static void look_whether_idle(void *arg)
+{
+    struct scheduler *s = arg;
+
+    if (carry_is_idle(s))
+        service_stopped(s->service);
+    else
+        loop_timer_start(&s->stop_timer, STOP_STEP);
+}
+
+static int open(struct service *service, struct err *err)
+{
+    struct scheduler *s = xcalloc(1, sizeof *s);
+
+    s->service = service;
+    s->flags = service->values;
+    s->log = service->log;
+    s->loop = service->loop;
+    s->client = service->client;
+    s->recorder = service->recorder;
+    int r = scheduler_configure(s, err);
+    s->state = state_new();
+    s->engine = engine_new(s->state, &s->config);
+    object_notes_init(&s->notes);
+    object_reader_init(&s->reader, s->state, &s->options, NULL, &s->notes);
+    loop_timer_init(&s->stop_timer, s->loop, look_whether_idle, s);
+    cycle_init(s);
+    report_init(s);
+    s->writes = writes_new(s, (uint32_t)s->flags->status_workers);
+    service->state = s;
+    if (r >= 0)
+        r = add_observers(s, err);
+    if (r < 0) {
+        scheduler_free(s);
+        return r;
+    }
+    s->watching = watching_new(s);
+    return 0;
+}
+
+static void lead(struct service *service)
+{
+    struct scheduler *s = scheduler_of(service);
+
+    s->is_leading = true;
+    s->is_woken = false;
+    cycle_wake(s);
+}
+
+/* Nothing new is begun; what is under way has a moment to end. */
+static void stop(struct service *service)
+{
+    struct scheduler *s = scheduler_of(service);
+
+    s->is_stopping = true;
+    s->is_leading = false;
+    look_whether_idle(s);
+}
+
+static void close(struct service *service)
+{
+    scheduler_free(scheduler_of(service));
+}
+
+static void serve_healthz(void *arg, struct http_exchange *exchange)
+{
+    (void)arg;
+    http_reply_text(exchange, 200, "ok");
+}
+
+static void serve_readyz(void *arg, struct http_exchange *exchange)
+{
+    const struct scheduler *s = scheduler_of(arg);
+    bool is_ready = s && s->is_synced && !s->is_stopping;
+
+    http_reply_text(exchange, is_ready ? 200 : 503, is_ready ? "ok" : "not everything is known yet");
+}
+
+static const struct http_route routes[] = {
+    {"GET", "/healthz", serve_healthz},
+    {"GET", "/readyz", serve_readyz},
+};
+
+const struct service_kind scheduler_service = {
+    .name = "scheduler",
+    .flags = scheduler_flag_table,
+    .flag_count = SCHEDULER_FLAGS,
+    .values_size = sizeof(struct scheduler_flags),
+    .routes = routes,
+    .route_count = ARRAY_LEN(routes),
+    .configure = configure,
+    .open = open,
+    .lead = lead,
+    .stop = stop,
+    .close = close,
+};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/scheduler/watching.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "kube/meta.h"
+#include "objects/kinds.h"
+#include "services/scheduler/intake.h"
+#include "services/scheduler/scheduler_internal.h"
+
+enum { STAGES = 4, SELECTOR_MAX = 1024 };
+
+static const struct row {
+    enum kube_known known;
+    const char *group;  // of the API, as objects/kinds.h knows it
+    const char *kind;
+    int stage;
+    bool is_of_pool;        // only our node pool's
+    bool is_metadata_only;  // its name is all that counts
+    const char *field_selector;
+} rows[] = {
+    [WATCH_PRIORITY_CLASSES] = {KUBE_PRIORITY_CLASSES, "scheduling.k8s.io", "PriorityClass"},
+    [WATCH_NAMESPACES] = {KUBE_NAMESPACES, "", "Namespace", .is_metadata_only = true},
+    [WATCH_TOPOLOGIES] = {KUBE_TOPOLOGIES, "kai.scheduler", "Topology"},
+    [WATCH_DEVICE_CLASSES] = {KUBE_DEVICE_CLASSES, "resource.k8s.io", "DeviceClass", .is_metadata_only = true},
+    [WATCH_STORAGE_CLASSES] = {KUBE_STORAGE_CLASSES, "storage.k8s.io", "StorageClass"},
+    [WATCH_VOLUMES] = {KUBE_PERSISTENT_VOLUMES, "", "PersistentVolume"},
+    [WATCH_NUMA] = {KUBE_NODE_RESOURCE_TOPOLOGIES, "topology.node.k8s.io", "NodeResourceTopology"},
+    [WATCH_QUEUES] = {KUBE_QUEUES, "scheduling.run.ai", "Queue", 1, .is_of_pool = true},
+    [WATCH_NODES] = {KUBE_NODES, "", "Node", 1, .is_of_pool = true},
+    [WATCH_SLICES] = {KUBE_RESOURCE_SLICES, "resource.k8s.io", "ResourceSlice", 2},
+    [WATCH_CLAIMS] = {KUBE_RESOURCE_CLAIMS, "resource.k8s.io", "ResourceClaim", 2},
+    [WATCH_VOLUME_CLAIMS] = {KUBE_PERSISTENT_VOLUME_CLAIMS, "", "PersistentVolumeClaim", 2},
+    [WATCH_CONFIG_MAPS] = {KUBE_CONFIG_MAPS, "", "ConfigMap", 2, .is_metadata_only = true},
+    [WATCH_BIND_REQUESTS] = {KUBE_BIND_REQUESTS, "scheduling.run.ai", "BindRequest", 2},
+    [WATCH_POD_GROUPS] = {KUBE_POD_GROUPS, "scheduling.run.ai", "PodGroup", 2, .is_of_pool = true},
+    [WATCH_PODS] = {KUBE_PODS, "", "Pod", 3, .field_selector = "status.phase!=Failed"},
+};
+_Static_assert(ARRAY_LEN(rows) == _WATCH_MAX, "every kind has a row");
+
+struct watch {
+    struct watching *watching;
+    enum watch_kind kind;
+    struct follower *follower;
+    bool is_told;  // everything that was there, or that there is nothing
+    bool is_missing;
+};
+
+/* An object that is being read anew. */
+struct refetch {
+    struct watching *watching;
+    enum watch_kind kind;
+    object_key key;
+    struct kube_call *call;
+    struct refetch *prev, *next;
+};
+
+struct watching {
+    struct scheduler *s;
+    struct watch watches[_WATCH_MAX];
+    int stage;
+    bool is_synced;
+    struct refetch *refetches;
+};
+
+const struct object_kind *watch_object_kind(enum watch_kind kind)
+{
+    return object_kind_of(rows[kind].group, rows[kind].kind);
+}
+
+const struct kube_resource *watch_resource(enum watch_kind kind)
+{
+    return kube_known(rows[kind].known);
+}
+
+static void on_event(void *arg, const struct follow_event *event)
+{
+    struct watch *watch = arg;
+
+    intake_event(watch->watching->s, watch->kind, event);
+}
+
+static void start_stage(struct watching *watching);
+
+/* Goes on to the next stage when all of this one has been told. */
+static void look_at_stage(struct watching *watching)
+{
+    if (watching->is_synced)
+        return;
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        if (rows[kind].stage <= watching->stage && !watching->watches[kind].is_told)
+            return;
+    }
+    if (++watching->stage < STAGES) {
+        start_stage(watching);
+        return;
+    }
+    watching->is_synced = true;
+    scheduler_synced(watching->s);
+}
+
+static void on_synced(void *arg, bool is_first)
+{
+    struct watch *watch = arg;
+
+    (void)is_first;
+    if (watch->is_missing)
+        log_info(watch->watching->s->log, "the API server has this kind now",
+                 log_str("kind", watch_resource(watch->kind)->plural));
+    watch->is_missing = false;
+    watch->is_told = true;
+    look_at_stage(watch->watching);
+}
+
+static void on_problem(void *arg, const struct err *err, nsec_t wait)
+{
+    struct watch *watch = arg;
+    struct scheduler *s = watch->watching->s;
+
+    if (err->code != -ENOENT || follower_is_synced(watch->follower)) {
+        service_follow_problem(s->service, watch_resource(watch->kind)->plural, err, wait);
+        return;
+    }
+    if (!watch->is_missing)
+        log_info(s->log, "the API server does not have this kind; it is looked for again",
+                 log_str("kind", watch_resource(watch->kind)->plural));
+    watch->is_missing = true;
+    watch->is_told = true;
+    look_at_stage(watch->watching);
+}
+
+/* Objects of one node pool carry its label; those of the default pool do not have it at all. */
+static const char *pool_selector(const struct scheduler *s, struct strbuf *text)
+{
+    strbuf_clear(text);
+    if (!s->options.has_partition)
+        return NULL;
+    if (*s->options.partition)
+        strbuf_addf(text, "%s=%s", s->options.node_pool_label, s->options.partition);
+    else
+        strbuf_addf(text, "!%s", s->options.node_pool_label);
+    return text->text;
+}
+
+static void start_stage(struct watching *watching)
+{
+    struct scheduler *s = watching->s;
+    struct strbuf selector;
+
+    strbuf_init(&selector, SELECTOR_MAX);
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        const struct row *row = &rows[kind];
+        struct watch *watch = &watching->watches[kind];
+
+        if (row->stage != watching->stage)
+            continue;
+        watch->follower =
+            follower_new(s->client, &(struct follow_options){
+                                        .resource = kube_known(row->known),
+                                        .label_selector = row->is_of_pool ? pool_selector(s, &selector) : NULL,
+                                        .field_selector = row->field_selector,
+                                        .is_metadata_only = row->is_metadata_only,
+                                        .on_event = on_event,
+                                        .on_synced = on_synced,
+                                        .on_problem = on_problem,
+                                        .arg = watch,
+                                    });
+    }
+    strbuf_done(&selector);
+}
+
+struct watching *watching_new(struct scheduler *s)
+{
+    struct watching *watching = xcalloc(1, sizeof *watching);
+
+    watching->s = s;
+    for (int kind = 0; kind < _WATCH_MAX; kind++)
+        watching->watches[kind] = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
+    start_stage(watching);
+    return watching;
+}
+
+static void refetch_free(struct refetch *refetch)
+{
+    struct watching *watching = refetch->watching;
+
+    if (refetch->prev)
+        refetch->prev->next = refetch->next;
+    else
+        watching->refetches = refetch->next;
+    if (refetch->next)
+        refetch->next->prev = refetch->prev;
+    free(refetch);
+}
+
+void watching_free(struct watching *watching)
+{
+    if (!watching)
+        return;
+    while (watching->refetches) {
+        kube_cancel(watching->refetches->call);
+        refetch_free(watching->refetches);
+    }
+    for (int kind = 0; kind < _WATCH_MAX; kind++)
+        follower_free(watching->watches[kind].follower);
+    free(watching);
+}
+
+bool watching_is_synced(const struct watching *watching)
+{
+    return watching->is_synced;
+}
+
+static void on_refetched(void *arg, const struct kube_answer *answer)
+{
+    struct refetch *refetch = arg;
+    struct scheduler *s = refetch->watching->s;
+    yyjson_val *object = NULL;
+
+    if (answer->err.code == 0 && kube_answer_object(answer, &object, NULL) == 0) {
+        struct follow_event event = {
+            .change = FOLLOW_CHANGED,
+            .namespace = kube_text(object, "metadata", "namespace"),
+            .name = kube_text(object, "metadata", "name"),
+            .uid = kube_text(object, "metadata", "uid"),
+            .object = object,
+        };
+        intake_event(s, refetch->kind, &event);
+    }
+    refetch_free(refetch);
+}
+
+void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key)
+{
+    struct scheduler *s = watching->s;
+    struct refetch *refetch;
+
+    for (refetch = watching->refetches; refetch; refetch = refetch->next) {
+        if (refetch->kind == kind && refetch->key == key)
+            return;
+    }
+    refetch = xcalloc(1, sizeof *refetch);
+    *refetch = (struct refetch){.watching = watching, .kind = kind, .key = key, .next = watching->refetches};
+    if (watching->refetches)
+        watching->refetches->prev = refetch;
+    watching->refetches = refetch;
+    refetch->call = kube_send(s->client, &(struct kube_request){
+                                             .verb = KUBE_GET,
+                                             .resource = watch_resource(kind),
+                                             .namespace = key_namespace(s->state, key),
+                                             .name = key_name(s->state, key),
+                                             .on_done = on_refetched,
+                                             .arg = refetch,
+                                         });
+}
+
+size_t watching_bytes(const struct watching *watching)
+{
+    size_t bytes = 0;
+
+    for (int kind = 0; kind < _WATCH_MAX; kind++)
+        bytes += watching->watches[kind].follower ? follower_bytes(watching->watches[kind].follower) : 0;
+    return bytes;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A list in the order of arrival and an index by object. An object that is being written and changes again meanwhile is
+ * written once more when that is over.
+ */
+#include "services/scheduler/writes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "services/scheduler/scheduler_internal.h"
+
+/* After so long a write goes before binds as well: a cluster that binds without end still wants to know. */
+#define PATIENCE (2 * NSEC_PER_SEC)
+
+struct entry {
+    struct writes *writes;
+    enum write_kind kind;
+    object_key key;
+    enum kube_verb verb;
+    const struct kube_resource *resource;
+    const char *subresource;
+    int (*change)(yyjson_val *wanted, yyjson_mut_doc *doc, yyjson_mut_val *object);
+    char *body;      // of the next write; NULL: none wanted
+    char *sent;      // of the one under way
+    nsec_t since;    // that it waits
+    bool is_queued;  // in the list
+    struct kube_call *call;
+    struct kube_modify *modify;
+    struct entry *prev, *next;
+};
+
+struct writes {
+    struct scheduler *s;
+    uint32_t at_once;
+    uint32_t under_way;
+    struct map64 by_key[_WRITE_KIND_MAX];
+    struct entry *first, *last;  // that wait
+};
+
+struct writes *writes_new(struct scheduler *s, uint32_t at_once)
+{
+    struct writes *writes = xcalloc(1, sizeof *writes);
+
+    writes->s = s;
+    writes->at_once = at_once;
+    return writes;
+}
+
+static void entry_free(struct entry *entry)
+{
+    free(entry->body);
+    free(entry->sent);
+    free(entry);
+}
+
+void writes_free(struct writes *writes)
+{
+    if (!writes)
+        return;
+    for (int kind = 0; kind < _WRITE_KIND_MAX; kind++) {
+        uint64_t key, value;
+
+        for (size_t cursor = 0; map64_next(&writes->by_key[kind], &cursor, &key, &value);) {
+            struct entry *entry = (struct entry *)(uintptr_t)value;
+
+            kube_cancel(entry->call);
+            kube_modify_cancel(entry->modify);
+            entry_free(entry);
+        }
+        map64_done(&writes->by_key[kind]);
+    }
+    free(writes);
+}
+
+static struct entry *entry_find(const struct writes *writes, enum write_kind kind, object_key key)
+{
+    uint64_t value = 0;
+
+    return map64_get(&writes->by_key[kind], key, &value) ? (struct entry *)(uintptr_t)value : NULL;
+}
+
+static void enqueue(struct writes *writes, struct entry *entry)
+{
+    entry->is_queued = true;
+    entry->since = nsec_now_monotonic();
+    entry->prev = writes->last;
+    entry->next = NULL;
+    if (writes->last)
+        writes->last->next = entry;
+    else
+        writes->first = entry;
+    writes->last = entry;
+}
+
+static void dequeue(struct writes *writes, struct entry *entry)
+{
+    if (!entry->is_queued)
+        return;
+    entry->is_queued = false;
+    if (entry->prev)
+        entry->prev->next = entry->next;
+    else
+        writes->first = entry->next;
+    if (entry->next)
+        entry->next->prev = entry->prev;
+    else
+        writes->last = entry->prev;
+}
+
+static void forget(struct writes *writes, struct entry *entry)
+{
+    (void)map64_remove(&writes->by_key[entry->kind], entry->key);
+    entry_free(entry);
+}
+
+/* What we believe to be on the server is not: it is to be written again when it comes up. */
+static void on_failure(struct writes *writes, const struct entry *entry)
+{
+    if (entry->kind == WRITE_POD_CONDITION)
+        (void)map64_remove(&writes->s->pod_conditions, entry->key);
+}
+
+static void on_written(void *arg, const struct kube_answer *answer)
+{
+    struct entry *entry = arg;
+    struct writes *writes = entry->writes;
+
+    entry->call = NULL;
+    entry->modify = NULL;
+    free(entry->sent);
+    entry->sent = NULL;
+    writes->under_way--;
+    if (answer->err.code < 0)
+        on_failure(writes, entry);
+    if (entry->body)
+        enqueue(writes, entry);
+    else
+        forget(writes, entry);
+    writes_pump(writes);
+}
+
+static int change(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
+{
+    struct entry *entry = arg;
+    yyjson_doc *wanted = yyjson_read(entry->sent, strlen(entry->sent), 0);
+
+    (void)err;
+    BUG_ON(!wanted);
+    int r = entry->change(yyjson_doc_get_root(wanted), doc, object);
+    yyjson_doc_free(wanted);
+    return r;
+}
+
+static void start(struct writes *writes, struct entry *entry)
+{
+    struct state *state = writes->s->state;
+    const char *namespace = key_namespace(state, entry->key);
+    const char *name = key_name(state, entry->key);
+
+    dequeue(writes, entry);
+    entry->sent = TAKE_PTR(entry->body);
+    writes->under_way++;
+    if (entry->change) {
+        entry->modify = kube_modify_start(writes->s->client, &(struct kube_modify_request){
+                                                                 .resource = entry->resource,
+                                                                 .namespace = namespace,
+                                                                 .name = name,
+                                                                 .subresource = entry->subresource,
+                                                                 .change = change,
+                                                                 .on_done = on_written,
+                                                                 .arg = entry,
+                                                             });
+        return;
+    }
+    entry->call = kube_send(writes->s->client, &(struct kube_request){
+                                                   .verb = entry->verb,
+                                                   .resource = entry->resource,
+                                                   .namespace = namespace,
+                                                   .name = name,
+                                                   .subresource = entry->subresource,
+                                                   .body = entry->sent,
+                                                   .body_len = strlen(entry->sent),
+                                                   .is_repeatable = true,
+                                                   .on_done = on_written,
+                                                   .arg = entry,
+                                               });
+}
+
+void writes_pump(struct writes *writes)
+{
+    const struct scheduler *s = writes->s;
+
+    while (writes->first && writes->under_way < writes->at_once) {
+        if (s->binds_under_way > 0 && nsec_now_monotonic() - writes->first->since < PATIENCE)
+            return;
+        start(writes, writes->first);
+    }
+}
+
+void writes_put(struct writes *writes, const struct write *write)
+{
+    struct entry *entry = entry_find(writes, write->kind, write->key);
+
+    if (!entry) {
+        entry = xcalloc(1, sizeof *entry);
+        *entry = (struct entry){.writes = writes, .kind = write->kind, .key = write->key};
+        map64_put(&writes->by_key[write->kind], write->key, (uint64_t)(uintptr_t)entry);
+    }
+    entry->verb = write->verb;
+    entry->resource = write->resource;
+    entry->subresource = write->subresource;
+    entry->change = write->change;
+    free(entry->body);
+    entry->body = yyjson_mut_write(write->doc, 0, NULL);
+    BUG_ON(!entry->body);
+    if (!entry->is_queued && !entry->sent)
+        enqueue(writes, entry);
+    writes_pump(writes);
+}
+
+void writes_cancel(struct writes *writes, enum write_kind kind, object_key key)
+{
+    struct entry *entry = entry_find(writes, kind, key);
+
+    if (!entry)
+        return;
+    free(entry->body);
+    entry->body = NULL;
+    if (!entry->sent) {
+        dequeue(writes, entry);
+        forget(writes, entry);
+    }
+}
+
+bool writes_has(const struct writes *writes, enum write_kind kind, object_key key)
+{
+    return entry_find(writes, kind, key) != NULL;
+}
+
+size_t writes_len(const struct writes *writes)
+{
+    size_t len = 0;
+
+    for (int kind = 0; kind < _WRITE_KIND_MAX; kind++)
+        len += map64_len(&writes->by_key[kind]);
+    return len;
+}

@@ -1,0 +1,142 @@
+"""The scheduler: single pods."""
+
+import time
+
+from scheduler_stage import NODES, PODS, REQUESTS, node_of, pod
+from suite import Suite, expect, expect_in
+
+SUITE = Suite()
+
+
+@SUITE.test("a pod without GPUs and a pod with one are bound, and told so")
+def _(stage):
+    stage.clear()
+    stage.pod("cpu", 0)
+    stage.pod("gpu", 1)
+    for name, node in zip(("cpu", "gpu"), stage.bound("cpu", "gpu")):
+        expect(stage.event(name, "Scheduled")["message"],
+               f"Successfully assigned pod default/{name} to node {node} at node-pool default")
+    expect(stage.event("gpu", "Scheduled")["source"]["component"], "kai-scheduler")
+
+
+@SUITE.test("a pod is bound within a moment of its creation")
+def _(stage):
+    stage.clear()
+    taken = []
+    for number in range(5):
+        start = time.monotonic()
+        stage.pod(f"one-{number}", 0)
+        while not node_of(stage.get(f"one-{number}")):
+            time.sleep(0.002)
+        taken.append(time.monotonic() - start)
+    expect(min(taken) < 0.5, True, f"seconds {taken}")
+
+
+@SUITE.test("a pod that no node can take says so in its condition and in an event")
+def _(stage):
+    stage.clear()
+    stage.pod("large", 9)
+    text = stage.condition("large", status="False", reason="Unschedulable")["message"]
+    expect_in("Max GPU resources available in a single node in the default node-pool is topped at 8", text)
+    expect(stage.event("large", "Unschedulable")["message"], text)
+
+
+@SUITE.test("a pod whose queue is not there waits for it")
+def _(stage):
+    stage.clear()
+    stage.pod("early", 1, queue="later")
+    expect_in("Queue 'later' does not exist", stage.condition("early", reason="Unschedulable")["message"])
+    stage.queue("later")
+    stage.bound("early")
+
+
+@SUITE.test("pods of other schedulers take room")
+def _(stage):
+    stage.clear()
+    names = [one["metadata"]["name"] for one in stage.api.items(NODES)]
+    for number, name in enumerate(names[:-1]):
+        stage.api.create(PODS, pod(f"other-{number}", 8, schedulerName="other", nodeName=name))
+    stage.pod("mine", 8)
+    expect(stage.bound("mine"), [names[-1]])
+
+
+@SUITE.test("what was bound before a restart is neither bound again nor given away")
+def _(stage):
+    stage.clear()
+    for number in range(3):
+        stage.pod(f"old-{number}", 8)
+    before = stage.bound("old-0", "old-1", "old-2")
+    stage.restart()
+    stage.pod("new", 8)
+    after = stage.bound("new")
+    expect(len(set(before + after)), 4)
+    expect([node_of(stage.get(f"old-{number}")) for number in range(3)], before)
+
+
+@SUITE.test("a part of a GPU is asked for by a BindRequest")
+def _(stage):
+    stage.clear()
+    stage.pod("half", 0, annotations={"gpu-fraction": "0.5"})
+    stage.pod("other-half", 0, annotations={"gpu-fraction": "0.5"})
+    first = stage.cluster.wait_for(f"{REQUESTS}/half")
+    second = stage.cluster.wait_for(f"{REQUESTS}/other-half")
+    spec = first["spec"]
+    expect({key: spec[key] for key in ("podName", "receivedResourceType", "receivedGPU")},
+           {"podName": "half", "receivedResourceType": "Fraction", "receivedGPU": {"count": 1, "portion": "0.50"}})
+    expect(first["metadata"]["labels"], {"selected-node": spec["selectedNode"]})
+    owner = first["metadata"]["ownerReferences"][0]
+    expect((owner["kind"], owner["name"], owner["uid"]), ("Pod", "half", stage.get("half")["metadata"]["uid"]))
+    expect(second["spec"]["selectedGPUGroups"], spec["selectedGPUGroups"], "the GPU they share")
+    expect(second["spec"]["selectedNode"], spec["selectedNode"])
+
+
+@SUITE.test("with bindRequests always, every bind is left to the binder")
+def _(stage):
+    stage.restart("--bind-requests=always")
+    try:
+        stage.clear()
+        stage.pod("asked", 2)
+        request = stage.cluster.wait_for(f"{REQUESTS}/asked")
+        expect(request["spec"]["receivedGPU"], {"count": 2, "portion": "1.00"})
+        expect(request["spec"]["receivedResourceType"], "Regular")
+        expect(stage.waits("asked"), True)
+    finally:
+        stage.restart()
+
+
+@SUITE.test("a BindRequest that failed is deleted, and the pod decided on again")
+def _(stage):
+    stage.clear()
+    stage.pod("unlucky", 0, annotations={"gpu-fraction": "0.5"})
+    first = stage.cluster.wait_for(f"{REQUESTS}/unlucky")
+    stage.api.patch(f"{REQUESTS}/unlucky/status", {"status": {"phase": "Failed", "reason": "no luck"}})
+    stage.cluster.wait_for(f"{REQUESTS}/unlucky",
+                           lambda found: found["metadata"]["uid"] != first["metadata"]["uid"])
+
+
+@SUITE.test("a BindRequest whose node is gone is deleted, and the pod goes elsewhere")
+def _(stage):
+    stage.clear()
+    stage.pod("moved", 0, annotations={"gpu-fraction": "0.5"})
+    first = stage.cluster.wait_for(f"{REQUESTS}/moved")
+    node = first["spec"]["selectedNode"]
+    saved = stage.api.get(f"{NODES}/{node}")
+    stage.api.delete(f"{NODES}/{node}")
+    try:
+        second = stage.cluster.wait_for(f"{REQUESTS}/moved", lambda found: found["spec"]["selectedNode"] != node)
+        expect(second["metadata"]["uid"] != first["metadata"]["uid"], True)
+    finally:
+        stage.cluster.add_nodes(1, first=int(node.split("-")[1]))
+        expect(saved["metadata"]["name"], node)
+
+
+@SUITE.test("room that a deleted pod leaves is given to the next at once")
+def _(stage):
+    stage.clear()
+    for number in range(4):
+        stage.pod(f"full-{number}", 8)
+    stage.bound(*(f"full-{number}" for number in range(4)))
+    stage.pod("next", 8)
+    stage.condition("next", status="False")
+    stage.api.delete(f"{PODS}/full-2")
+    stage.bound("next")
