@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "engine/verdict_text.h"
 #include "kube/meta.h"
 #include "model/delta.h"
 #include "objects/group/group.h"
@@ -23,6 +24,8 @@
 #include "services/scheduler/intake_internal.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+
+enum { STRAY_TEXT_MAX = 2048 };
 
 /* What of a pod makes a cycle worth its while. */
 struct pod_image {
@@ -206,6 +209,23 @@ static void note_leaving(struct scheduler *s, object_key key)
         (void)map64_remove(&s->leaving, key);
 }
 
+/* A pod that names a subgroup which its PodGroup does not have is never placed; it hears so right away. */
+static void tell_stray(struct scheduler *s, object_key key, yyjson_val *object)
+{
+    const char *pod_set = kube_text(object, "metadata", "labels", KEY_SUBGROUP);
+    pod_id id = key_pod(s->state, key);
+    const struct pod *pod = id == NO_ID ? NULL : &s->state->pods.items[id];
+    struct strbuf text;
+
+    if (!s->is_leading || !pod || pod->status != POD_PENDING || pod->pod_set != NO_ID || pod->gang == NO_ID ||
+        !s->state->gangs.items[pod->gang].is_present)
+        return;
+    strbuf_init(&text, STRAY_TEXT_MAX);
+    verdict_text_stray(s->engine, id, pod_set, &text);
+    report_condition(s, key, "Unschedulable", text.text);
+    strbuf_done(&text);
+}
+
 static void drop_pod(struct scheduler *s, const struct follow_event *event, object_key key)
 {
     struct placement *placement = placement_find(s, key);
@@ -263,6 +283,7 @@ void intake_pod(struct scheduler *s, const struct follow_event *event)
     look_at_lone_gang(s, key);
     note_leaving(s, key);
     report_note_condition(s, key, event->object);
+    tell_stray(s, key, event->object);
     struct pod_image after = image_of(s->state, key);
     if (memcmp(&before, &after, sizeof before) != 0)
         cycle_wake(s);

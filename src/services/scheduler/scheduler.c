@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "services/scheduler/carry.h"
+#include "services/scheduler/complain.h"
 #include "services/scheduler/configure.h"
 #include "services/scheduler/gang_notes.h"
 #include "services/scheduler/report.h"
@@ -89,6 +90,7 @@ static void scheduler_free(struct scheduler *s)
     cycle_done(s);
     loop_timer_done(&s->stop_timer);
     report_done(s);
+    complaints_done(s);
     vec_foreach (&s->observers, observer)
         if (observer->free)
             observer->free(observer->arg);
@@ -153,6 +155,7 @@ static void lead(struct service *service)
     struct scheduler *s = scheduler_of(service);
 
     s->is_leading = true;
+    complaints_tell(s);
     s->is_woken = false;
     cycle_wake(s);
 }

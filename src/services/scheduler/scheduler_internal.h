@@ -111,6 +111,7 @@ struct scheduler {
     VEC(struct kept_event *) events;  // that wait for their turn, from events_first on
     uint32_t events_first;
     uint64_t events_dropped;
+    VEC(struct complaint *) complaints;  // that wait until we lead
     VEC(struct scheduler_observer) observers;
     struct scheduler_view view;
 };
