@@ -221,6 +221,7 @@ int state_put_claim(struct state *state, const struct claim_spec *spec, struct e
     claim->is_allocated = spec->is_allocated;
     set_lists(state, claim, spec);
     refresh_users(state, id);
+    tap_tell(state, DELTA_PUT_CLAIM, spec);
     return 0;
 }
 
@@ -246,6 +247,7 @@ void state_drop_claim(struct state *state, const char *namespace, const char *na
     set_lists(state, claim, &nothing);
     refresh_users(state, id);
     free_if_unused(state, id);
+    tap_name(state, DELTA_DROP_CLAIM, namespace, name);
 }
 
 void claim_own_lists(struct state *state, uint32_t id)

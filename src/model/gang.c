@@ -196,6 +196,7 @@ int state_put_gang(struct state *state, const struct gang_spec *spec, struct err
     build_tree(state, &state->gangs.items[id], spec);
     gang_give_pods(state, id, &pods);
     vec_done(&pods);
+    tap_tell(state, DELTA_PUT_GANG, spec);
     return 0;
 }
 
@@ -215,6 +216,7 @@ void state_drop_gang(struct state *state, const char *namespace, const char *nam
     gang_give_pods(state, id, &pods);
     vec_done(&pods);
     gang_free_if_unused(state, id);
+    tap_name(state, DELTA_DROP_GANG, namespace, name);
 }
 
 void state_set_gang_times(struct state *state, gang_id id, nsec_t last_start, nsec_t last_eviction, nsec_t stale_since)
@@ -225,6 +227,7 @@ void state_set_gang_times(struct state *state, gang_id id, nsec_t last_start, ns
     gang->last_eviction = last_eviction;
     gang->stale_since = stale_since;
     gang_touch(state, id);
+    tap_times(state, id, last_start, last_eviction, stale_since);
 }
 
 static void keep_in(struct id_set *set, gang_id id, bool is_in)

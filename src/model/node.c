@@ -195,6 +195,7 @@ int state_put_node(struct state *state, const struct node_spec *spec, struct err
     state->ranks_are_stale |= is_new;
     if (is_changed)
         node_refresh_capacity(state, id);
+    tap_tell(state, DELTA_PUT_NODE, spec);
     return 0;
 }
 
@@ -234,6 +235,7 @@ void state_drop_node(struct state *state, const char *name)
     state->changes.nodes_static = true;
     link_unsettled(state, id);
     free_if_unused(state, id);
+    tap_name(state, DELTA_DROP_NODE, NULL, name);
 }
 
 static int by_name(const void *a, const void *b, void *state)

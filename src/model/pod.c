@@ -274,6 +274,7 @@ int state_put_pod(struct state *state, const struct pod_spec *spec, struct err *
     unsettle(state, id);
     set_node(state, id, is_empty(spec->node) ? NO_ID : node_slot(state, name_add(state, spec->node)));
     unsettle(state, id);
+    tap_tell(state, DELTA_PUT_POD, spec);
     return 0;
 }
 
@@ -312,6 +313,7 @@ void state_drop_pod(struct state *state, const char *namespace, const char *name
     map64_remove(&state->pod_by_name, name_pair(pod->namespace, pod->name));
     /* The slot is given back by state_settle, which has it in its list. */
     pod->is_present = false;
+    tap_name(state, DELTA_DROP_POD, namespace, name);
 }
 
 static void copy_groups(struct state *state, pod_id id, struct group_list groups)
@@ -330,6 +332,7 @@ static void copy_groups(struct state *state, pod_id id, struct group_list groups
 void state_move_pod(struct state *state, pod_id id, enum pod_status status, node_id node, struct group_list groups)
 {
     BUG_ON(state->undo.is_recording);
+    tap_move(state, id, status, node, groups);
     set_status(state, id, status);
     if (node == NO_ID) {
         state->pods.items[id].numa = NULL;

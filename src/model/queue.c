@@ -90,6 +90,7 @@ int state_put_queue(struct state *state, const struct queue_spec *spec, struct e
     memcpy(queue->weight, spec->weight, sizeof queue->weight);
     memcpy(queue->usage, spec->usage, sizeof queue->usage);
     state->changes.queues = true;
+    tap_tell(state, DELTA_PUT_QUEUE, spec);
     return 0;
 }
 
@@ -108,16 +109,20 @@ void state_drop_queue(struct state *state, const char *name)
     vec_push(&state->unused_queues, id);
     state->queues_are_stale = true;
     state->changes.queues = true;
+    tap_name(state, DELTA_DROP_QUEUE, NULL, name);
 }
 
 void state_set_usage(struct state *state, const char *name, const double usage[SHARE_COUNT])
 {
     queue_id id = state_find_queue(state, name);
+    struct usage_spec told = {.queue = name};
 
     if (id == NO_ID)
         return;
     memcpy(state->queues.items[id].usage, usage, sizeof state->queues.items[id].usage);
+    memcpy(told.usage, usage, sizeof told.usage);
     state->changes.queues = true;
+    tap_tell(state, DELTA_SET_USAGE, &told);
 }
 
 /* The number of queues above it; sets is_orphan when the last of them names one that is not there. */

@@ -83,6 +83,7 @@ int state_put_slice(struct state *state, const struct slice_spec *spec, struct e
     set_devices(state, slice, spec);
     count_gpus(state, slice, 1);
     state->changes.nodes_static = true;
+    tap_tell(state, DELTA_PUT_SLICE, spec);
     return 0;
 }
 
@@ -100,6 +101,7 @@ void state_drop_slice(struct state *state, const char *name)
     map64_remove(&state->slice_by_name, name_of);
     vec_push(&state->unused_slices, id);
     state->changes.nodes_static = true;
+    tap_name(state, DELTA_DROP_SLICE, NULL, name);
 }
 
 static uint32_t find_class(const struct state *state, name_id name)
@@ -118,6 +120,7 @@ void state_put_device_class(struct state *state, const char *name)
         return;
     vec_push(&state->device_classes, id);
     state->changes.requests = true;
+    tap_name(state, DELTA_PUT_DEVICE_CLASS, NULL, name);
 }
 
 void state_drop_device_class(struct state *state, const char *name)
@@ -131,4 +134,5 @@ void state_drop_device_class(struct state *state, const char *name)
         return;
     vec_swap_remove(&state->device_classes, at);
     state->changes.requests = true;
+    tap_name(state, DELTA_DROP_DEVICE_CLASS, NULL, name);
 }

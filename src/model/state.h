@@ -18,6 +18,7 @@
 #include "model/queue.h"
 #include "model/resources.h"
 #include "model/shape.h"
+#include "model/tap.h"
 #include "model/topology.h"
 #include "model/undo.h"
 #include "model/volume.h"
@@ -69,6 +70,7 @@ struct state {
     struct intern names;
     struct resources res;
     struct undo undo;
+    struct delta_tap tap;  // see tap.h
 
     VEC(struct node) nodes;
     VEC(int64_t) book_rows;     // state_books(): four vectors of res.count a node

@@ -149,3 +149,9 @@ int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod);
  * GPU devices that the pod's claims hold: their number, and the devices themselves in `ret_devices` unless it is NULL.
  */
 uint32_t pod_gpu_devices(const struct state *state, pod_id pod, struct device *ret_devices);
+
+/* Telling whoever listens (tap.c). */
+void tap_tell(struct state *state, enum delta_kind kind, const void *spec);
+void tap_name(struct state *state, enum delta_kind kind, const char *namespace, const char *name);
+void tap_move(struct state *state, pod_id pod, enum pod_status status, node_id node, struct group_list groups);
+void tap_times(struct state *state, gang_id gang, nsec_t last_start, nsec_t last_eviction, nsec_t stale_since);

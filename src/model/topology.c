@@ -35,6 +35,7 @@ int state_put_topology(struct state *state, const struct topology_spec *spec, st
         topology->aliases[i] = name_add(state, spec->levels[i].value);
     }
     state->changes.topologies = true;
+    tap_tell(state, DELTA_PUT_TOPOLOGY, spec);
     return 0;
 }
 
@@ -49,6 +50,7 @@ void state_drop_topology(struct state *state, const char *name)
         return;
     state->topologies.items[id].is_present = false;
     state->changes.topologies = true;
+    tap_name(state, DELTA_DROP_TOPOLOGY, NULL, name);
 }
 
 static struct priority_class *find_class(const struct state *state, const char *name)
@@ -74,6 +76,7 @@ int state_put_priority_class(struct state *state, const char *name, int32_t valu
         *class = new;
     else
         vec_push(&state->priority_classes, new);
+    tap_tell(state, DELTA_PUT_PRIORITY_CLASS, &(struct priority_class_spec){name, value, is_default});
     return 0;
 }
 
@@ -83,6 +86,7 @@ void state_drop_priority_class(struct state *state, const char *name)
 
     if (class)
         vec_swap_remove(&state->priority_classes, (uint32_t)(class - state->priority_classes.items));
+    tap_name(state, DELTA_DROP_PRIORITY_CLASS, NULL, name);
 }
 
 int32_t state_priority(const struct state *state, const char *name)

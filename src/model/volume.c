@@ -34,6 +34,7 @@ int state_put_volume(struct state *state, const struct volume_spec *spec, struct
         .node_terms = kept->node_terms,
         .node_term_count = kept->node_term_count,
     };
+    tap_tell(state, DELTA_PUT_VOLUME, spec);
     return 0;
 }
 
@@ -51,6 +52,7 @@ void state_drop_volume(struct state *state, const char *namespace, const char *n
     map64_remove(&state->volume_by_name, key);
     state->volumes.items[id] = (struct volume){0};
     vec_push(&state->unused_volumes, id);
+    tap_name(state, DELTA_DROP_VOLUME, namespace, name);
 }
 
 void state_put_config_map(struct state *state, const char *namespace, const char *name)
@@ -58,6 +60,7 @@ void state_put_config_map(struct state *state, const char *namespace, const char
     name_id namespace_id = name_add(state, namespace);
 
     map64_put(&state->config_maps, name_pair(namespace_id, name_add(state, name)), 1);
+    tap_name(state, DELTA_PUT_CONFIG_MAP, namespace, name);
 }
 
 void state_drop_config_map(struct state *state, const char *namespace, const char *name)
@@ -67,4 +70,5 @@ void state_drop_config_map(struct state *state, const char *namespace, const cha
 
     if (name_find(state, namespace, &namespace_id) && name_find(state, name, &name_of))
         (void)map64_remove(&state->config_maps, name_pair(namespace_id, name_of));
+    tap_name(state, DELTA_DROP_CONFIG_MAP, namespace, name);
 }
