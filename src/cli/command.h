@@ -110,6 +110,7 @@ int run_compare(const struct command *command, struct arguments *arguments);
 int run_completion(const struct command *command, struct arguments *arguments);
 int run_help(const struct command *command, struct arguments *arguments);
 int run_man(const struct command *command, struct arguments *arguments);
+int run_replay(const struct command *command, struct arguments *arguments);
 int run_scenario(const struct command *command, struct arguments *arguments);
 int run_service(const struct command *command, struct arguments *arguments);
 int run_simulate(const struct command *command, struct arguments *arguments);

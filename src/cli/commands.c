@@ -48,6 +48,8 @@ static const struct command_option simulate_options[] = {
     {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},
     {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
     {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},
+    {0, "journal", "FOLDER", NULL, "keep what was told and decided, for 'muster replay'"},
+    {0, "journal-size", "SIZE", NULL, "bytes that the journal may take, oldest first to go (default 1Gi)"},
     {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
     {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
     {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
@@ -79,6 +81,18 @@ static const char *const compare_examples[] = {
     "muster compare quotas.yaml new-quotas.yaml --with nodes.yaml --trace week.csv",
     "muster compare quotas.yaml new-quotas.yaml --with kube:prod --trace week.csv",
     "muster compare a/ b/ --trace week.csv --require 'p95_wait(queue=research)<30m' --require 'use>=0.98*A'",
+    NULL,
+};
+
+static const struct command_option replay_options[] = {
+    {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},
+    {0, "at", "TIME", NULL, "show the last cycle at or before that time, such as 2026-03-01T12:00:00Z"},
+};
+
+static const char *const replay_examples[] = {
+    "muster replay /var/lib/muster/journal",
+    "muster replay --at 2026-03-01T12:00:00Z /var/lib/muster/journal",
+    "muster simulate examples/gang --journal gang.journal && muster replay gang.journal",
     NULL,
 };
 
@@ -178,6 +192,18 @@ const struct command commands[] = {
         .option_count = ARRAY_LEN(compare_options),
         .examples = compare_examples,
         .run = run_compare,
+    },
+    {
+        .name = "replay",
+        .summary = "play a scheduler's journal again, or look at a past cycle",
+        .usage = "[-o table|json] [--at TIME] PATH",
+        .text = "PATH is the folder of a journal or one of its segments. Every cycle runs again through the engine on "
+                "what was known\n"
+                "then; the status is 1 when a decision or a verdict is another one now. docs/replay.md says more.\n",
+        .options = replay_options,
+        .option_count = ARRAY_LEN(replay_options),
+        .examples = replay_examples,
+        .run = run_replay,
     },
     {
         .name = "trace",

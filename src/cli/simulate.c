@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
+#include "sim/journal/journal.h"
 #include "sim/report.h"
 #include "sim/trace.h"
 #include "text/file.h"
@@ -20,6 +21,8 @@ enum {
     OPTION_TRACE,
     OPTION_REPORT,
     OPTION_KUBECONFIG,
+    OPTION_JOURNAL,
+    OPTION_JOURNAL_SIZE,
     OPTION_UNTIL,
     OPTION_GRACE,
     OPTION_USAGE_WINDOW,
@@ -31,6 +34,9 @@ struct call {
     const char *trace;
     const char *report;
     const char *kubeconfig;
+    const char *journal;
+    uint64_t journal_size;
+    struct err journal_trouble;  // code 0: none
     struct moment until;
     struct play_options options;
 };
@@ -69,6 +75,32 @@ static int show(struct simulation *sim, const struct call *call, struct err *err
     return 0;
 }
 
+/* The play goes on without its journal, and the command fails when all is shown. */
+static void keep_trouble(void *arg, const struct err *err)
+{
+    struct err *kept = arg;
+
+    if (err && kept->code == 0)
+        *kept = *err;
+}
+
+static int run_play(struct simulation *sim, struct call *call, const struct trace *trace, struct err *err)
+{
+    struct journal_options options = {
+        .folder = call->journal,
+        .size_max = call->journal_size,
+        .trouble = keep_trouble,
+        .arg = &call->journal_trouble,
+    };
+    int r = call->journal ? journal_open(&options, sim->state, &sim->config, &call->options.journal, err) : 0;
+
+    if (r < 0)
+        return r;
+    r = simulation_run(sim, &call->options, trace, err);
+    journal_close(call->options.journal);
+    return r < 0 ? err_wrap(err, r, "%s", call->trace ? file_name(call->trace) : "simulation") : 0;
+}
+
 static int play(struct simulation *sim, struct call *call, const struct trace *trace, struct err *err)
 {
     nsec_t start = trace && trace->events.len ? trace->events.items[0].time : sim->start;
@@ -78,11 +110,14 @@ static int play(struct simulation *sim, struct call *call, const struct trace *t
     call->options.until = moment_at(&call->until, start);
     call->options.has_gantt = call->report != NULL;
     progress_start(&progress, "Playing", &call->options);
-    r = simulation_run(sim, &call->options, trace, err);
+    r = run_play(sim, call, trace, err);
     progress_end(&progress);
-    if (r < 0)
-        return err_wrap(err, r, "%s", call->trace ? file_name(call->trace) : "simulation");
-    return show(sim, call, err);
+    if (r >= 0)
+        r = show(sim, call, err);
+    if (r < 0 || call->journal_trouble.code == 0)
+        return r;
+    *err = call->journal_trouble;
+    return err_wrap(err, -EIO, "the journal is not whole");
 }
 
 static int simulate(struct call *call, const char *const *paths, size_t count)
@@ -122,6 +157,11 @@ static int read_option(struct call *call, int option, const char *value, struct 
     case OPTION_KUBECONFIG:
         call->kubeconfig = value;
         return 0;
+    case OPTION_JOURNAL:
+        call->journal = value;
+        return 0;
+    case OPTION_JOURNAL_SIZE:
+        return journal_size_parse(value, &call->journal_size, err);
     case OPTION_UNTIL:
         return moment_parse(value, &call->until, err);
     case OPTION_GRACE:

@@ -9,8 +9,10 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "cli/command.h"
+#include "sim/journal/journal.h"
 #include "sim/metrics.h"
 #include "sim/simulate.h"
+#include "text/quantity.h"
 
 enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024 };
 #define REDRAW (100 * NSEC_PER_MSEC)
@@ -87,6 +89,19 @@ void cluster_source_init(struct cluster_source *source, const char *kubeconfig)
         .live = {.kubeconfig = kubeconfig},
         .options = {.now = nsec_now_wall(), .read_live = live_read, .live_arg = &source->live},
     };
+}
+
+int journal_size_parse(const char *text, uint64_t *ret, struct err *err)
+{
+    int64_t bytes = 0;
+    int r = quantity_parse(text, QUANTITY_ONE, &bytes, err);
+
+    if (r < 0)
+        return err_wrap(err, r, "--journal-size");
+    if (bytes < JOURNAL_SIZE_MIN)
+        return err_set(err, -EINVAL, "--journal-size: a journal needs at least %dKi", JOURNAL_SIZE_MIN / 1024);
+    *ret = (uint64_t)bytes;
+    return 0;
 }
 
 void warn_about(const struct simulation *sim)

@@ -51,6 +51,9 @@ struct cluster_source {
 
 void cluster_source_init(struct cluster_source *source, const char *kubeconfig);
 
+/* "1Gi", for a journal. */
+MUST_CHECK int journal_size_parse(const char *text, uint64_t *ret, struct err *err);
+
 /* Warnings of reading the cluster, on standard error. */
 void warn_about(const struct simulation *sim);
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "model/delta.h"
+#include "sim/journal/journal.h"
 #include "sim/play_internal.h"
 #include "sim/trace.h"
 
@@ -207,8 +208,12 @@ static void run_cycle(struct play *play, const struct config *config)
     engine_take_in(play->engine);
     engine_open(play->engine, inner->now);
     play_read_shares(play);
+    if (inner->options.journal)
+        journal_cycle_begin(inner->options.journal, play->cycles + 1, inner->now);
     for (uint32_t i = 0; i < config->action_count; i++)
         engine_run(play->engine, config->actions[i]);
+    if (inner->options.journal)
+        journal_cycle_end(inner->options.journal, play->engine, config->actions, config->action_count);
     decisions = engine_decisions(play->engine, &count);
     touch_nodes(play, decisions, count);
     play_count_idle(play);

@@ -16,6 +16,7 @@
 struct config;
 struct engine;
 struct err;
+struct journal;
 struct state;
 struct trace;
 
@@ -52,7 +53,8 @@ struct play_options {
     nsec_t grace;         // from the eviction of a pod until it is gone
     uint64_t max_cycles;  // stop after so many, 0: never
     struct play_usage_options usage;
-    bool has_gantt;  // keep who had which GPU when
+    bool has_gantt;           // keep who had which GPU when
+    struct journal *journal;  // keeps all of it, NULL: nobody does
     play_progress_fn progress;
     void *progress_context;
 };

@@ -9,10 +9,9 @@
 #include "model/state.h"
 #include "sim/why_copy_internal.h"
 
-void copy_expect(int r, const struct err *err)
+void copy_say(const struct copier *c, enum delta_kind kind, const void *spec)
 {
-    if (r < 0)
-        bug_abort(__FILE__, __LINE__, err->text);
+    c->fn(c->arg, &(struct delta){kind, spec});
 }
 
 const char *copy_name(const struct copier *c, name_id name)
@@ -116,7 +115,6 @@ static void copy_node(struct copier *c, node_id id)
         .mig_strategy = node->mig_strategy,
         .clamps_idle_pods = node->clamps_idle_pods,
     };
-    struct err err;
 
     for (uint32_t i = 0; i < node->taint_count; i++)
         taints[i] = (struct taint_spec){copy_name(c, node->taints[i].key), copy_name(c, node->taints[i].value),
@@ -128,7 +126,7 @@ static void copy_node(struct copier *c, node_id id)
     spec.labels = copy_labels(c, node->labels, &spec.label_count);
     spec.allocatable = copy_amounts(c, allocatable, c->from->book_dims, false, &spec.allocatable_count);
     spec.numa = node->numa ? copy_numa(c, node->numa) : NULL;
-    copy_expect(state_put_node(c->to, &spec, &err), &err);
+    copy_say(c, DELTA_PUT_NODE, &spec);
 }
 
 static void copy_nodes(struct copier *c)
@@ -167,7 +165,6 @@ static void copy_queues(struct copier *c)
             .preempt_min_runtime = queue->preempt_min_runtime,
             .reclaim_min_runtime = queue->reclaim_min_runtime,
         };
-        struct err err;
 
         if (!queue->is_present)
             continue;
@@ -178,7 +175,7 @@ static void copy_queues(struct copier *c)
             spec.usage[r] = queue->usage[r];
         }
         change_queue(c, id, &spec);
-        copy_expect(state_put_queue(c->to, &spec, &err), &err);
+        copy_say(c, DELTA_PUT_QUEUE, &spec);
     }
 }
 
@@ -188,13 +185,12 @@ static void copy_topologies(struct copier *c)
         const struct topology *topology = &c->from->topologies.items[i];
         struct str_pair levels[TOPOLOGY_LEVELS_MAX];
         struct topology_spec spec = {copy_name(c, topology->name), levels, topology->level_count};
-        struct err err;
 
         if (!topology->is_present)
             continue;
         for (uint32_t l = 0; l < topology->level_count; l++)
             levels[l] = (struct str_pair){copy_name(c, topology->levels[l]), copy_name(c, topology->aliases[l])};
-        copy_expect(state_put_topology(c->to, &spec, &err), &err);
+        copy_say(c, DELTA_PUT_TOPOLOGY, &spec);
     }
 }
 
@@ -202,13 +198,12 @@ static void copy_classes(struct copier *c)
 {
     for (uint32_t i = 0; i < c->from->priority_classes.len; i++) {
         const struct priority_class *class = &c->from->priority_classes.items[i];
-        struct err err;
+        struct priority_class_spec spec = {copy_name(c, class->name), class->value, class->is_default};
 
-        copy_expect(state_put_priority_class(c->to, copy_name(c, class->name), class->value, class->is_default, &err),
-                    &err);
+        copy_say(c, DELTA_PUT_PRIORITY_CLASS, &spec);
     }
     for (uint32_t i = 0; i < c->from->device_classes.len; i++)
-        state_put_device_class(c->to, copy_name(c, c->from->device_classes.items[i]));
+        copy_say(c, DELTA_PUT_DEVICE_CLASS, &(struct name_spec){NULL, copy_name(c, c->from->device_classes.items[i])});
 }
 
 static void copy_slices(struct copier *c)
@@ -224,14 +219,13 @@ static void copy_slices(struct copier *c)
             .is_for_all_nodes = slice->is_for_all_nodes,
             .device_count = slice->offered,
         };
-        struct err err;
 
         if (!slice->is_present)
             continue;
         /* More devices than have names are numbered anyway. */
         if (slice->device_count == slice->offered)
             spec.devices = copy_names(c, slice->devices, slice->device_count);
-        copy_expect(state_put_slice(c->to, &spec, &err), &err);
+        copy_say(c, DELTA_PUT_SLICE, &spec);
         arena_clear(&c->scratch);
     }
 }
@@ -253,7 +247,6 @@ static void copy_claims(struct copier *c)
             .reserved_for = copy_names(c, claim->reserved_for, claim->reserved_count),
             .reserved_count = claim->reserved_count,
         };
-        struct err err;
 
         if (!claim->is_present)
             continue;
@@ -267,7 +260,7 @@ static void copy_claims(struct copier *c)
             spec.device_count = spec.reserved_count = 0;
         }
         spec.labels = copy_labels(c, claim->labels, &spec.label_count);
-        copy_expect(state_put_claim(c->to, &spec, &err), &err);
+        copy_say(c, DELTA_PUT_CLAIM, &spec);
         arena_clear(&c->scratch);
     }
 }
@@ -288,30 +281,51 @@ static void copy_volumes(struct copier *c)
             .node_terms = copy_selectors(c, volume->node_terms, volume->node_term_count),
             .node_term_count = volume->node_term_count,
         };
-        struct err err;
 
         if (volume->is_present)
-            copy_expect(state_put_volume(c->to, &spec, &err), &err);
+            copy_say(c, DELTA_PUT_VOLUME, &spec);
         arena_clear(&c->scratch);
     }
     for (size_t cursor = 0; map64_next(&c->from->config_maps, &cursor, &key, &unused);)
-        state_put_config_map(c->to, copy_name(c, (name_id)(key >> 32)), copy_name(c, (name_id)key));
+        copy_say(c, DELTA_PUT_CONFIG_MAP,
+                 &(struct name_spec){copy_name(c, (name_id)(key >> 32)), copy_name(c, (name_id)key)});
+}
+
+static void copy_all(struct copier *c)
+{
+    arena_init(&c->scratch);
+    copy_classes(c);
+    copy_topologies(c);
+    copy_queues(c);
+    copy_nodes(c);
+    copy_slices(c);
+    copy_volumes(c);
+    copy_claims(c);
+    copy_gangs(c);
+    copy_pods(c);
+    arena_done(&c->scratch);
+}
+
+/* What was in a state can be put into one. */
+static void put(void *arg, const struct delta *delta)
+{
+    struct err err;
+
+    if (state_apply(arg, delta, &err) < 0)
+        bug_abort(__FILE__, __LINE__, err.text);
 }
 
 struct state *why_copy(const struct state *from, const struct why_change *change)
 {
-    struct copier c = {.from = from, .to = state_new(), .change = change};
+    struct state *to = state_new();
 
-    arena_init(&c.scratch);
-    copy_classes(&c);
-    copy_topologies(&c);
-    copy_queues(&c);
-    copy_nodes(&c);
-    copy_slices(&c);
-    copy_volumes(&c);
-    copy_claims(&c);
-    copy_gangs(&c);
-    copy_pods(&c);
-    arena_done(&c.scratch);
-    return c.to;
+    copy_all(&(struct copier){.from = from, .fn = put, .arg = to, .change = change});
+    return to;
+}
+
+void state_as_deltas(const struct state *from, delta_fn fn, void *arg)
+{
+    const struct why_change nothing = WHY_CHANGE_INIT(NO_ID);
+
+    copy_all(&(struct copier){.from = from, .fn = fn, .arg = arg, .change = &nothing, .keeps_fresh = true});
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
+#include "model/tap.h"
 
 struct state;
 
@@ -64,3 +65,9 @@ struct why_change {
 
 /* The source must be settled. */
 struct state *why_copy(const struct state *from, const struct why_change *change);
+
+/*
+ * Tells all of a settled state as deltas, in an order in which each finds what it refers to. Unlike in a copy, shared
+ * GPUs that nobody named stay without a name and keep their numbers, so that they are taken in the same order.
+ */
+void state_as_deltas(const struct state *from, delta_fn fn, void *arg);

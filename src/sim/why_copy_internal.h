@@ -4,13 +4,16 @@
 #include "base/arena.h"
 #include "model/delta.h"
 #include "model/labels.h"
+#include "model/tap.h"
 #include "sim/why_copy.h"
 
 /* What the files that copy a state share. */
 struct copier {
     const struct state *from;
-    struct state *to;
+    delta_fn fn;  // is told every object
+    void *arg;
     const struct why_change *change;
+    bool keeps_fresh;      // shared GPUs without a name go on without one
     struct arena scratch;  // what one spec points to
 };
 
@@ -28,5 +31,5 @@ void copy_gangs(struct copier *c);
 void copy_pods(struct copier *c);
 void copy_constraints(struct copier *c, const struct constraints *from, struct constraints_spec *to);
 
-/* What was in a state can be put into one. */
-void copy_expect(int r, const struct err *err);
+/* Tells one object. */
+void copy_say(const struct copier *c, enum delta_kind kind, const void *spec);

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/err.h"
 #include "base/macros.h"
 #include "model/delta.h"
 #include "model/state.h"
@@ -63,9 +62,8 @@ static void copy_gang(struct copier *c, gang_id id)
         .groups = copy_groups(c, id, gang),
         .group_count = gang->group_count,
     };
-    struct err err;
 
-    copy_expect(state_put_gang(c->to, &spec, &err), &err);
+    copy_say(c, DELTA_PUT_GANG, &spec);
 }
 
 void copy_gangs(struct copier *c)
@@ -144,6 +142,27 @@ static const char *const *copy_gpu_groups(struct copier *c, const struct pod *po
     return names;
 }
 
+/* A spec says GPUs by name; those that have none are told by moving the pod to where it is. */
+static void copy_fresh_groups(struct copier *c, const struct pod *pod, const struct pod_spec *spec)
+{
+    struct gpu_group_spec *groups = arena_calloc(&c->scratch, pod->groups.count, sizeof *groups);
+    bool has_fresh = false;
+
+    for (uint32_t i = 0; i < pod->groups.count; i++) {
+        gpu_group group = group_at(&pod->groups, i);
+
+        if (gpu_group_is_fresh(group))
+            groups[i].number = group & ~GPU_GROUP_FRESH;
+        else
+            groups[i].name = copy_name(c, (name_id)group);
+        has_fresh |= gpu_group_is_fresh(group);
+    }
+    if (has_fresh)
+        copy_say(
+            c, DELTA_MOVE_POD,
+            &(struct pod_move_spec){spec->namespace, spec->name, spec->status, spec->node, groups, pod->groups.count});
+}
+
 static struct pod_claim_spec *copy_pod_claims(struct copier *c, const struct pod *pod)
 {
     struct pod_claim_spec *claims = arena_calloc(&c->scratch, pod->claim_count, sizeof *claims);
@@ -208,7 +227,6 @@ static void copy_pod(struct copier *c, const struct pod *pod)
     };
     /* A pod that is somewhere stays as it is: what it asked for is what it holds. */
     bool is_changed = pod->gang == c->change->gang && pod->status == POD_PENDING;
-    struct err err;
 
     spec.labels = copy_labels(c, pod->labels, &spec.label_count);
     spec.numa = copy_draws(c, pod->numa, &spec.numa_count);
@@ -217,7 +235,9 @@ static void copy_pod(struct copier *c, const struct pod *pod)
     copy_constraints(c, &c->from->constraints.items[pod->constraints], &spec.constraints);
     if (is_changed)
         change_constraints(c, &spec);
-    copy_expect(state_put_pod(c->to, &spec, &err), &err);
+    copy_say(c, DELTA_PUT_POD, &spec);
+    if (c->keeps_fresh)
+        copy_fresh_groups(c, pod, &spec);
 }
 
 void copy_pods(struct copier *c)

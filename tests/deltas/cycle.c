@@ -297,8 +297,12 @@ size_t play_cycle(struct play *play, struct chance *chance, const enum action *a
     engine_open(play->engine, play->world.now);
     engine_open(anew, play->world.now);
     compare_outcome(play, "shares", dump_shares(play->engine, play->state), dump_shares(anew, state));
+    if (play->watch)
+        play->watch->on_cycle_begin(play->watch->arg, play);
     for (uint32_t i = 0; i < count; i++)
         run_action(&cycle, anew, state, actions[i]);
+    if (play->watch)
+        play->watch->on_cycle_end(play->watch->arg, play, actions, count);
     /* Other actions only add to what allocate says. */
     if (actions[0] == ACTION_ALLOCATE)
         compare_outcome(play, "verdicts", dump_verdicts(play->engine, play->state), dump_verdicts(anew, state));

@@ -56,6 +56,8 @@ static void begin(struct play *play, struct chance *chance)
     make_config(&play->world, chance, &play->config);
     play->state = world_load(&play->world, chance, 0);
     play->engine = engine_new(play->state, &play->config);
+    if (play->watch)
+        play->watch->on_begin(play->watch->arg, play);
 }
 
 static void say_config(const struct play *play)
@@ -75,6 +77,8 @@ static void say_config(const struct play *play)
 static void end(struct play *play)
 {
     BUG_ON(state_bytes(play->state) == 0 || engine_bytes(play->engine) == 0);
+    if (play->watch)
+        play->watch->on_end(play->watch->arg, play);
     engine_free(play->engine);
     state_free(play->state);
     vec_done(&play->evictions);
@@ -114,9 +118,9 @@ static void take_step(struct play *play, struct chance *chance)
     }
 }
 
-uint64_t play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally)
+static uint64_t play_all(struct play play, const struct play_mask *mask)
 {
-    struct play play = {.seed = seed, .is_loud = is_loud, .tally = tally};
+    uint64_t seed = play.seed;
     struct chance chance = chance_of_seed(seed, 0);
 
     play.world.theme = mask->theme;
@@ -133,6 +137,18 @@ uint64_t play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, st
         play_settle(&play, &chance);
     end(&play);
     return play.outcome;
+}
+
+uint64_t play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally)
+{
+    return play_all((struct play){.seed = seed, .is_loud = is_loud, .tally = tally}, mask);
+}
+
+void play_watched(uint64_t seed, const struct play_watch *watch, struct tally *tally)
+{
+    static const struct play_mask nothing_left_out = {.theme = THEME_ALL};
+
+    (void)play_all((struct play){.seed = seed, .watch = watch, .tally = tally}, &nothing_left_out);
 }
 
 void play_bytes(const uint8_t *bytes, size_t count)

@@ -19,6 +19,17 @@ struct eviction {
 /* Why some clusters never come to rest, by KAI's own rules; see settle.c. */
 enum unrest { UNREST_STALE, UNREST_RETURN, UNREST_PRIORITY, UNREST_COMPANY, UNREST_SLOTS, UNREST_TURN, _UNREST_MAX };
 
+struct play;
+
+/* Whoever looks on while a play goes on, such as a journal. */
+struct play_watch {
+    void *arg;
+    void (*on_begin)(void *arg, struct play *play);
+    void (*on_cycle_begin)(void *arg, struct play *play);
+    void (*on_cycle_end)(void *arg, struct play *play, const enum action *actions, uint32_t count);
+    void (*on_end)(void *arg, struct play *play);
+};
+
 /*
  * A play: one world, the state and the engine that are kept beside it through all its changes, and what is checked on
  * the way. A check that fails ends the program, with the world on stderr.
@@ -35,6 +46,7 @@ struct play {
     bool is_aborting;  // a failure aborts, for a fuzzer
     uint64_t outcome;  // what was decided and said so far, as one number
     struct tally *tally;
+    const struct play_watch *watch;  // NULL: nobody
     VEC(struct eviction) evictions;  // of all cycles
 };
 
@@ -88,4 +100,7 @@ enum { PLAY_STEPS = 70 };
 
 /* Returns all that was decided and said, as one number. */
 uint64_t play_seed(uint64_t seed, const struct play_mask *mask, bool is_loud, struct tally *tally);
+
+/* The same with nothing left out, watched. */
+void play_watched(uint64_t seed, const struct play_watch *watch, struct tally *tally);
 void play_bytes(const uint8_t *bytes, size_t count);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster replay: a journal, played again. */
+#include "sim/journal/replay.h"
+
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/command.h"
+#include "text/table.h"
+
+enum { OPTION_OUTPUT, OPTION_AT };
+
+struct call {
+    bool as_json;
+    bool has_at;
+    nsec_t at;
+};
+
+static int show_moment(const struct call *call, const char *path)
+{
+    struct table_view view = table_view_of(stdout);
+    struct replay_moment moment;
+    struct err err = {0};
+    int r = replay_find(&moment, path, call->at, &err);
+
+    if (r >= 0 && call->as_json)
+        replay_moment_write(&moment, stdout);
+    else if (r >= 0)
+        replay_moment_print(&moment, &view, stdout);
+    replay_moment_done(&moment);
+    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
+}
+
+static int replay_all(const struct call *call, const char *path)
+{
+    struct table_view view = table_view_of(stdout);
+    struct replay replay;
+    struct err err = {0};
+
+    replay_init(&replay);
+    int r = replay_run(&replay, path, &err);
+    int status = r < 0 ? command_failed(r, &err) : replay_is_same(&replay) ? EXIT_FINE : EXIT_FAILED;
+
+    if (r >= 0 && call->as_json)
+        replay_write(&replay, stdout);
+    else if (r >= 0)
+        replay_print(&replay, &view, stdout);
+    replay_done(&replay);
+    return status;
+}
+
+int run_replay(const struct command *command, struct arguments *arguments)
+{
+    struct call call = {0};
+    struct err err = {0};
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0) {
+        if (option == OPTION_OUTPUT)
+            call.as_json = strcmp(arguments->value, "json") == 0;
+        else if (time_parse(arguments->value, &call.at, &err) < 0)
+            return command_wrong(command, "--at: %s", err.text);
+        else
+            call.has_at = true;
+    }
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count != 1)
+        return command_wrong(command, arguments->operand_count ? "one journal at a time" : "which journal?");
+    return call.has_at ? show_moment(&call, arguments->operands[0]) : replay_all(&call, arguments->operands[0]);
+}
