@@ -17,6 +17,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 enum { LINE_BYTES_MAX = 16 << 10, SLOTS = 256, REPEATS_MAX = 100 };
 
@@ -89,23 +90,6 @@ struct log_field log_error(const struct err *err)
     return log_str("error", err ? err->text : "");
 }
 
-/* How many bytes of a well-formed UTF-8 character start here; 0 when none does. */
-static size_t utf8_len(const unsigned char *at)
-{
-    size_t len = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3 : 4;
-
-    if (at[0] >= 0x80 && at[0] < 0xc2)
-        return 0;
-    if (at[0] > 0xf4 || (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
-        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f))
-        return 0;
-    for (size_t i = 1; i < len; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    return len;
-}
-
 /* In double quotes, with what JSON does not allow in them escaped; text lines use the same form. */
 static void add_quoted(struct strbuf *line, const char *text)
 {
@@ -113,7 +97,7 @@ static void add_quoted(struct strbuf *line, const char *text)
 
     strbuf_addch(line, '"');
     while (*at) {
-        size_t len = utf8_len(at);
+        size_t len = utf8_len((const char *)at);
 
         if (len == 0 || *at == 0x7f) {
             strbuf_addstr(line, "\\ufffd");

@@ -36,8 +36,9 @@ typedef int (*object_make_fn)(struct maker *maker, const struct object *owner, s
 typedef int (*object_group_fn)(struct grouping *grouping, struct err *err);
 
 struct object_kind {
-    const char *group;  // of the API; versions do not matter
+    const char *group;  // of the API
     const char *kind;
+    const char *versions;  // those that are known, with spaces between them; NULL: all that come are read alike
     enum object_phase phase;
     bool is_cluster_wide;        // has no namespace
     object_decode_fn decode;     // into deltas; NULL in PHASE_NEVER

@@ -117,6 +117,37 @@ static void index_object(struct object_set *set, struct object *object)
     }
 }
 
+/* Names go into file names, labels and messages; an API server takes none with a control character. */
+static bool has_control(const char *text)
+{
+    for (; text && *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        unsigned char next = (unsigned char)text[1];
+
+        if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
+            return true;
+    }
+    return false;
+}
+
+static bool is_version_of(const struct object_kind *kind, const char *api_version)
+{
+    const char *slash = strrchr(api_version, '/');
+    const char *version = slash ? slash + 1 : api_version;
+    size_t len = strlen(version);
+
+    if (!kind->versions || !*api_version)
+        return true;
+    for (const char *at = kind->versions; *at; at += strspn(at, " ")) {
+        size_t next = strcspn(at, " ");
+
+        if (next == len && strncmp(at, version, len) == 0)
+            return true;
+        at += next;
+    }
+    return false;
+}
+
 static int fill_object(struct object_set *set, struct object *object, struct err *err)
 {
     struct meta meta = {0};
@@ -130,10 +161,18 @@ static int fill_object(struct object_set *set, struct object *object, struct err
         return err_set(err, -EINVAL, "metadata.name: is missing");
     if (strlen(object->name) > 253 || (meta.namespace && strlen(meta.namespace) > 253))
         return err_set(err, -EINVAL, "metadata.name: expected at most 253 characters");
-
     object->namespace = object->kind->is_cluster_wide       ? ""
                         : meta.namespace && *meta.namespace ? meta.namespace
                                                             : "default";
+    if (has_control(object->name))
+        return err_set(err, -EINVAL, "metadata.name: expected letters, digits, '-' and '.', found a control character");
+    if (has_control(meta.namespace))
+        return err_set(err, -EINVAL, "metadata.namespace: expected letters, digits and '-', found a control character");
+    if (!is_version_of(object->kind, object->api_version))
+        return err_set(err, -EINVAL, "apiVersion: there is no %s %s; expected %s%s%s", object->api_version,
+                       object->kind->kind, object->kind->group, *object->kind->group ? "/" : "",
+                       object->kind->versions);
+
     set_uid(set, object, meta.uid);
     object->created = meta.created;
     if (meta.created == 0 && object->maker)
@@ -174,7 +213,7 @@ static const char *list_item_kind(struct object_set *set, const char *kind, cons
 {
     size_t len = strlen(kind);
 
-    if (len < 4 || strcmp(kind + len - 4, "List") != 0 || !yyjson_is_arr(yyjson_obj_get(root->val, "items")))
+    if (len < 4 || strcmp(kind + len - 4, "List") != 0 || !yyjson_obj_get(root->val, "items"))
         return NULL;
     char *item_kind = arena_strdup(&set->arena, kind);
     item_kind[len - 4] = '\0';
@@ -208,7 +247,7 @@ static int not_an_object(const struct object_set *set, const struct object_sourc
     struct yaml_mark mark = source->yaml ? yaml_where(source->yaml, val) : (struct yaml_mark){0, 0};
     struct err problem = {0};
 
-    (void)err_set(&problem, -EINVAL, "expected a Kubernetes object%s", what);
+    (void)err_set(&problem, -EINVAL, "%s", what);
     if (mark.line)
         (void)err_wrap(&problem, -EINVAL, "%s:%u:%u", source->name, mark.line, mark.column);
     else
@@ -228,20 +267,23 @@ static int add_value(struct object_set *set, yyjson_val *val, const struct objec
     if (yyjson_is_arr(val))
         return add_items(set, &root, source, inherited, err);
     if (!yyjson_is_obj(val))
-        return not_an_object(set, source, val, err, "");
+        return not_an_object(set, source, val, err, "expected a Kubernetes object");
 
     const char *kind = json_peek_str(&root, "kind");
     const char *api_version = json_peek_str(&root, "apiVersion");
     kind = kind ? kind : inherited.kind;
     api_version = api_version ? api_version : inherited.api_version;
     if (!kind || !*kind)
-        return not_an_object(set, source, val, err, ", found one without a kind");
+        return not_an_object(set, source, val, err, "expected a Kubernetes object, found one without a kind");
     if (!api_version || !*api_version)
-        return not_an_object(set, source, val, err, ", found one without an apiVersion");
+        return not_an_object(set, source, val, err, "expected a Kubernetes object, found one without an apiVersion");
 
     const char *item_kind = list_item_kind(set, kind, &root);
     if (item_kind) {
         struct json_at items = json_member(&root, "items");
+
+        if (items.val && !yyjson_is_arr(items.val))
+            return not_an_object(set, source, items.val, err, "items: expected the list's objects in an array");
         /* A plain List is of API "v1" and says nothing of what its items are. */
         struct inherited below = {*item_kind ? api_version : NULL, *item_kind ? item_kind : NULL, inherited.depth};
         return add_items(set, &items, source, below, err);

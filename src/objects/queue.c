@@ -41,7 +41,21 @@ static double scale(double amount, double unit)
     return scaled < UNLIMITED ? UNLIMITED : scaled;
 }
 
-static int shares_decode(const struct json_at *resources, struct queue_spec *spec, struct err *err)
+/* A number of at least 0, or -1. */
+static int bound_decode(struct object_reader *reader, const struct object *object, const struct json_at *share,
+                        const char *key, double *ret_bound, struct err *err)
+{
+    struct json_at at = json_member(share, key);
+
+    TRY(json_member_double(share, key, JSON_OPTIONAL, -INFINITY, 1e18, ret_bound, err));
+    if (*ret_bound < 0 && *ret_bound != UNLIMITED)
+        TRY(reader_object_to(reader, object, &at, err,
+                             "expected 0 or more, or -1 for no bound, found %g| it is no bound", *ret_bound));
+    return 0;
+}
+
+static int shares_decode(struct object_reader *reader, const struct object *object, const struct json_at *resources,
+                         struct queue_spec *spec, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(share_rows); i++) {
         const struct share_row *row = &share_rows[i];
@@ -50,8 +64,8 @@ static int shares_decode(const struct json_at *resources, struct queue_spec *spe
         double limit = 0;
 
         TRY(json_member_object(resources, row->key, JSON_OPTIONAL, &share, err));
-        TRY(json_member_double(&share, "quota", JSON_OPTIONAL, -INFINITY, 1e18, &quota, err));
-        TRY(json_member_double(&share, "limit", JSON_OPTIONAL, -INFINITY, 1e18, &limit, err));
+        TRY(bound_decode(reader, object, &share, "quota", &quota, err));
+        TRY(bound_decode(reader, object, &share, "limit", &limit, err));
         TRY(json_member_double(&share, "overQuotaWeight", JSON_OPTIONAL, 0, 1e18, &spec->weight[row->resource], err));
         spec->deserved[row->resource] = scale(quota, row->unit);
         spec->limit[row->resource] = scale(limit, row->unit);
@@ -93,7 +107,7 @@ int queue_decode(struct object_reader *reader, const struct object *object, stru
     TRY(FIELDS_DECODE(&in, fields, &json, err));
     if (!json.resources.val)
         object_notes_warn(reader->notes, "Queue %s: spec.resources is missing; it may use nothing", object->name);
-    TRY(shares_decode(&json.resources, &spec, err));
+    TRY(shares_decode(reader, object, &json.resources, &spec, err));
     if (reader->options->flattens_queues) {
         if (!*json.parent)
             return 0;

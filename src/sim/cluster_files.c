@@ -21,7 +21,7 @@
 #include "text/zip.h"
 
 /* Bounds on what is read: bytes of one file, unpacked; files; folders in folders. */
-#define FILE_BYTES_MAX ((size_t)2 << 30)
+#define FILE_BYTES_MAX ((size_t)1 << 30)
 enum { FILES_MAX = 100000, FOLDERS_DEPTH_MAX = 32 };
 
 struct walk {

@@ -64,8 +64,9 @@ static void add_value(struct table *t, const struct metric_info *info, double va
 static void print_metrics(const struct comparison *c, const struct table_view *view, FILE *out)
 {
     const struct table_column columns[] = {
-        {"METRIC", TABLE_LEFT, false},  {c->titles[0], TABLE_RIGHT, false}, {c->titles[1], TABLE_RIGHT, false},
-        {"CHANGE", TABLE_RIGHT, false}, {"MEANING", TABLE_LEFT, true},
+        {"METRIC", TABLE_LEFT, TABLE_WHOLE},      {c->titles[0], TABLE_RIGHT, TABLE_WHOLE},
+        {c->titles[1], TABLE_RIGHT, TABLE_WHOLE}, {"CHANGE", TABLE_RIGHT, TABLE_WHOLE},
+        {"MEANING", TABLE_LEFT, TABLE_WRAP},
     };
     struct table t;
 
@@ -109,8 +110,9 @@ static void add_queue(struct table *t, const struct comparison *c, const char *n
 static void print_queues(const struct comparison *c, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, true},   {"MEAN WAIT", TABLE_RIGHT, false},  {"P95 WAIT", TABLE_RIGHT, false},
-        {"SHARE", TABLE_RIGHT, false}, {"LOST GPU-H", TABLE_RIGHT, false},
+        {"QUEUE", TABLE_LEFT, TABLE_CUT},         {"MEAN WAIT", TABLE_RIGHT, TABLE_WHOLE},
+        {"P95 WAIT", TABLE_RIGHT, TABLE_WHOLE},   {"SHARE", TABLE_RIGHT, TABLE_WHOLE},
+        {"LOST GPU-H", TABLE_RIGHT, TABLE_WHOLE},
     };
     const struct play *first = c->plays[0];
     struct table t;

@@ -12,7 +12,7 @@
 #include "text/file.h"
 
 enum { STATIC_CYCLES_MAX = 10000 };
-#define SCENARIO_BYTES_MAX ((size_t)2 << 30)
+#define SCENARIO_BYTES_MAX ((size_t)1 << 30)
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -28,9 +28,10 @@ static void add_gpus(struct table *t, enum table_style style, double amount)
 static void print_queues(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, true},        {"QUOTA", TABLE_RIGHT, false},   {"LIMIT", TABLE_RIGHT, false},
-        {"FAIR SHARE", TABLE_RIGHT, false}, {"USED", TABLE_RIGHT, false},    {"BORROWS", TABLE_RIGHT, false},
-        {"LENDS", TABLE_RIGHT, false},      {"WAITING", TABLE_RIGHT, false},
+        {"QUEUE", TABLE_LEFT, TABLE_CUT},    {"QUOTA", TABLE_RIGHT, TABLE_WHOLE},
+        {"LIMIT", TABLE_RIGHT, TABLE_WHOLE}, {"FAIR SHARE", TABLE_RIGHT, TABLE_WHOLE},
+        {"USED", TABLE_RIGHT, TABLE_WHOLE},  {"BORROWS", TABLE_RIGHT, TABLE_WHOLE},
+        {"LENDS", TABLE_RIGHT, TABLE_WHOLE}, {"WAITING", TABLE_RIGHT, TABLE_WHOLE},
     };
     struct queue_standings list = {0};
     struct table t;
@@ -142,8 +143,8 @@ static void add_workload(struct table *t, const struct simulation *sim, const st
 static void print_workloads(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"WORKLOAD", TABLE_LEFT, true}, {"QUEUE", TABLE_LEFT, true},  {"STATE", TABLE_LEFT, false},
-        {"PODS", TABLE_RIGHT, false},   {"GPUS", TABLE_RIGHT, false}, {"NODES", TABLE_LEFT, true},
+        {"WORKLOAD", TABLE_LEFT, TABLE_CUT}, {"QUEUE", TABLE_LEFT, TABLE_CUT},   {"STATE", TABLE_LEFT, TABLE_WHOLE},
+        {"PODS", TABLE_RIGHT, TABLE_WHOLE},  {"GPUS", TABLE_RIGHT, TABLE_WHOLE}, {"NODES", TABLE_LEFT, TABLE_WRAP},
     };
     struct strbuf where;
     struct table t;
@@ -164,7 +165,7 @@ static void print_workloads(const struct simulation *sim, const struct table_vie
 static void print_waiting(struct simulation *sim, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"WAITING", TABLE_LEFT, true}, {"WHEN", TABLE_LEFT, false}, {"WHY", TABLE_LEFT, true}};
+        {"WAITING", TABLE_LEFT, TABLE_CUT}, {"WHEN", TABLE_LEFT, TABLE_WHOLE}, {"WHY", TABLE_LEFT, TABLE_WRAP}};
     const struct state *state = sim->state;
     struct strbuf why;
     struct table t;
@@ -202,10 +203,10 @@ static void print_waiting(struct simulation *sim, const struct table_view *view,
 /* Who had to go so that others could run; most of them run again, elsewhere. */
 static void print_evictions(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
-    static const struct table_column columns[] = {{"EVICTED", TABLE_LEFT, true},
-                                                  {"PODS", TABLE_RIGHT, false},
-                                                  {"FOR", TABLE_LEFT, true},
-                                                  {"BY", TABLE_LEFT, false}};
+    static const struct table_column columns[] = {{"EVICTED", TABLE_LEFT, TABLE_CUT},
+                                                  {"PODS", TABLE_RIGHT, TABLE_WHOLE},
+                                                  {"FOR", TABLE_LEFT, TABLE_CUT},
+                                                  {"BY", TABLE_LEFT, TABLE_WHOLE}};
     const struct play *play = &sim->play;
     struct table t;
 

@@ -14,10 +14,14 @@ static const struct {
     struct table_column column;
     enum metric metric;
 } shown[] = {
-    {{"JOBS", TABLE_RIGHT, false}, METRIC_JOBS},         {{"FAIR SHARE", TABLE_RIGHT, false}, METRIC_FAIR_SHARE},
-    {{"USE", TABLE_RIGHT, false}, METRIC_USE},           {{"WAIT P50", TABLE_RIGHT, false}, METRIC_P50_WAIT},
-    {{"P95", TABLE_RIGHT, false}, METRIC_P95_WAIT},      {{"MAX", TABLE_RIGHT, false}, METRIC_MAX_WAIT},
-    {{"EVICTED", TABLE_RIGHT, false}, METRIC_EVICTIONS}, {{"LOST GPU-H", TABLE_RIGHT, false}, METRIC_LOST_GPU_HOURS},
+    {{"JOBS", TABLE_RIGHT, TABLE_WHOLE}, METRIC_JOBS},
+    {{"FAIR SHARE", TABLE_RIGHT, TABLE_WHOLE}, METRIC_FAIR_SHARE},
+    {{"USE", TABLE_RIGHT, TABLE_WHOLE}, METRIC_USE},
+    {{"WAIT P50", TABLE_RIGHT, TABLE_WHOLE}, METRIC_P50_WAIT},
+    {{"P95", TABLE_RIGHT, TABLE_WHOLE}, METRIC_P95_WAIT},
+    {{"MAX", TABLE_RIGHT, TABLE_WHOLE}, METRIC_MAX_WAIT},
+    {{"EVICTED", TABLE_RIGHT, TABLE_WHOLE}, METRIC_EVICTIONS},
+    {{"LOST GPU-H", TABLE_RIGHT, TABLE_WHOLE}, METRIC_LOST_GPU_HOURS},
 };
 enum { COLUMNS = ARRAY_LEN(shown) + 2 };
 
@@ -42,7 +46,7 @@ static void add_row(struct table *t, const struct simulation *sim, const struct 
 
 static void print_queues(const struct simulation *sim, const struct table_view *view, FILE *out)
 {
-    struct table_column columns[COLUMNS] = {{"QUEUE", TABLE_LEFT, true}, {"QUOTA", TABLE_RIGHT, false}};
+    struct table_column columns[COLUMNS] = {{"QUEUE", TABLE_LEFT, TABLE_CUT}, {"QUOTA", TABLE_RIGHT, TABLE_WHOLE}};
     struct queue_standings list = {0};
     struct table t;
 

@@ -50,13 +50,28 @@ enum {
     POD_COLUMNS
 };
 
-static const struct {
+enum { COLUMNS_MAX = POD_COLUMNS };
+
+static const struct table_form {
+    const char *name;
     size_t columns;
-    const char *first_title;
+    size_t start;  // a column of seconds, or empty
+    const char *titles[COLUMNS_MAX];
 } tables[_TABLE_MAX] = {
-    [TABLE_JOBS] = {JOB_COLUMNS, "job_name"},
-    [TABLE_TASKS] = {TASK_COLUMNS, "job_name"},
-    [TABLE_PODS] = {POD_COLUMNS, "name"},
+    [TABLE_JOBS] = {"pai_job_table",
+                    JOB_COLUMNS,
+                    JOB_START,
+                    {"job_name", "inst_id", "user", "status", "start_time", "end_time"}},
+    [TABLE_TASKS] = {"pai_task_table",
+                     TASK_COLUMNS,
+                     TASK_START,
+                     {"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu", "plan_mem",
+                      "plan_gpu", "gpu_type"}},
+    [TABLE_PODS] = {"openb_pod_list",
+                    POD_COLUMNS,
+                    POD_CREATED,
+                    {"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos", "pod_phase",
+                     "creation_time", "deletion_time", "scheduled_time"}},
 };
 
 /* What the job table says of a job. */
@@ -203,23 +218,85 @@ static void (*const row_readers[_TABLE_MAX])(struct reader *) = {
     [TABLE_PODS] = read_pod,
 };
 
+static size_t missing_titles(const struct csv *csv, const struct table_form *form)
+{
+    size_t missing = 0;
+
+    for (size_t i = 0; i < form->columns; i++)
+        missing += csv_find(csv, form->titles[i]) == CSV_NO_COLUMN;
+    return missing;
+}
+
+/* A first line without a single number is titles, whoever's they are, unless it is of a job that has not started. */
+static bool has_titles(const struct csv *csv)
+{
+    double ignored;
+
+    if (csv->titles.len == JOB_COLUMNS && !*csv_field(csv, JOB_START))
+        return false;
+
+    for (size_t i = 0; i < csv->titles.len; i++)
+        if (number(csv, i, &ignored))
+            return false;
+    return true;
+}
+
+/* Titles have to be those of the table that they come closest to, all of them and in its order. */
+static int table_by_titles(const struct csv *csv, int *ret_table, struct err *err)
+{
+    struct csv_column columns[COLUMNS_MAX] = {0};
+    const struct table_form *form;
+    int best = TABLE_TASKS;
+    int rc;
+
+    for (int i = 0; i < _TABLE_MAX; i++)
+        if (missing_titles(csv, &tables[i]) < missing_titles(csv, &tables[best]))
+            best = i;
+    form = &tables[best];
+    for (size_t i = 0; i < form->columns; i++)
+        columns[i] = (struct csv_column){.title = form->titles[i], .is_required = true};
+    rc = csv_find_all(csv, columns, form->columns, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < form->columns; i++)
+        if (columns[i].index != i)
+            return err_set(err, -EINVAL, "%s:%u: %s: expected column %zu to be %s", csv->name, csv->line, form->name,
+                           i + 1, form->titles[i]);
+    *ret_table = best;
+    return 0;
+}
+
+static int table_by_count(const struct csv *csv, int *ret_table, struct err *err)
+{
+    double ignored;
+
+    for (int i = 0; i < _TABLE_MAX; i++) {
+        const char *start = csv_field(csv, tables[i].start);
+
+        if (tables[i].columns != csv->titles.len)
+            continue;
+        if (*start && !number(csv, tables[i].start, &ignored))
+            return err_set(err, -EINVAL, "%s:%u: %s: %s: expected seconds, found '%.100s'", csv->name, csv->line,
+                           tables[i].name, tables[i].titles[tables[i].start], start);
+        *ret_table = i;
+        return 0;
+    }
+    return err_set(err, -EINVAL,
+                   "%s:%u: expected 6 fields (pai_job_table), 10 (pai_task_table) or 11 (openb_pod_list), found %u",
+                   csv->name, csv->line, csv->titles.len);
+}
+
 /* What the reader takes for titles is the first row, unless it is titles. */
 static int read_rows(struct reader *r, bool wants_jobs, struct err *err)
 {
     struct csv *csv = &r->csv;
+    bool skips_first = has_titles(csv);
     int table = 0;
-    int rc = 1;
+    int rc = skips_first ? table_by_titles(csv, &table, err) : table_by_count(csv, &table, err);
 
-    while (table < _TABLE_MAX && tables[table].columns != csv->titles.len)
-        table++;
-    if (table == _TABLE_MAX)
-        return err_set(err, -EINVAL,
-                       "%s:%u: expected 6 fields (pai_job_table), 10 (pai_task_table) or 11 (openb_pod_list), found %u",
-                       csv->name, csv->line, csv->titles.len);
-    if (wants_jobs != (table == TABLE_JOBS))
-        return 0;
-    if (strcmp(csv_field(csv, 0), tables[table].first_title) == 0)
-        rc = csv_next(csv, err);
+    if (rc < 0 || wants_jobs != (table == TABLE_JOBS))
+        return rc;
+    rc = skips_first ? csv_next(csv, err) : 1;
     for (; rc > 0; rc = csv_next(csv, err))
         row_readers[table](r);
     return rc;

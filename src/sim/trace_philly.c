@@ -120,6 +120,11 @@ static int read_file(struct trace *trace, struct trace_conversion *conversion, c
     struct json_at root;
     int rc = json_read_file(path, CONVERT_BYTES_MAX, &doc, err);
 
+    if (rc == -EINVAL) {
+        struct err inner = *err;
+
+        return err_set(err, rc, "%s; expected Philly's cluster_job_log, a JSON array of jobs", inner.text);
+    }
     if (rc < 0)
         return rc;
     root = json_root(doc);

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "sim/trace.h"
 #include "text/csv.h"
 #include "text/file.h"
@@ -81,7 +82,7 @@ static bool read_name(const struct column *column, struct row *row, const char *
 {
     trace_name name;
 
-    if (strlen(text) > NAME_BYTES_MAX)
+    if (strlen(text) > NAME_BYTES_MAX || !utf8_is_valid(text))
         return false;
     for (const char *at = text; *at; at++)
         if ((unsigned char)*at <= ' ')
@@ -209,8 +210,8 @@ static bool read_selector(const struct column *column, struct row *row, const ch
 static const struct column columns[] = {
     {"time", "seconds from the start, or a time such as 2026-03-01T12:00:00Z", read_time, 0, 0, SECONDS_MAX},
     {"event", "one of submit, cancel, node_down, node_up", read_event, 0, 0, 0},
-    {"name", "a name of at most 253 characters without spaces", read_name, AT(name), 0, 0},
-    {"namespace", "a name of at most 253 characters without spaces", read_name, AT(namespace), 0, 0},
+    {"name", "a name of at most 253 bytes of UTF-8 without spaces", read_name, AT(name), 0, 0},
+    {"namespace", "a name of at most 253 bytes of UTF-8 without spaces", read_name, AT(namespace), 0, 0},
     {"queue", "the name of a queue", read_name, AT(queue), 0, 0},
     {"pods", "a whole number from 1 to 16384", read_whole, AT(pods), 1, TRACE_PODS_MAX},
     {"min_available", "a whole number from 1 to the number of pods", read_whole, AT(min_available), 1, TRACE_PODS_MAX},

@@ -9,7 +9,7 @@ import random
 import tempfile
 import zipfile
 
-from harness import Tests, expect, expect_accepted, expect_no_crash, expect_refused, run, shown
+from harness import Tests, expect, expect_accepted, expect_no_crash, expect_refused, run, run_on_terminal, shown
 
 tests = Tests()
 
@@ -162,6 +162,17 @@ MANIFESTS = [
     ("a queue that is its own parent", replaced("parentQueue: company", "parentQueue: team"), "Queue team:"),
     ("a cycle of queues", replaced("{name: company}\nspec: {", "{name: company}\nspec: {parentQueue: team, "),
      "leads back to it"),
+    ("a quota of -2", replaced("quota: 4", "quota: -2"),
+     "Queue team: spec.resources.gpu.quota: expected 0 or more, or -1 for no bound, found -2"),
+    ("a name with a control character", replaced("  name: train\n", '  name: "a\\n\\e[31mb"\n'),
+     "Pod lab/a??[31mb: metadata.name: expected letters, digits, '-' and '.', found a control character"),
+    ("a namespace with a control character", replaced("  namespace: lab\n", '  namespace: "a\\x85b"\n'), "metadata.namespace:"),
+    ("an unknown version of a queue", CLUSTER.replace("scheduling.run.ai/v2", "scheduling.run.ai/v9", 1),
+     "Queue company: apiVersion: there is no scheduling.run.ai/v9 Queue; expected scheduling.run.ai/v2"),
+    ("an unknown version of a pod", replaced("apiVersion: v1\nkind: Pod", "apiVersion: v7\nkind: Pod"),
+     "Pod lab/train: apiVersion: there is no v7 Pod; expected v1"),
+    ("a list of a number", CLUSTER + "apiVersion: v1\nkind: List\nitems: 7\n",
+     "bad.yaml:32:8: items: expected the list's objects in an array"),
     ("a quota that is a word", replaced("quota: 4", "quota: four"), "spec.resources.gpu.quota: expected a number"),
     ("a quota of 1e400", replaced("quota: 4", "quota: 1e400"), "spec.resources.gpu.quota: expected a number"),
 ]
@@ -204,18 +215,33 @@ def _():
     expect("queue does not exist" in result.out, result.out)
 
 
-@tests.case("a queue whose parent is not there takes part in nothing")
+@tests.case("a queue whose parent is not there takes part in nothing, and is told about")
 def _():
-    expect_accepted(simulate({"c.yaml": NODE + QUEUES.split("---\n")[1] + "---\n" + POD}, "simulate", "c.yaml"))
+    result = simulate({"c.yaml": NODE + QUEUES.split("---\n")[1] + "---\n" + POD}, "simulate", "c.yaml")
+    expect_accepted(result)
+    expect("warning: Queue team: its parent company is not there" in result.err, result.err)
 
 
 @tests.case("names in manifests cannot drive the terminal")
 def _():
-    nasty = replaced("  name: train\n", '  name: "a\\n\\e[31mb"\n')
-    for words in (("simulate", "c.yaml"), ("why", "lab/a\n\x1b[31mb", "c.yaml")):
+    nasty = replaced("queue: team}", 'queue: "a\\n\\e[31mb"}')
+    for words in (("simulate", "c.yaml"), ("why", "lab/train", "c.yaml")):
         result = simulate({"c.yaml": nasty}, *words)
         expect_accepted(result)
         expect("\x1b" not in result.out and "?[31mb" in result.out, result.out)
+
+
+@tests.case("long reasons go on in further lines on a narrow terminal")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "c.yaml").write_text(CLUSTER)
+        wide = run("simulate", "c.yaml", folder=folder)
+        narrow = run_on_terminal("simulate", "c.yaml", columns=70, folder=folder, env={"NO_COLOR": "1"})
+    lines = [line.rstrip() for line in narrow.out.splitlines()]
+    expect(max(map(len, lines)) <= 70, narrow.out)
+    reason = [line for line in wide.out.splitlines() if line.startswith("lab/train ")][-1].split()
+    at = next(i for i, line in enumerate(lines) if line.startswith("WAITING"))
+    expect(" ".join(lines[at + 1:]).split() == reason, narrow.out)
 
 
 def archive(members):
@@ -266,6 +292,8 @@ TRACES = [
     ("too many fields", HEAD + "0,a,team,1,1,1,1,1\n", "bad.csv:2: expected 6 fields, found 8"),
     ("quotes that do not end", HEAD + '0,"a,team,1,1,10\n', "bad.csv:2: a quoted field does not end"),
     ("a NUL", HEAD + "0,a\0b,team,1,1,10\n", "bad.csv:2: expected text, found a NUL"),
+    ("a name that is no UTF-8", HEAD.encode() + b"0,a\xff,team,1,1,10\n", "bad.csv:2: name: expected a name of at most 253 bytes"),
+    ("a queue that is no UTF-8", HEAD.encode() + b"0,a,te\xc0\xafam,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
     ("no name", HEAD + "0,,team,1,1,10\n", "bad.csv:2: name: expected a name"),
     ("no queue", HEAD + "0,a,,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
     ("an unknown queue", HEAD + "0,a,nobody,1,1,10\n", "no queue called 'nobody'"),
@@ -295,7 +323,9 @@ def refuses_trace(data, fragment):
 for name, data, fragment in TRACES:
     tests.add(f"bad trace: {name}", refuses_trace, data, fragment)
 
-FILES = {"c.yaml": CLUSTER, "t.csv": TRACE, "noyaml/a.txt": "x", "empty.json": "", "s.json": "{}", "two.json": "[{},{}]"}
+FILES = {"c.yaml": CLUSTER, "t.csv": TRACE, "noyaml/a.txt": "x", "empty.json": "", "s.json": "{}", "two.json": "[{},{}]",
+         "part.csv": "job_name,task_name,status,start_time,end_time,plan_cpu,plan_mem,gpu_type\n",
+         "turned.csv": "inst_id,job_name,user,status,start_time,end_time\n", "rows.csv": "a,b,c,d,x,2\n", "three.csv": "1,2,3\n"}
 CALLS = [
     (("simulate",), "muster simulate: which cluster?"),
     (("simulate", "missing"), "muster: missing: No such file or directory"),
@@ -314,6 +344,14 @@ CALLS = [
     (("trace", "convert", "--from", "philly"), "muster trace: convert needs --from and files"),
     (("trace", "convert", "--from", "philly", "missing"), "muster: missing: No such file or directory"),
     (("trace", "convert", "--from", "philly", "t.csv"), "muster: t.csv:1:1:"),
+    (("trace", "convert", "--from", "philly", "t.csv"), "expected Philly's cluster_job_log, a JSON array of jobs"),
+    (("trace", "convert", "--from", "philly", "two.json"), "muster: two.json: [0].jobid: is missing"),
+    (("trace", "convert", "--from", "alibaba", "t.csv"),
+     "muster: t.csv:1: missing columns: job_name, inst_id, user, status, start_time, end_time (found time, name,"),
+    (("trace", "convert", "--from", "alibaba", "part.csv"), "muster: part.csv:1: missing columns: inst_num, plan_gpu (found"),
+    (("trace", "convert", "--from", "alibaba", "turned.csv"), "muster: turned.csv:1: pai_job_table: expected column 1 to be job_name"),
+    (("trace", "convert", "--from", "alibaba", "rows.csv"), "muster: rows.csv:1: pai_job_table: start_time: expected seconds, found 'x'"),
+    (("trace", "convert", "--from", "alibaba", "three.csv"), "muster: three.csv:1: expected 6 fields (pai_job_table), 10"),
     (("trace", "convert", "--from", "alibaba", "c.yaml"), "muster: c.yaml"),
     (("why",), "muster why: which workload?"),
     (("why", "train"), "muster why: which cluster?"),

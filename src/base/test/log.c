@@ -62,7 +62,7 @@ static void a_line_has_its_fields_as_text_or_json(void **state)
     log_warn(f.log, "pod waits", log_str("pod", "a/b"), log_int("n", -3), log_duration("for", 1500 * NSEC_PER_MSEC),
              log_error(&err));
     assert_string_equal(f.text, "2026-11-15T10:53:20.218Z WARN  pod waits service=test pod=a/b n=-3 for=1.5s "
-                                "error=\"no \\\"kind\\\"\\nhere\"\n");
+                                "error=\"no \\\"kind\\\"?here\"\n");
     close_log(&f);
     open_log(&f, true, LOG_INFO);
     log_info(f.log, "pod waits", log_str("pod", "\xff\x01é"), log_double("x", 0.5));

@@ -58,7 +58,7 @@ static void every_column_is_read(void **state)
                            "rack,block,a=b;c=d|e,hello\r\n",
                            &err),
                      -22);
-    assert_string_equal(err.text, "t.csv:2: name: expected a name of at most 253 characters without spaces, found "
+    assert_string_equal(err.text, "t.csv:2: name: expected a name of at most 253 bytes of UTF-8 without spaces, found "
                                   "'big, job'");
     trace_done(&trace);
 

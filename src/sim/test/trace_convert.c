@@ -152,6 +152,9 @@ static void what_is_no_such_trace_is_refused(void **state)
 
     (void)state;
     assert_int_equal(convert(&trace, "alibaba", &conversion, &err, "a,b\n", NULL), -22);
+    assert_non_null(strstr(err.text, ":1: missing columns: job_name, inst_id, user, status, start_time, end_time"));
+    trace_done(&trace);
+    assert_int_equal(convert(&trace, "alibaba", &conversion, &err, "a,1\n", NULL), -22);
     assert_non_null(strstr(err.text, ":1: expected 6 fields (pai_job_table), 10 (pai_task_table) or 11"));
     trace_done(&trace);
     assert_int_equal(convert(&trace, "philly", &conversion, &err, "{}", NULL), -22);
