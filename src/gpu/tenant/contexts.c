@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts cost memory that no allocation shows. The daemon knows how much from what it has seen, takes it from the
+ * account beforehand, and corrects it by what NVML shows later. When a context dies, so does all that was allocated in
+ * it, whether or not the program has freed it. */
+#include "gpu/tenant/gate.h"
+#include "gpu/tenant/tenant.h"
+
+struct footprint {
+    int slot;
+    uint64_t bytes;
+};
+
+static bool reserve(struct footprint *footprint, cu_device device)
+{
+    *footprint = (struct footprint){.slot = tenant_slot(device)};
+    return footprint->slot < 0 || ledger_reserve(footprint->slot, LEDGER_CONTEXT, 0, &footprint->bytes);
+}
+
+static void settle(const struct footprint *footprint, cu_result result, void *const *ret_ctx)
+{
+    if (footprint->slot < 0)
+        return;
+    if (result != CU_SUCCESS || !ret_ctx) {
+        ledger_release(footprint->slot, LEDGER_CONTEXT, footprint->bytes);
+        return;
+    }
+    struct entry entry = {.key = (uint64_t)(uintptr_t)*ret_ctx, .bytes = footprint->bytes, .slot = footprint->slot};
+    (void)table_put(&tenant_tables.contexts, &entry);
+    gate_watch(footprint->slot);
+}
+
+static void drop_from(struct table *table, uint64_t ctx)
+{
+    struct entry entry;
+    while (table_take_owned(table, ctx, &entry))
+        ledger_release(entry.slot, LEDGER_PLAIN, entry.bytes);
+}
+
+void contexts_drop(uint64_t ctx)
+{
+    struct entry entry;
+    drop_from(&tenant_tables.pointers, ctx);
+    drop_from(&tenant_tables.arrays, ctx);
+    if (table_take(&tenant_tables.contexts, ctx, &entry))
+        ledger_release(entry.slot, LEDGER_CONTEXT, entry.bytes);
+}
+
+int on_ctx_create(ctx_create_fn *real, void **ret_ctx, unsigned flags, cu_device device)
+{
+    struct footprint footprint;
+    if (!reserve(&footprint, device))
+        return CU_OUT_OF_MEMORY;
+    cu_result result = real(ret_ctx, flags, device);
+    settle(&footprint, result, ret_ctx);
+    return result;
+}
+
+int on_ctx_create_v3(ctx_create_v3_fn *real, void **ret_ctx, void *affinity, int count, unsigned flags,
+                     cu_device device)
+{
+    struct footprint footprint;
+    if (!reserve(&footprint, device))
+        return CU_OUT_OF_MEMORY;
+    cu_result result = real(ret_ctx, affinity, count, flags, device);
+    settle(&footprint, result, ret_ctx);
+    return result;
+}
+
+int on_ctx_create_v4(ctx_create_v4_fn *real, void **ret_ctx, void *params, unsigned flags, cu_device device)
+{
+    struct footprint footprint;
+    if (!reserve(&footprint, device))
+        return CU_OUT_OF_MEMORY;
+    cu_result result = real(ret_ctx, params, flags, device);
+    settle(&footprint, result, ret_ctx);
+    return result;
+}
+
+int on_ctx_destroy(ctx_destroy_fn *real, void *ctx)
+{
+    gate_leave_context(ctx);
+    cu_result result = real(ctx);
+    if (result == CU_SUCCESS)
+        contexts_drop((uint64_t)(uintptr_t)ctx);
+    return result;
+}
+
+/* Only the first of the holders makes the primary context. */
+int on_primary_retain(primary_retain_fn *real, void **ret_ctx, cu_device device)
+{
+    const struct driver_calls *driver = driver_calls();
+    unsigned flags;
+    int is_active = 0;
+    struct entry known;
+    if (driver->primary_get_state && driver->primary_get_state(device, &flags, &is_active) == CU_SUCCESS && is_active)
+        return real(ret_ctx, device);
+
+    struct footprint footprint;
+    if (!reserve(&footprint, device))
+        return CU_OUT_OF_MEMORY;
+    cu_result result = real(ret_ctx, device);
+    /* Another thread may have been as fast: its charge stands. */
+    if (result == CU_SUCCESS && ret_ctx && footprint.slot >= 0 &&
+        table_get(&tenant_tables.contexts, (uint64_t)(uintptr_t)*ret_ctx, &known))
+        ledger_release(footprint.slot, LEDGER_CONTEXT, footprint.bytes);
+    else
+        settle(&footprint, result, ret_ctx);
+    if (result == CU_SUCCESS && ret_ctx && footprint.slot >= 0) {
+        struct entry primary = {.key = (uint64_t)device + 1, .owner = (uint64_t)(uintptr_t)*ret_ctx};
+        (void)table_put(&tenant_tables.primaries, &primary);
+    }
+    return result;
+}
+
+/* After one holder of the primary context has let go: it may have been the last. */
+static void drop_primary(cu_device device)
+{
+    const struct driver_calls *driver = driver_calls();
+    unsigned flags;
+    int is_active = 1;
+    if (!driver->primary_get_state || driver->primary_get_state(device, &flags, &is_active) != CU_SUCCESS || is_active)
+        return;
+    struct entry primary;
+    if (table_take(&tenant_tables.primaries, (uint64_t)device + 1, &primary))
+        contexts_drop(primary.owner);
+}
+
+int on_primary_release(primary_release_fn *real, cu_device device)
+{
+    gate_leave_device(tenant_slot(device));
+    cu_result result = real(device);
+    if (result == CU_SUCCESS)
+        drop_primary(device);
+    return result;
+}
+
+int on_primary_reset(primary_reset_fn *real, cu_device device)
+{
+    gate_leave_device(tenant_slot(device));
+    cu_result result = real(device);
+    if (result == CU_SUCCESS)
+        drop_primary(device);
+    return result;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/tenant/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "gpu/tenant/client.h"
+#include "gpu/tenant/descriptor.h"
+#include "gpu/tenant/fences.h"
+#include "gpu/tenant/gate_internal.h"
+#include "gpu/tenant/tenant.h"
+
+enum {
+    WATCH_NS = 150000,    // how often a lease in use is looked at
+    DRAIN_NS = 30000,     // and one that is being given back
+    AWAY_NS = 200000000,  // how often a missing daemon is looked for
+    KERNEL_SIGNALS = 8,   // bytes of the kernel's signal set
+};
+
+static atomic_int is_started;
+static struct lock pipe_lock;
+static struct descriptor wake_reader = DESCRIPTOR_NONE;
+static struct descriptor wake_writer = DESCRIPTOR_NONE;
+
+static void report(int slot, enum gpu_message_type type, uint32_t word)
+{
+    struct gate *gate = &gates[slot];
+    struct gpu_tenant_line *own = client_line(slot);
+    int64_t busy = gate_now_ns() - atomic_load(&gate->first_ns);
+    struct gpu_message message = {.type = type};
+    message.lease.gpu = (uint32_t)slot;
+    message.lease.word = word;
+    message.lease.launches = atomic_load(&gate->launches);
+    message.lease.busy_ns = message.lease.launches > 0 && busy > 0 ? (uint64_t)busy : 0;
+    message.lease.flags = type == GPU_DRAINED && atomic_load(&gate->waiting) > 0 ? GPU_DRAINED_HAS_MORE : 0;
+    if (own)
+        atomic_fetch_add_explicit(&own->busy_ns, message.lease.busy_ns, memory_order_relaxed);
+    client_tell_event(&message);
+}
+
+/* Launches stop; what has passed the gate goes on to its end. */
+static void begin_drain(int slot, bool is_for_daemon)
+{
+    struct gate *gate = &gates[slot];
+    atomic_store(&gate->yielded_word, atomic_load(&gate->active_word));
+    atomic_store(&gate->allowed, GPU_GATE_NEVER);
+    atomic_store(&gate->drains_for_daemon, is_for_daemon);
+    if (atomic_load(&gate->drain_ns) == 0)
+        atomic_store(&gate->drain_ns, gate_now_ns());
+}
+
+static bool is_draining(int slot)
+{
+    return atomic_load(&gates[slot].drain_ns) != 0;
+}
+
+static void look_at_drain(int slot)
+{
+    struct gate *gate = &gates[slot];
+    if (atomic_load(&gate->inside) > 0 || !fences_are_passed(slot))
+        return;
+    uint32_t word = atomic_load(&gate->active_word);
+    bool is_for_daemon = atomic_load(&gate->drains_for_daemon);
+    report(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, word);
+    atomic_store(&gate->active_word, 0);
+    atomic_store(&gate->drain_ns, 0);
+}
+
+/* A lease with nothing left to run goes back before its time. */
+static void look_at_lease(int slot)
+{
+    struct gate *gate = &gates[slot];
+    const struct gpu_control_line *line = client_control(slot);
+    uint64_t idle_ns = line ? atomic_load_explicit(&line->idle_ns, memory_order_relaxed) : 0;
+    int64_t quiet = gate_now_ns() - atomic_load_explicit(&gate->last_ns, memory_order_relaxed);
+    (void)fences_look(slot);
+    if (idle_ns > 0 && quiet > 0 && (uint64_t)quiet >= idle_ns && atomic_load(&gate->inside) == 0 &&
+        fences_are_passed(slot))
+        begin_drain(slot, false);
+}
+
+/* Looks at every GPU with a lease; returns how long the thread may sleep, or -1 for until something happens. */
+static int64_t look_at_all(void)
+{
+    int64_t sleep_ns = -1;
+    for (int slot = 0; slot < client_gpu_count(); slot++) {
+        if (atomic_load(&gates[slot].active_word) == 0)
+            continue;
+        if (!is_draining(slot))
+            look_at_lease(slot);
+        if (is_draining(slot))
+            look_at_drain(slot);
+        int64_t wish = is_draining(slot) ? DRAIN_NS : WATCH_NS;
+        if (atomic_load(&gates[slot].active_word) != 0 && (sleep_ns < 0 || wish < sleep_ns))
+            sleep_ns = wish;
+    }
+    return sleep_ns;
+}
+
+static void hear(const struct gpu_message *message)
+{
+    int slot = (int)message->lease.gpu;
+    switch (message->type) {
+    case GPU_DRAIN:
+        if (atomic_load(&gates[slot].active_word) == message->lease.word)
+            begin_drain(slot, true);
+        else
+            report(slot, GPU_DRAINED, message->lease.word);
+        break;
+    case GPU_TRIM:
+        (void)pools_trim((int)message->memory.gpu);
+        (void)graphs_trim((int)message->memory.gpu);
+        break;
+    default:
+        break;
+    }
+}
+
+static void take_wakes(void)
+{
+    char bytes[64];
+    lock_take(&pipe_lock);
+    while (descriptor_is_ours(&wake_reader) && read(wake_reader.fd, bytes, sizeof bytes) > 0)
+        ;
+    lock_give(&pipe_lock);
+}
+
+static void *control(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        int64_t sleep_ns = look_at_all();
+        int fd = client_events();
+        struct pollfd waits[2] = {{.fd = wake_reader.fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+        if (fd < 0 && (sleep_ns < 0 || sleep_ns > AWAY_NS))
+            sleep_ns = AWAY_NS;
+        struct timespec timeout = {sleep_ns / 1000000000, sleep_ns % 1000000000};
+        (void)ppoll(waits, 2, sleep_ns < 0 ? NULL : &timeout, NULL);
+        take_wakes();
+        struct gpu_message message;
+        while (fd >= 0 && client_read_event(&message) > 0)
+            hear(&message);
+        if (fd < 0)
+            (void)client_is_ready();
+    }
+    return NULL;
+}
+
+void control_wake(void)
+{
+    int saved = errno;
+    lock_take(&pipe_lock);
+    if (descriptor_is_ours(&wake_writer))
+        (void)!write(wake_writer.fd, "", 1);
+    lock_give(&pipe_lock);
+    errno = saved;
+}
+
+static bool open_pipe(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    lock_take(&pipe_lock);
+    descriptor_put(&wake_reader, ends[0]);
+    descriptor_put(&wake_writer, ends[1]);
+    lock_give(&pipe_lock);
+    return true;
+}
+
+/* Threads live in a library of their own in older C libraries; the driver needs it too, so it is there by now. The
+ * program's signals are not for our thread to handle. */
+void control_start(void)
+{
+    typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    int saved = errno;
+    if (atomic_exchange(&is_started, 1) || !open_pipe())
+        return;
+    create_fn *create = (create_fn *)driver_find("pthread_create");
+    uint64_t every = UINT64_MAX, before = 0;
+    pthread_t thread;
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every, &before, KERNEL_SIGNALS);
+    if (create)
+        (void)create(&thread, NULL, control, NULL);
+    (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGNALS);
+    errno = saved;
+}
+
+void control_forget(void)
+{
+    memset(&pipe_lock, 0, sizeof pipe_lock);
+    descriptor_drop(&wake_reader);
+    descriptor_drop(&wake_writer);
+    atomic_store(&is_started, 0);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* The one thread of our own in a tenant's process: it listens to the daemon, ends leases, and finds the daemon again when
+ * it was away. It is started with the first context, blocks every signal, and dies with the process. */
+
+void control_start(void);
+
+/* A lease has begun that the thread has to watch. */
+void control_wake(void);
+
+/* In a forked child there is no such thread yet. */
+void control_forget(void);

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A slot has a ring of fences in the order in which they were recorded, and a short list of streams with launches behind
+ * their last fence. The lock guards both and is never held while the driver is called: who records a fence takes its
+ * place in the ring first, and whoever looks at the oldest fences is alone with them. */
+#include "gpu/tenant/fences.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu/protocol/message.h"
+#include "gpu/tenant/lock.h"
+#include "gpu/tenant/tenant.h"
+
+enum {
+    RING = 64,
+    STREAMS = 32,
+    COSTS = 1024,
+    FENCE_NS = 500000,     // work between two fences
+    UNKNOWN_NS = 1000000,  // what a function is thought to take before it was seen
+    LEAST_NS = 1000,
+};
+
+enum fence_state { FENCE_FREE, FENCE_TAKEN, FENCE_RECORDED };
+
+struct fence {
+    void *event;
+    void *ctx;
+    void *stream;
+    const void *unknown;  // the function whose cost this fence shows, if there is one
+    const void *last;
+    uint64_t known_ns;  // what the launches behind the previous fence were thought to take
+    int64_t begin_ns;   // the first of them
+    atomic_int state;
+};
+
+struct dirty {
+    void *stream;
+    void *ctx;
+    const void *unknown;
+    const void *last;
+    uint64_t known_ns;
+    int64_t begin_ns;
+    bool is_in_use;  // somebody records its fence
+    bool is_there;
+};
+
+static struct fences {
+    struct lock lock;
+    struct fence ring[RING];
+    unsigned head, tail;  // the oldest, and where the next goes
+    struct dirty dirty[STREAMS];
+    atomic_int is_looked_at;
+    int64_t last_end_ns;
+    uint64_t fenced_ns;  // thought to be unfinished, behind recorded fences
+} all[GPU_MAX];
+
+/* What functions take: a place for each by the hash of its handle, the last one wins. */
+static struct {
+    _Atomic(const void *) what;
+    _Atomic uint64_t ns;
+} costs[COSTS];
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static size_t place_of(const void *what)
+{
+    return (size_t)((uint64_t)(uintptr_t)what * 0x9e3779b97f4a7c15u >> 54) % COSTS;
+}
+
+static uint64_t cost_of(const void *what)
+{
+    size_t at = place_of(what);
+    return atomic_load_explicit(&costs[at].what, memory_order_relaxed) == what
+               ? atomic_load_explicit(&costs[at].ns, memory_order_relaxed)
+               : 0;
+}
+
+static void learn(const void *what, uint64_t ns)
+{
+    size_t at = place_of(what);
+    uint64_t old = cost_of(what);
+    ns = ns < LEAST_NS ? LEAST_NS : ns;
+    atomic_store_explicit(&costs[at].ns, old ? (old * 3 + ns) / 4 : ns, memory_order_relaxed);
+    atomic_store_explicit(&costs[at].what, what, memory_order_relaxed);
+}
+
+/* Calls that a capture elsewhere in the process would forbid are allowed between these two. */
+static int relax(void)
+{
+    int mode = 2;
+    return driver_calls()->capture_mode && driver_calls()->capture_mode(&mode) == CU_SUCCESS ? mode : -1;
+}
+
+static void restore(int mode)
+{
+    if (mode >= 0)
+        (void)driver_calls()->capture_mode(&mode);
+}
+
+/* A free place at the end of the ring; NULL when it is full. */
+static struct fence *take_place(struct fences *fences)
+{
+    struct fence *fence = NULL;
+    lock_take(&fences->lock);
+    if (fences->tail - fences->head < RING) {
+        fence = &fences->ring[fences->tail++ % RING];
+        atomic_store(&fence->state, FENCE_TAKEN);
+    }
+    lock_give(&fences->lock);
+    return fence;
+}
+
+/* Records a fence in the context of the stream, which is current unless `pushes`. */
+static void record(struct fences *fences, struct fence *fence, const struct dirty *work, bool pushes)
+{
+    const struct driver_calls *driver = driver_calls();
+    void *popped;
+    int mode = relax();
+    if (pushes && (!driver->ctx_push || driver->ctx_push(work->ctx) != CU_SUCCESS))
+        pushes = false;
+    if (fence->event && fence->ctx != work->ctx) {
+        (void)driver->event_destroy(fence->event);
+        fence->event = NULL;
+    }
+    if (!fence->event && driver->event_create(&fence->event, 0) != CU_SUCCESS)
+        fence->event = NULL;
+    fence->ctx = work->ctx;
+    fence->stream = work->stream;
+    fence->unknown = work->unknown;
+    fence->last = work->last;
+    fence->known_ns = work->known_ns;
+    fence->begin_ns = work->begin_ns;
+    /* A fence that could not be recorded counts as passed. */
+    bool is_recorded = fence->event && driver->event_record(fence->event, work->stream) == CU_SUCCESS;
+    if (pushes)
+        (void)driver->ctx_pop(&popped);
+    restore(mode);
+    lock_take(&fences->lock);
+    if (is_recorded)
+        fences->fenced_ns += fence->known_ns;
+    else
+        fence->known_ns = 0;
+    atomic_store(&fence->state, is_recorded ? FENCE_RECORDED : FENCE_FREE);
+    lock_give(&fences->lock);
+}
+
+static struct dirty *find(struct fences *fences, void *stream, void *ctx)
+{
+    struct dirty *room = NULL;
+    for (int i = 0; i < STREAMS; i++) {
+        struct dirty *dirty = &fences->dirty[i];
+        if (dirty->is_there && dirty->stream == stream && dirty->ctx == ctx)
+            return dirty;
+        if (!dirty->is_there && !room)
+            room = dirty;
+    }
+    if (room)
+        *room = (struct dirty){.stream = stream, .ctx = ctx};
+    return room;
+}
+
+/* Adds a launch to its stream's; takes the stream off the list when it is time for a fence. */
+static bool add(struct fences *fences, void *stream, void *ctx, const void *what, struct dirty *ret_work)
+{
+    uint64_t cost = cost_of(what);
+    int64_t now = now_ns();
+    lock_take(&fences->lock);
+    struct dirty *dirty = find(fences, stream, ctx);
+    struct dirty single = {.stream = stream, .ctx = ctx};
+    struct dirty *work = dirty ? dirty : &single;
+    if (!work->is_there)
+        work->begin_ns = now;
+    work->is_there = true;
+    work->known_ns += cost ? cost : UNKNOWN_NS;
+    work->last = what;
+    if (!cost)
+        work->unknown = what;
+    /* No other thread can record on a stream that is this thread's alone. */
+    bool is_due = !dirty || !cost || work->known_ns >= FENCE_NS || stream == CU_STREAM_PER_THREAD;
+    *ret_work = *work;
+    if (is_due && dirty && !dirty->is_in_use)
+        dirty->is_there = false;
+    lock_give(&fences->lock);
+    return is_due;
+}
+
+void fences_note(int slot, void *stream, const void *what)
+{
+    struct fences *fences = &all[slot];
+    const struct driver_calls *driver = driver_calls();
+    struct dirty work;
+    void *ctx = NULL;
+    if (!driver->ctx_get_current || driver->ctx_get_current(&ctx) != CU_SUCCESS)
+        return;
+    if (!add(fences, stream, ctx, what, &work))
+        return;
+    struct fence *fence;
+    while (!(fence = take_place(fences)))
+        (void)fences_look(slot);
+    record(fences, fence, &work, false);
+}
+
+/* How long the launches of this fence took: since the first of them, or since what was before them has ended. It is seen
+ * late by as much as nobody has looked, which makes fences come a little too often. */
+static uint64_t measured(const struct fences *fences, const struct fence *fence, int64_t now)
+{
+    int64_t begin = fence->begin_ns > fences->last_end_ns ? fence->begin_ns : fences->last_end_ns;
+    return now > begin ? (uint64_t)(now - begin) : 0;
+}
+
+static void pass(struct fences *fences, struct fence *fence)
+{
+    int64_t now = now_ns();
+    uint64_t took = measured(fences, fence, now);
+    lock_take(&fences->lock);
+    fences->fenced_ns -= fence->known_ns < fences->fenced_ns ? fence->known_ns : fences->fenced_ns;
+    fences->last_end_ns = now;
+    lock_give(&fences->lock);
+    if (fence->unknown) {
+        uint64_t others = fence->known_ns > UNKNOWN_NS ? fence->known_ns - UNKNOWN_NS : 0;
+        learn(fence->unknown, took > others ? took - others : LEAST_NS);
+    } else if (fence->known_ns > 0) {
+        /* The same function takes longer with more data: what was thought of the last one is moved towards the truth. */
+        uint64_t cost = cost_of(fence->last);
+        uint64_t share = (uint64_t)((double)cost * (double)took / (double)fence->known_ns);
+        if (cost > 0)
+            learn(fence->last, share > cost * 4 ? cost * 4 : share);
+    }
+}
+
+static bool is_passed(struct fence *fence)
+{
+    const struct driver_calls *driver = driver_calls();
+    void *popped;
+    int mode = relax();
+    bool pushes = driver->ctx_push && driver->ctx_push(fence->ctx) == CU_SUCCESS;
+    cu_result result = driver->event_query(fence->event);
+    if (pushes)
+        (void)driver->ctx_pop(&popped);
+    restore(mode);
+    return result != CU_NOT_READY;
+}
+
+uint64_t fences_look(int slot)
+{
+    struct fences *fences = &all[slot];
+    if (!atomic_exchange(&fences->is_looked_at, 1)) {
+        while (fences->head != fences->tail) {
+            struct fence *fence = &fences->ring[fences->head % RING];
+            int state = atomic_load(&fence->state);
+            if (state == FENCE_TAKEN || (state == FENCE_RECORDED && !is_passed(fence)))
+                break;
+            if (state == FENCE_RECORDED)
+                pass(fences, fence);
+            lock_take(&fences->lock);
+            fences->head++;
+            lock_give(&fences->lock);
+        }
+        atomic_store(&fences->is_looked_at, 0);
+    }
+    lock_take(&fences->lock);
+    uint64_t left = fences->fenced_ns;
+    lock_give(&fences->lock);
+    return left;
+}
+
+/* Takes a stream off the list, to record its fence; false when there is none. */
+static bool take_dirty(struct fences *fences, void *stream, bool any, struct dirty *ret_work, struct dirty **ret_from)
+{
+    bool found = false;
+    lock_take(&fences->lock);
+    for (int i = 0; i < STREAMS && !found; i++) {
+        struct dirty *dirty = &fences->dirty[i];
+        found = dirty->is_there && !dirty->is_in_use && (any || dirty->stream == stream);
+        if (found) {
+            *ret_work = *dirty;
+            *ret_from = dirty;
+            dirty->is_in_use = true;
+        }
+    }
+    lock_give(&fences->lock);
+    return found;
+}
+
+static void finish(int slot, const struct dirty *work, struct dirty *from)
+{
+    struct fences *fences = &all[slot];
+    struct fence *fence = NULL;
+    /* Nothing is put into a capture; such a stream has ended what it did before, or will be seen by its next launch. */
+    int mode = relax();
+    bool is_capturing = tenant_is_capturing(work->stream);
+    restore(mode);
+    if (!is_capturing) {
+        while (!(fence = take_place(fences)))
+            (void)fences_look(slot);
+        record(fences, fence, work, true);
+    }
+    lock_take(&fences->lock);
+    from->is_in_use = false;
+    /* Launches that came in between are fenced by the next round. */
+    if (from->known_ns == work->known_ns) {
+        from->is_there = false;
+    } else {
+        from->known_ns -= work->known_ns;
+        from->begin_ns = now_ns();
+    }
+    lock_give(&fences->lock);
+}
+
+bool fences_are_passed(int slot)
+{
+    struct fences *fences = &all[slot];
+    struct dirty work, *from;
+    while (take_dirty(fences, NULL, true, &work, &from))
+        finish(slot, &work, from);
+    (void)fences_look(slot);
+    lock_take(&fences->lock);
+    bool is_empty = fences->head == fences->tail;
+    for (int i = 0; i < STREAMS; i++)
+        is_empty = is_empty && !fences->dirty[i].is_there;
+    lock_give(&fences->lock);
+    return is_empty;
+}
+
+void fences_finish_stream(void *stream)
+{
+    for (int slot = 0; slot < GPU_MAX; slot++) {
+        struct fences *fences = &all[slot];
+        struct dirty work, *from;
+        while (take_dirty(fences, stream, false, &work, &from))
+            finish(slot, &work, from);
+        bool is_in_use = true;
+        while (is_in_use) {
+            is_in_use = false;
+            lock_take(&fences->lock);
+            for (int i = 0; i < STREAMS; i++)
+                is_in_use |= fences->dirty[i].is_in_use && fences->dirty[i].stream == stream;
+            lock_give(&fences->lock);
+        }
+    }
+}
+
+void fences_drop(int slot, void *ctx)
+{
+    struct fences *fences = &all[slot];
+    const struct driver_calls *driver = driver_calls();
+    while (atomic_exchange(&fences->is_looked_at, 1))
+        ;
+    for (int i = 0; i < RING; i++) {
+        struct fence *fence = &fences->ring[i];
+        lock_take(&fences->lock);
+        bool is_mine = fence->event && (!ctx || fence->ctx == ctx) && atomic_load(&fence->state) != FENCE_TAKEN;
+        void *event = fence->event;
+        if (is_mine) {
+            fence->event = NULL;
+            if (atomic_load(&fence->state) == FENCE_RECORDED)
+                fences->fenced_ns -= fence->known_ns < fences->fenced_ns ? fence->known_ns : fences->fenced_ns;
+            atomic_store(&fence->state, FENCE_FREE);
+        }
+        lock_give(&fences->lock);
+        if (is_mine)
+            (void)driver->event_destroy(event);
+    }
+    lock_take(&fences->lock);
+    for (int i = 0; i < STREAMS; i++) {
+        if (!ctx || fences->dirty[i].ctx == ctx)
+            fences->dirty[i].is_there = false;
+    }
+    lock_give(&fences->lock);
+    atomic_store(&fences->is_looked_at, 0);
+}
+
+void fences_forget(void)
+{
+    memset(all, 0, sizeof all);
+}

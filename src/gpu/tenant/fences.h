@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* Events that we record behind launches, to know how much work is still unfinished on a GPU and when the last of it has
+ * ended. Recording one behind each launch would slow small kernels down, so one is recorded when about half a
+ * millisecond of work has come together; how long each function takes is learned from the fences before. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fences;
+
+/* After a launch on the slot. Called by the thread that launched, which may record a fence now. */
+void fences_note(int slot, void *stream, const void *what);
+
+/* Looks which fences have been passed. Returns the work that is still unfinished, as far as it is known. */
+uint64_t fences_look(int slot);
+
+/* Whether everything has ended, fences behind the last launches included; these are recorded when missing. */
+bool fences_are_passed(int slot);
+
+/* Records what is missing on one stream, and waits until nobody else is about to. */
+void fences_finish_stream(void *stream);
+
+/* Lets go of the events of a context (NULL: all), which are about to die with it. */
+void fences_drop(int slot, void *ctx);
+
+void fences_forget(void);

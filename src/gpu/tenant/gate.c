@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `allowed` is the word under which this process may launch; `inside` counts the launches that have passed and not yet
+ * reached the driver, so that whoever closes the gate knows when the last one has. */
+#include "gpu/tenant/gate.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "gpu/tenant/client.h"
+#include "gpu/tenant/control.h"
+#include "gpu/tenant/fences.h"
+#include "gpu/tenant/gate_internal.h"
+#include "gpu/tenant/tenant.h"
+
+struct gate gates[GPU_MAX];
+
+/* The only GPU there is, plus one; 0 when there are several and each launch has to be looked at. */
+static atomic_int only_slot;
+
+int64_t gate_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void gate_watch(int slot)
+{
+    int count = 0;
+    const struct driver_calls *driver = driver_calls();
+    if (driver->device_get_count && driver->device_get_count(&count) == CU_SUCCESS && count == 1)
+        atomic_store(&only_slot, slot + 1);
+    control_start();
+}
+
+static void sleep_ns(int64_t ns)
+{
+    struct timespec pause = {ns / 1000000000, ns % 1000000000};
+    nanosleep(&pause, NULL);
+}
+
+/* Waits until less than `limit_ns` of work lies in the driver's queues. */
+static void wait_for_backlog(int slot, uint64_t limit_ns)
+{
+    uint64_t left;
+    while (limit_ns > 0 && (left = fences_look(slot)) >= limit_ns) {
+        uint64_t over = left - limit_ns;
+        sleep_ns(over > 200000 ? 100000 : 20000);
+    }
+}
+
+/* The first launch under a new word. */
+static void begin_lease(struct gate *gate, uint32_t word)
+{
+    uint32_t before = atomic_exchange(&gate->active_word, word);
+    if (before == word)
+        return;
+    atomic_store(&gate->first_ns, gate_now_ns());
+    atomic_store(&gate->launches, 0);
+    control_wake();
+}
+
+/* Passes an open gate, if it is still the same; see gpu/protocol/pages.h. */
+static bool pass_open(int slot, const struct gpu_control_line *line, uint32_t word)
+{
+    struct gate *gate = &gates[slot];
+    struct gpu_tenant_line *own = client_line(slot);
+    atomic_fetch_add(&gate->inside, 1);
+    bool is_first = atomic_load(&gate->allowed) != word;
+    if (is_first && own)
+        atomic_store(&own->active_word, word);
+    if (atomic_load(&line->word) == word && atomic_load(&gate->yielded_word) != word) {
+        if (is_first) {
+            begin_lease(gate, word);
+            atomic_store(&gate->allowed, word);
+            /* The gate may have been drained in between. */
+            if (atomic_load(&gate->yielded_word) == word)
+                atomic_store(&gate->allowed, GPU_GATE_NEVER);
+        }
+        return true;
+    }
+    atomic_fetch_sub(&gate->inside, 1);
+    return false;
+}
+
+static void wait_for_turn(int slot, const struct gpu_control_line *line, uint32_t word)
+{
+    struct gate *gate = &gates[slot];
+    struct gpu_tenant_line *own = client_line(slot);
+    struct gpu_message answer, ping = {.type = GPU_PING};
+    int64_t begin = gate_now_ns();
+
+    atomic_fetch_add(&gate->waiting, 1);
+    if (own)
+        atomic_fetch_add(&own->waiting, 1);
+    if (atomic_exchange(&gate->asked_word, word) != word) {
+        struct gpu_message ask = {.type = GPU_ASK};
+        ask.lease.gpu = (uint32_t)slot;
+        ask.lease.word = word;
+        client_tell_event(&ask);
+    }
+    futex_wait((const atomic_uint *)&line->word, word, 1000000000);
+    /* A daemon that does not answer any more is taken for gone, which frees the gate. */
+    if (atomic_load(&line->word) == word && gate_now_ns() - begin > 900000000) {
+        atomic_store(&gate->asked_word, GPU_GATE_NEVER);
+        (void)client_ask(&ping, &answer);
+    }
+    atomic_fetch_sub(&gate->waiting, 1);
+    if (own) {
+        atomic_fetch_sub(&own->waiting, 1);
+        atomic_fetch_add_explicit(&own->wait_ns, (uint64_t)(gate_now_ns() - begin), memory_order_relaxed);
+    }
+}
+
+static void enter_slowly(struct gate_pass *pass, int slot)
+{
+    if (tenant_is_capturing(pass->stream))
+        return;
+    for (;;) {
+        /* The line changes when the daemon goes away or comes back. */
+        const struct gpu_control_line *line = client_control(slot);
+        if (!line)
+            return;
+        uint32_t word = atomic_load(&line->word);
+        switch (gpu_gate_state(word)) {
+        case GPU_GATE_FREE:
+            atomic_store(&gates[slot].allowed, word);
+            return;
+        case GPU_GATE_OPEN:
+            if (atomic_load(&gates[slot].yielded_word) == word)
+                break;
+            wait_for_backlog(slot, atomic_load_explicit(&line->backlog_ns, memory_order_relaxed));
+            if (!pass_open(slot, line, word))
+                continue;
+            pass->slot = slot;
+            return;
+        default:
+            break;
+        }
+        wait_for_turn(slot, line, word);
+    }
+}
+
+void gate_enter(struct gate_pass *pass, const void *what, void *stream)
+{
+    int slot = atomic_load_explicit(&only_slot, memory_order_relaxed) - 1;
+    *pass = (struct gate_pass){.slot = -1, .stream = stream, .what = what};
+    if (slot < 0 && (slot = tenant_current_slot(NULL)) < 0)
+        return;
+    const struct gpu_control_line *line = client_control(slot);
+    if (!line)
+        return;
+    struct gpu_tenant_line *own = client_line(slot);
+    if (own)
+        atomic_store_explicit(&own->launches, atomic_load_explicit(&own->launches, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    uint32_t word = atomic_load_explicit(&line->word, memory_order_acquire);
+    if (gpu_gate_state(word) == GPU_GATE_FREE &&
+        word == atomic_load_explicit(&gates[slot].allowed, memory_order_relaxed))
+        return;
+    enter_slowly(pass, slot);
+}
+
+void gate_leave(struct gate_pass *pass, cu_result result)
+{
+    if (pass->slot < 0)
+        return;
+    struct gate *gate = &gates[pass->slot];
+    if (result == CU_SUCCESS) {
+        atomic_fetch_add_explicit(&gate->launches, 1, memory_order_relaxed);
+        atomic_store_explicit(&gate->last_ns, gate_now_ns(), memory_order_relaxed);
+        fences_note(pass->slot, pass->stream, pass->what);
+    }
+    atomic_fetch_sub(&gate->inside, 1);
+}
+
+void gate_leave_stream(void *stream)
+{
+    fences_finish_stream(stream);
+}
+
+void gate_leave_context(void *ctx)
+{
+    for (int slot = 0; slot < client_gpu_count(); slot++)
+        fences_drop(slot, ctx);
+}
+
+void gate_leave_device(int slot)
+{
+    if (slot >= 0)
+        fences_drop(slot, NULL);
+}
+
+void gate_forget(void)
+{
+    memset(gates, 0, sizeof gates);
+    fences_forget();
+    control_forget();
+    atomic_store(&only_slot, 0);
+}
