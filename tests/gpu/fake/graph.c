@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Capture and graphs. A graph with allocation nodes takes their memory from a reserve of the device when it is first
+ * launched; the reserve shrinks when it is trimmed and no such graph is left. */
+#include <string.h>
+
+#include "exports.h"
+
+static uint64_t graph_reserved[FAKE_GPUS];
+
+FAKE_EXPORT cu_result cuStreamIsCapturing(void *handle, int *ret_status)
+{
+    BEGIN(cuStreamIsCapturing);
+    fake_lock();
+    struct fake_object *stream = fake_stream(handle);
+    if (stream && ret_status)
+        *ret_status = stream->capture;
+    fake_unlock();
+    return stream && ret_status ? CU_SUCCESS : CU_INVALID_HANDLE;
+}
+
+static cu_result begin_capture(void *handle, void *graph_handle)
+{
+    fake_lock();
+    struct fake_object *stream = fake_stream(handle);
+    bool is_fine = stream && !stream->capture && handle && handle != CU_STREAM_LEGACY;
+    if (is_fine) {
+        stream->capture = CU_CAPTURE_ACTIVE;
+        stream->graph = graph_handle ? fake_get(graph_handle, FAKE_GRAPH) : fake_new(FAKE_GRAPH, stream->gpu);
+    }
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+#define BEGIN_CAPTURE(name, ...)            \
+    FAKE_EXPORT cu_result name(__VA_ARGS__) \
+    {                                       \
+        BEGIN(name);                        \
+        return begin_capture(stream, NULL); \
+    }
+
+BEGIN_CAPTURE(cuStreamBeginCapture, void *stream)
+BEGIN_CAPTURE(cuStreamBeginCapture_ptsz, void *stream)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2, void *stream, __attribute__((unused)) int mode)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, void *stream, __attribute__((unused)) int mode)
+
+FAKE_EXPORT cu_result cuStreamBeginCaptureToGraph(PARAMS_capture_into)
+{
+    BEGIN(cuStreamBeginCaptureToGraph);
+    (void)before, (void)edges, (void)count, (void)mode;
+    return begin_capture(stream, graph);
+}
+
+FAKE_EXPORT cu_result cuStreamBeginCaptureToGraph_ptsz(PARAMS_capture_into)
+{
+    BEGIN(cuStreamBeginCaptureToGraph_ptsz);
+    (void)before, (void)edges, (void)count, (void)mode;
+    return begin_capture(stream, graph);
+}
+
+FAKE_EXPORT cu_result cuStreamEndCapture(void *handle, void **ret_graph)
+{
+    BEGIN(cuStreamEndCapture);
+    fake_lock();
+    struct fake_object *stream = fake_stream(handle);
+    bool is_fine = stream && stream->capture && ret_graph;
+    if (is_fine) {
+        *ret_graph = stream->graph;
+        stream->capture = CU_CAPTURE_NONE;
+        stream->graph = NULL;
+    }
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    static __thread int current;
+    BEGIN(cuThreadExchangeStreamCaptureMode);
+    if (!mode)
+        return CU_INVALID_VALUE;
+    int before = current;
+    current = *mode;
+    *mode = before;
+    return CU_SUCCESS;
+}
+
+FAKE_EXPORT cu_result cuGraphCreate(void **ret_graph, unsigned flags)
+{
+    BEGIN(cuGraphCreate);
+    (void)flags;
+    if (!ret_graph)
+        return CU_INVALID_VALUE;
+    fake_lock();
+    *ret_graph = fake_new(FAKE_GRAPH, 0);
+    fake_unlock();
+    return CU_SUCCESS;
+}
+
+FAKE_EXPORT cu_result cuGraphDestroy(void *handle)
+{
+    BEGIN(cuGraphDestroy);
+    fake_lock();
+    struct fake_object *graph = fake_get(handle, FAKE_GRAPH);
+    if (graph)
+        graph->is_dead = true;
+    fake_unlock();
+    return graph ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+struct fake_object *fake_add_alloc_node(struct fake_object *graph, uint64_t bytes)
+{
+    struct fake_object *node = fake_new(FAKE_NODE, graph->gpu);
+    node->owner = graph;
+    node->type = CU_NODE_MEM_ALLOC;
+    node->bytes = bytes;
+    return node;
+}
+
+static cu_result add_alloc(void **ret_node, void *graph_handle, struct cu_mem_alloc_node *params)
+{
+    fake_lock();
+    struct fake_object *graph = fake_get(graph_handle, FAKE_GRAPH);
+    bool is_fine = graph && ret_node && params && params->bytes > 0;
+    if (is_fine) {
+        *ret_node = fake_add_alloc_node(graph, params->bytes);
+        params->address = fake_new_address(params->bytes);
+    }
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphAddMemAllocNode(PARAMS_graph_add_alloc)
+{
+    BEGIN(cuGraphAddMemAllocNode);
+    (void)before, (void)count;
+    return add_alloc(ret_node, graph, node);
+}
+
+FAKE_EXPORT cu_result cuGraphAddNode(PARAMS_graph_add)
+{
+    BEGIN(cuGraphAddNode);
+    (void)before, (void)count;
+    return node && node->type == CU_NODE_MEM_ALLOC ? add_alloc(ret_node, graph, &node->alloc) : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphAddNode_v2(PARAMS_graph_add_v2)
+{
+    BEGIN(cuGraphAddNode_v2);
+    (void)before, (void)edges, (void)count;
+    return node && node->type == CU_NODE_MEM_ALLOC ? add_alloc(ret_node, graph, &node->alloc) : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphGetNodes(void *handle, void **nodes, size_t *count)
+{
+    BEGIN(cuGraphGetNodes);
+    size_t found = 0;
+    fake_lock();
+    struct fake_object *graph = fake_get(handle, FAKE_GRAPH);
+    for (struct fake_object *node = fake_objects; graph && count && node; node = node->next) {
+        if (node->kind != FAKE_NODE || node->owner != graph)
+            continue;
+        if (nodes && found < *count)
+            nodes[found] = node;
+        found++;
+    }
+    if (graph && count)
+        *count = found;
+    fake_unlock();
+    return graph && count ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphNodeGetType(void *handle, int *ret_type)
+{
+    BEGIN(cuGraphNodeGetType);
+    fake_lock();
+    struct fake_object *node = fake_get(handle, FAKE_NODE);
+    if (node && ret_type)
+        *ret_type = node->type;
+    fake_unlock();
+    return node && ret_type ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphMemAllocNodeGetParams(void *handle, struct cu_mem_alloc_node *ret_params)
+{
+    BEGIN(cuGraphMemAllocNodeGetParams);
+    fake_lock();
+    struct fake_object *node = fake_get(handle, FAKE_NODE);
+    if (node && ret_params)
+        *ret_params = (struct cu_mem_alloc_node){.bytes = node->bytes};
+    fake_unlock();
+    return node && ret_params ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+static cu_result instantiate(void **ret_exec, void *graph_handle)
+{
+    fake_lock();
+    struct fake_object *graph = fake_get(graph_handle, FAKE_GRAPH);
+    bool is_fine = graph && ret_exec;
+    if (is_fine) {
+        struct fake_object *exec = fake_new(FAKE_EXEC, graph->gpu);
+        exec->owner = graph;
+        *ret_exec = exec;
+    }
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphInstantiate(PARAMS_graph_make)
+{
+    BEGIN(cuGraphInstantiate);
+    (void)ret_node, (void)log, (void)size;
+    return instantiate(ret_exec, graph);
+}
+
+FAKE_EXPORT cu_result cuGraphInstantiate_v2(PARAMS_graph_make)
+{
+    BEGIN(cuGraphInstantiate_v2);
+    (void)ret_node, (void)log, (void)size;
+    return instantiate(ret_exec, graph);
+}
+
+FAKE_EXPORT cu_result cuGraphInstantiateWithFlags(PARAMS_graph_make_flags)
+{
+    BEGIN(cuGraphInstantiateWithFlags);
+    (void)flags;
+    return instantiate(ret_exec, graph);
+}
+
+FAKE_EXPORT cu_result cuGraphInstantiateWithParams(PARAMS_graph_make_params)
+{
+    BEGIN(cuGraphInstantiateWithParams);
+    (void)params;
+    return instantiate(ret_exec, graph);
+}
+
+FAKE_EXPORT cu_result cuGraphInstantiateWithParams_ptsz(PARAMS_graph_make_params)
+{
+    BEGIN(cuGraphInstantiateWithParams_ptsz);
+    (void)params;
+    return instantiate(ret_exec, graph);
+}
+
+/* Runs an executable graph, or only makes it ready. */
+static cu_result use(void *handle, void *stream_handle, bool runs)
+{
+    cu_result result = CU_SUCCESS;
+    fake_lock();
+    struct fake_object *exec = fake_get(handle, FAKE_EXEC);
+    struct fake_object *stream = fake_stream(stream_handle);
+    uint64_t bytes = 0;
+    int64_t ns = 0;
+    for (struct fake_object *node = fake_objects; exec && node; node = node->next) {
+        if (node->kind != FAKE_NODE || node->owner != exec->owner)
+            continue;
+        if (node->type == CU_NODE_MEM_ALLOC)
+            bytes += fake_rounded(node->bytes);
+        else if (node->type == CU_NODE_KERNEL)
+            ns += (int64_t)node->bytes;
+    }
+    if (!exec || !stream) {
+        result = CU_INVALID_HANDLE;
+    } else if (!exec->has_memory && bytes > 0) {
+        if (fake_take(exec->gpu, bytes)) {
+            graph_reserved[exec->gpu] += bytes;
+            exec->bytes = bytes;
+            exec->has_memory = true;
+        } else {
+            result = CU_OUT_OF_MEMORY;
+        }
+    }
+    if (result == CU_SUCCESS && runs)
+        fake_run(stream, ns ? ns : 1000);
+    fake_unlock();
+    return result;
+}
+
+FAKE_EXPORT cu_result cuGraphUpload(void *exec, void *stream)
+{
+    BEGIN(cuGraphUpload);
+    return use(exec, stream, false);
+}
+
+FAKE_EXPORT cu_result cuGraphUpload_ptsz(void *exec, void *stream)
+{
+    BEGIN(cuGraphUpload_ptsz);
+    return use(exec, stream ? stream : CU_STREAM_PER_THREAD, false);
+}
+
+FAKE_EXPORT cu_result cuGraphLaunch(void *exec, void *stream)
+{
+    BEGIN(cuGraphLaunch);
+    return use(exec, stream, true);
+}
+
+FAKE_EXPORT cu_result cuGraphLaunch_ptsz(void *exec, void *stream)
+{
+    BEGIN(cuGraphLaunch_ptsz);
+    return use(exec, stream ? stream : CU_STREAM_PER_THREAD, true);
+}
+
+FAKE_EXPORT cu_result cuGraphExecDestroy(void *handle)
+{
+    BEGIN(cuGraphExecDestroy);
+    fake_lock();
+    struct fake_object *exec = fake_get(handle, FAKE_EXEC);
+    if (exec)
+        fake_delete(exec);
+    fake_unlock();
+    return exec ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuDeviceGraphMemTrim(cu_device device)
+{
+    BEGIN(cuDeviceGraphMemTrim);
+    if (device < 0 || device >= fake_state()->gpu_count)
+        return CU_INVALID_DEVICE;
+    fake_lock();
+    uint64_t kept = 0;
+    for (struct fake_object *exec = fake_objects; exec; exec = exec->next) {
+        if (exec->kind == FAKE_EXEC && exec->gpu == device && exec->has_memory)
+            kept += exec->bytes;
+    }
+    fake_give(device, graph_reserved[device] - kept);
+    graph_reserved[device] = kept;
+    fake_unlock();
+    return CU_SUCCESS;
+}
+
+FAKE_EXPORT cu_result cuDeviceGetGraphMemAttribute(cu_device device, int attribute, void *ret_value)
+{
+    BEGIN(cuDeviceGetGraphMemAttribute);
+    if (device < 0 || device >= fake_state()->gpu_count || !ret_value)
+        return CU_INVALID_VALUE;
+    fake_lock();
+    uint64_t value = attribute == CU_GRAPH_MEMORY_RESERVED_CURRENT ? graph_reserved[device] : 0;
+    fake_unlock();
+    memcpy(ret_value, &value, sizeof value);
+    return CU_SUCCESS;
+}

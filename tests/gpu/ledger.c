@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A daemon that knows one number: gpu-ledger SOCKET LIMIT_BYTES CONTEXT_BYTES UUID_HEX [CREDIT_BYTES]
+ *
+ * It speaks the tenants' protocol with one group of one GPU, grants up to the limit and lets every launch pass. The tests
+ * of the tenant library use it where the real daemon's doings would only disturb, and where that cannot be built. On
+ * SIGTERM it says what was left. On SIGUSR1 it prints what is held now. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "gpu/protocol/message.h"
+#include "gpu/protocol/pages.h"
+
+enum { TENANTS = 512 };
+
+static struct tenant {
+    int fd;
+    int events;
+    uint64_t plain, context;
+    struct gpu_tenant_page *page;
+} tenants[TENANTS];
+
+static uint64_t limit, context_bytes, credit_bytes, unhooked, launches;
+static unsigned long denied, attached, returned;
+static int control_fd;
+static volatile sig_atomic_t is_over, has_to_print;
+
+static void on_signal(int number)
+{
+    if (number == SIGUSR1)
+        has_to_print = 1;
+    else
+        is_over = 1;
+}
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static uint64_t held(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < TENANTS; i++)
+        sum += tenants[i].plain + tenants[i].context;
+    return sum;
+}
+
+static void count_page(const struct tenant *tenant)
+{
+    unhooked += atomic_load(&tenant->page->gpus[0].unhooked);
+    launches += atomic_load(&tenant->page->gpus[0].launches);
+}
+
+static void print_held(void)
+{
+    int count = 0;
+    uint64_t credit = 0;
+    for (int i = 0; i < TENANTS; i++) {
+        count += tenants[i].fd > 0;
+        if (tenants[i].fd > 0)
+            credit += atomic_load(&tenants[i].page->gpus[0].credit_bytes);
+    }
+    printf("held %llu credit %llu tenants %d denied %lu attached %lu returned %lu unhooked %llu launches %llu\n",
+           (unsigned long long)held(), (unsigned long long)credit, count, denied, attached, returned,
+           (unsigned long long)unhooked, (unsigned long long)launches);
+    fflush(stdout);
+}
+
+static int memory_file(size_t size)
+{
+    int fd = memfd_create("gpu-ledger", MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, (off_t)size) != 0)
+        fail("memfd");
+    return fd;
+}
+
+static void make_control(const char *uuid)
+{
+    control_fd = memory_file(sizeof(struct gpu_control_page));
+    struct gpu_control_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, control_fd, 0);
+    if (page == MAP_FAILED)
+        fail("mmap");
+    page->magic = GPU_CONTROL_MAGIC;
+    page->version = GPU_PROTOCOL_VERSION;
+    page->gpu_count = 1;
+    atomic_store(&page->gpus[0].word, GPU_GATE_GENERATION | GPU_GATE_FREE);
+    atomic_store(&page->gpus[0].limit_bytes, limit);
+    atomic_store(&page->gpus[0].request_bytes, limit);
+    atomic_store(&page->gpus[0].credit_max_bytes, 2 * credit_bytes);
+    for (int i = 0; i < 16; i++) {
+        char digits[3] = {uuid[2 * i], uuid[2 * i + 1], '\0'};
+        page->gpus[0].uuid[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+}
+
+static void answer(int fd, const struct gpu_message *message)
+{
+    uint8_t bytes[GPU_MESSAGE_SIZE];
+    gpu_message_encode(message, bytes);
+    (void)!send(fd, bytes, sizeof bytes, MSG_NOSIGNAL);
+}
+
+static void welcome(struct tenant *tenant, uint32_t sequence)
+{
+    int pair[2], page_fd = memory_file(sizeof(struct gpu_tenant_page));
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        fail("socketpair");
+    tenant->page = mmap(NULL, sizeof *tenant->page, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
+    if (tenant->page == MAP_FAILED)
+        fail("mmap");
+    tenant->events = pair[0];
+    struct gpu_message message = {.type = GPU_WELCOME, .sequence = sequence};
+    message.welcome.gpu_count = 1;
+    message.welcome.control_bytes = sizeof(struct gpu_control_page);
+    message.welcome.tenant_bytes = sizeof(struct gpu_tenant_page);
+    message.welcome.session = ++attached;
+    uint8_t bytes[GPU_MESSAGE_SIZE];
+    gpu_message_encode(&message, bytes);
+    int fds[GPU_HELLO_FDS] = {control_fd, page_fd, pair[1]};
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof fds)];
+    } extra = {0};
+    struct iovec part = {bytes, sizeof bytes};
+    struct msghdr packet = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &extra, .msg_controllen = sizeof extra};
+    struct cmsghdr *c = CMSG_FIRSTHDR(&packet);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(sizeof fds);
+    memcpy(CMSG_DATA(c), fds, sizeof fds);
+    (void)!sendmsg(tenant->fd, &packet, MSG_NOSIGNAL);
+    close(page_fd);
+    close(pair[1]);
+}
+
+static void take_credits(void)
+{
+    for (int i = 0; i < TENANTS; i++) {
+        if (tenants[i].fd <= 0)
+            continue;
+        uint64_t credit = atomic_exchange(&tenants[i].page->gpus[0].credit_bytes, 0);
+        tenants[i].plain -= credit;
+    }
+}
+
+static void reserve(struct tenant *tenant, const struct gpu_message *request)
+{
+    bool is_context = request->memory.kind == GPU_KIND_CONTEXT;
+    uint64_t bytes = is_context && request->memory.bytes == 0 ? context_bytes : request->memory.bytes;
+    struct gpu_message message = {.type = GPU_GRANT, .sequence = request->sequence};
+    message.memory.kind = request->memory.kind;
+    message.memory.bytes = bytes;
+    if (held() + bytes > limit)
+        take_credits();
+    if (held() + bytes > limit) {
+        denied++;
+        message.type = GPU_DENY;
+        message.memory.reason = GPU_REASON_LIMIT;
+        message.memory.free_bytes = limit - held();
+    } else if (is_context) {
+        tenant->context += bytes;
+    } else {
+        tenant->plain += bytes;
+        if (held() + credit_bytes <= limit && credit_bytes > 0) {
+            tenant->plain += credit_bytes;
+            gpu_credit_give(&tenant->page->gpus[0], credit_bytes);
+        }
+    }
+    answer(tenant->fd, &message);
+}
+
+static void handle(struct tenant *tenant, const struct gpu_message *message)
+{
+    struct gpu_message reply = {.sequence = message->sequence};
+    switch (message->type) {
+    case GPU_HELLO:
+        returned += message->hello.flags & GPU_HELLO_RETURNS;
+        welcome(tenant, message->sequence);
+        break;
+    case GPU_ATTACH:
+        tenant->context = message->memory.context_bytes;
+        tenant->plain = message->memory.bytes - message->memory.context_bytes;
+        reply.type = GPU_GRANT;
+        reply.memory.bytes = message->memory.bytes;
+        answer(tenant->fd, &reply);
+        break;
+    case GPU_RESERVE:
+        reserve(tenant, message);
+        break;
+    case GPU_RELEASE:
+        if (message->memory.kind == GPU_KIND_CONTEXT)
+            tenant->context -= message->memory.bytes;
+        else
+            tenant->plain -= message->memory.bytes;
+        break;
+    case GPU_QUERY: {
+        uint64_t credit = 0;
+        for (int i = 0; i < TENANTS; i++)
+            credit += tenants[i].fd > 0 ? atomic_load(&tenants[i].page->gpus[0].credit_bytes) : 0;
+        reply.type = GPU_INFO;
+        reply.memory.total_bytes = limit;
+        reply.memory.free_bytes = limit - held() + credit;
+        answer(tenant->fd, &reply);
+        break;
+    }
+    case GPU_PING:
+        reply.type = GPU_PONG;
+        reply.ping.value = message->ping.value;
+        answer(tenant->fd, &reply);
+        break;
+    default:
+        break;
+    }
+}
+
+static void leave(struct tenant *tenant)
+{
+    if (tenant->page) {
+        count_page(tenant);
+        munmap(tenant->page, sizeof *tenant->page);
+    }
+    close(tenant->fd);
+    if (tenant->events > 0)
+        close(tenant->events);
+    *tenant = (struct tenant){0};
+}
+
+static void serve(struct tenant *tenant)
+{
+    uint8_t bytes[GPU_MESSAGE_SIZE + 1];
+    struct gpu_message message;
+    ssize_t len = recv(tenant->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (len < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (len <= 0 || gpu_message_decode(bytes, (size_t)len, &message) != GPU_MESSAGE_FINE)
+        leave(tenant);
+    else
+        handle(tenant, &message);
+}
+
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+    (void)unlink(path);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 128) != 0)
+        fail(path);
+    return fd;
+}
+
+static void accept_one(int listener)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    for (int i = 0; fd >= 0 && i < TENANTS; i++) {
+        if (tenants[i].fd == 0) {
+            tenants[i].fd = fd;
+            return;
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 5 || strlen(argv[4]) != 32) {
+        (void)fprintf(stderr, "usage: gpu-ledger SOCKET LIMIT_BYTES CONTEXT_BYTES UUID_HEX [CREDIT_BYTES]\n");
+        return 2;
+    }
+    limit = strtoull(argv[2], NULL, 10);
+    context_bytes = strtoull(argv[3], NULL, 10);
+    credit_bytes = argc > 5 ? strtoull(argv[5], NULL, 10) : 0;
+    make_control(argv[4]);
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    int listener = listen_at(argv[1]);
+    printf("ready\n");
+    fflush(stdout);
+    while (!is_over) {
+        struct pollfd waits[TENANTS + 1] = {{.fd = listener, .events = POLLIN}};
+        for (int i = 0; i < TENANTS; i++)
+            waits[i + 1] = (struct pollfd){.fd = tenants[i].fd > 0 ? tenants[i].fd : -1, .events = POLLIN};
+        int ready = poll(waits, TENANTS + 1, -1);
+        for (int i = 0; ready > 0 && i < TENANTS; i++) {
+            if (waits[i + 1].revents && tenants[i].fd > 0)
+                serve(&tenants[i]);
+        }
+        if (ready > 0 && waits[0].revents)
+            accept_one(listener);
+        if (has_to_print) {
+            has_to_print = 0;
+            print_held();
+        }
+    }
+    for (int i = 0; i < TENANTS; i++) {
+        if (tenants[i].fd > 0 && tenants[i].page)
+            count_page(&tenants[i]);
+    }
+    print_held();
+    return 0;
+}

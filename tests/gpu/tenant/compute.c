@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches, in every form, and what a launch costs more than without us. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "driver.h"
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void launches(void)
+{
+    unsigned us = 1;
+    void *params[] = {&us};
+    begin();
+    void *f = spin_function();
+    struct cu_launch_config config = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct cu_launch_params part = {.function = f, .grid = {1, 1, 1}, .block = {1, 1, 1}, .parameters = params};
+    check(CALL(cuLaunchKernel, launch_kernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == 0, "cuLaunchKernel");
+    check(CALL(cuLaunchKernel_ptsz, launch_kernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == 0,
+          "cuLaunchKernel_ptsz");
+    check(CALL(cuLaunchKernelEx, launch_ex)(&config, f, params, NULL) == 0, "cuLaunchKernelEx");
+    check(CALL(cuLaunchKernelEx_ptsz, launch_ex)(&config, f, params, NULL) == 0, "cuLaunchKernelEx_ptsz");
+    check(CALL(cuLaunchCooperativeKernel, launch_cooperative)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params) == 0,
+          "cuLaunchCooperativeKernel");
+    check(CALL(cuLaunchCooperativeKernel_ptsz, launch_cooperative)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params) == 0,
+          "cuLaunchCooperativeKernel_ptsz");
+    check(CALL(cuLaunchCooperativeKernelMultiDevice, launch_multi)(&part, 1, 0) == 0,
+          "cuLaunchCooperativeKernelMultiDevice");
+    check(CALL(cuLaunch, launch_old)(f) == 0, "cuLaunch");
+    check(CALL(cuLaunchGrid, launch_grid)(f, 1, 1) == 0, "cuLaunchGrid");
+    check(CALL(cuLaunchGridAsync, launch_grid_async)(f, 1, 1, NULL) == 0, "cuLaunchGridAsync");
+    check(CALL(cuLaunchKernel, launch_kernel)(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CU_INVALID_HANDLE,
+          "a launch of nothing is the driver's to refuse");
+}
+
+static int64_t time_of(launch_kernel_fn *launch, void *f)
+{
+    enum { ROUNDS = 20000 };
+    unsigned us = 0;
+    void *params[] = {&us};
+    int64_t best = INT64_MAX;
+    for (int i = 0; i < 9; i++) {
+        int64_t begin_ns = now_ns();
+        for (int j = 0; j < ROUNDS; j++)
+            (void)launch(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+        int64_t took = (now_ns() - begin_ns) * 1000 / ROUNDS;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+/* With TEST_FAKE the path of the pretended driver itself, whose own function is timed beside ours. */
+static void overhead(void)
+{
+    begin();
+    void *direct = dlopen(getenv("TEST_FAKE"), RTLD_NOW | RTLD_NOLOAD);
+    void *f = spin_function();
+    dlerror();
+    void *(*plain_dlsym)(void *, const char *) =
+        (void *(*)(void *, const char *))dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+    launch_kernel_fn *theirs = direct && plain_dlsym ? (launch_kernel_fn *)plain_dlsym(direct, "cuLaunchKernel") : NULL;
+    launch_kernel_fn *ours = CALL(cuLaunchKernel, launch_kernel);
+    if (!theirs || theirs == ours) {
+        check(false, "the driver's own function is found");
+        return;
+    }
+    int64_t without = time_of(theirs, f), with = time_of(ours, f);
+    printf("# a launch takes %.1f ns more than the driver's %.1f ns\n", (double)(with - without) / 1000,
+           (double)without / 1000);
+    check(true, "the overhead of a launch was measured");
+}
+
+/* Launches for a while and says how much: spin SECONDS in TEST_SECONDS, kernels of TEST_US. */
+static void spin(void)
+{
+    begin();
+    double seconds = strtod(getenv("TEST_SECONDS"), NULL);
+    unsigned us = (unsigned)strtoul(getenv("TEST_US"), NULL, 10);
+    void *params[] = {&us}, *f = spin_function();
+    int64_t end = now_ns() + (int64_t)(seconds * 1e9);
+    unsigned long count = 0;
+    while (now_ns() < end) {
+        for (int i = 0; i < 4; i++, count++)
+            (void)CALL(cuLaunchKernel, launch_kernel)(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL);
+        (void)CALL(cuStreamSynchronize, sync_stream)(NULL);
+    }
+    printf("# ran %lu kernels of %u us\n", count, us);
+    check(count > 0, "kernels ran");
+}
+
+const struct test_case compute_cases[] = {{"launches", launches}, {"overhead", overhead}, {"spin", spin}, {NULL, NULL}};

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How programs come by the driver's functions, and what becomes of them in threads and children. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+static const struct {
+    const char *name;
+    bool is_nvml;
+} rows[] = {
+#define X(name, handler) {#name, false},
+    CUDA_HOOKS(X)
+#undef X
+#define X(name, handler) {#name, true},
+        NVML_HOOKS(X)
+#undef X
+};
+
+/* Whether a function lies in our library. */
+static bool is_ours(void *function)
+{
+    Dl_info info;
+    return function && dladdr(function, &info) && strstr(info.dli_fname, "libmuster-gpu");
+}
+
+static void names(void)
+{
+    int wrong = 0;
+    begin();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool found = is_ours(rows[i].is_nvml ? nvml(rows[i].name) : cuda(rows[i].name));
+        if (!found)
+            printf("# %s is the driver's\n", rows[i].name);
+        wrong += !found;
+    }
+    check_equal((uint64_t)wrong, 0, "every hooked name is found as ours, %zu of them", sizeof rows / sizeof *rows);
+    check(!is_ours(cuda("cuGetExportTable")), "the driver's private tables are its own");
+    check(!is_ours(cuda("cuDeviceGetCount")), "what is not hooked is the driver's own");
+}
+
+/* The name without its version and ending. */
+static void stem_of(const char *name, char *stem, size_t size)
+{
+    (void)snprintf(stem, size, "%s", name);
+    size_t len = strlen(stem);
+    if (len > 5 && strcmp(stem + len - 5, "_ptsz") == 0)
+        stem[len -= 5] = '\0';
+    if (len > 3 && stem[len - 3] == '_' && stem[len - 2] == 'v')
+        stem[len - 3] = '\0';
+}
+
+/* Each name in each version with each flag, by both interfaces of the driver's own lookup. */
+static void lookups(void)
+{
+    static const int versions[] = {2000, 3020, 10000, 11000, 11030, 11040, 12000, 12050, 12090, 13000};
+    int wrong = 0, found = 0;
+    begin();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char stem[64];
+        stem_of(rows[i].name, stem, sizeof stem);
+        for (size_t v = 0; !rows[i].is_nvml && v < sizeof versions / sizeof *versions; v++) {
+            for (uint64_t flags = 0; flags < 3; flags++) {
+                void *first = NULL, *second = NULL;
+                int status = -1;
+                (void)CALL(cuGetProcAddress, get_proc)(stem, &first, versions[v], flags);
+                (void)CALL(cuGetProcAddress_v2, get_proc_v2)(stem, &second, versions[v], flags, &status);
+                if (first != second || (first != NULL) != (status == CU_PROC_FOUND) || (first && !is_ours(first))) {
+                    printf("# %s %d %d: %p %p %d\n", stem, versions[v], (int)flags, first, second, status);
+                    wrong++;
+                }
+                found += first != NULL;
+            }
+        }
+    }
+    check_equal((uint64_t)wrong, 0, "the driver's lookup gives ours in every version, %d answers", found);
+    void *self = NULL;
+    (void)CALL(cuGetProcAddress_v2, get_proc_v2)("cuGetProcAddress", &self, 11030, 0, NULL);
+    check(self == cuda("cuGetProcAddress"), "the lookup finds itself with four arguments for old runtimes");
+    (void)CALL(cuGetProcAddress_v2, get_proc_v2)("cuGetProcAddress", &self, 12000, 0, NULL);
+    check(self == cuda("cuGetProcAddress_v2"), "and with five for new ones");
+    int status = 77;
+    check(CALL(cuGetProcAddress_v2, get_proc_v2)("cuNoSuchThing", &self, 13000, 0, &status) == CU_SUCCESS && !self &&
+              status == CU_PROC_SYMBOL_NOT_FOUND,
+          "what the driver does not have is not found");
+}
+
+static void ways_in(void)
+{
+    const char *path = getenv("TEST_CUDA") ? getenv("TEST_CUDA") : "libcuda.so.1";
+    void *deep = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    check(deep && is_ours(dlsym(deep, "cuMemAlloc_v2")), "RTLD_DEEPBIND does not get around the library");
+    void *again = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+    check(again == deep, "the library is loaded once");
+    check(is_ours(dlsym(RTLD_DEFAULT, "cuMemAlloc_v2")), "RTLD_DEFAULT does not get around the library");
+    void *next = dlsym(RTLD_NEXT, "cuMemAlloc_v2");
+    check(!next || is_ours(next), "RTLD_NEXT does not get around the library");
+    check(dlsym(RTLD_NEXT, "malloc") != NULL, "RTLD_NEXT still finds what has nothing to do with GPUs");
+    check(dlsym(RTLD_DEFAULT, "no_such_function_anywhere") == NULL, "what is nowhere is not found");
+    void *(*again_dlsym)(void *, const char *) = (void *(*)(void *, const char *))dlsym(RTLD_DEFAULT, "dlsym");
+    check(again_dlsym && is_ours(again_dlsym(deep, "cuLaunchKernel")), "nor does a dlsym that was found by dlsym");
+}
+
+enum { THREADS = 8, ROUNDS = 300 };
+
+static void *hammer(void *seed_at)
+{
+    unsigned seed = *(unsigned *)seed_at;
+    uint64_t keys[16] = {0};
+    (void)primary();
+    for (int i = 0; i < ROUNDS; i++) {
+        unsigned at = (unsigned)rand_r(&seed) % 16;
+        if (keys[at]) {
+            (void)CALL(cuMemFree_v2, mem_free)(keys[at]);
+            keys[at] = 0;
+        } else if (CALL(cuMemAlloc_v2, mem_alloc)(&keys[at], (uint64_t)(rand_r(&seed) % (8 << 20)) + 1) != CU_SUCCESS) {
+            keys[at] = 0;
+        }
+    }
+    for (int i = 0; i < 16; i++) {
+        if (keys[i])
+            (void)CALL(cuMemFree_v2, mem_free)(keys[i]);
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    pthread_t all[THREADS];
+    unsigned seeds[THREADS];
+    begin();
+    uint64_t before = told_free();
+    for (unsigned i = 0; i < THREADS; i++) {
+        seeds[i] = i + 1;
+        pthread_create(&all[i], NULL, hammer, &seeds[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(all[i], NULL);
+    check_equal(told_free(), before, "eight threads at once leave nothing charged");
+}
+
+/* Runs `work` in a child; true when it says so. */
+static bool in_child(bool (*work)(void))
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(work() ? 0 : 1);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool child_uses(void)
+{
+    uint64_t address = 0;
+    cu_result (*init)(unsigned) = (cu_result(*)(unsigned))cuda("cuInit");
+    return init(0) == CU_SUCCESS && primary() && CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS &&
+           told_total() == strtoull(getenv("TEST_LIMIT"), NULL, 10);
+}
+
+static bool child_cannot(void)
+{
+    uint64_t address = 7;
+    return CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_NOT_INITIALIZED && address == 7;
+}
+
+static bool child_execs(void)
+{
+    (void)execl("/proc/self/exe", "gpu-tenant", "small", (char *)NULL);
+    return false;
+}
+
+static bool child_of_child(void)
+{
+    return in_child(child_uses) && child_uses();
+}
+
+static void small(void)
+{
+    uint64_t address = 0;
+    begin();
+    exit(CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS ? 0 : 1);
+}
+
+static void forks(void)
+{
+    (void)cuda_library();
+    check(in_child(child_uses), "a child of a program that has not begun uses the GPU by itself");
+    check(in_child(child_of_child), "so does its child");
+    begin();
+    uint64_t before = told_free(), address = 0;
+    check(CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS, "the parent takes memory");
+    check(in_child(child_cannot), "a child of a program that has begun is told so by the driver");
+    check_equal(told_free(), before - 64 * MIB, "the child changes nothing of the parent's");
+    check(in_child(child_execs), "a child that runs a new program begins anew");
+    /* The daemon hears of its end when the kernel closes its socket, a moment later. */
+    struct timespec moment = {0, 10000000};
+    for (int i = 0; i < 10 && told_free() != before - 64 * MIB; i++)
+        nanosleep(&moment, NULL);
+    check_equal(told_free(), before - 64 * MIB, "and gives everything back within 100 ms of its end");
+    pid_t pid = vfork();
+    if (pid == 0) {
+        (void)execl("/bin/true", "true", (char *)NULL);
+        _exit(1);
+    }
+    (void)waitpid(pid, NULL, 0);
+    check(CALL(cuMemFree_v2, mem_free)(address) == CU_SUCCESS, "the parent goes on after vfork()");
+    check_equal(told_free(), before, "and its account is right");
+}
+
+/* Takes memory and waits to be killed. */
+static void hold(void)
+{
+    uint64_t address = 0;
+    begin();
+    for (int i = 0; i < 4; i++)
+        (void)CALL(cuMemAlloc_v2, mem_alloc)(&address, 3 * MIB);
+    for (;;)
+        (void)hammer(&(unsigned){(unsigned)getpid()});
+}
+
+/* The daemon goes away and comes back in the middle; the test does that when it reads these lines. */
+static void outage(void)
+{
+    uint64_t address = 0, more = 0;
+    char line[64];
+    begin();
+    uint64_t before = told_free();
+    check(CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS,
+          "memory is taken while the daemon is there");
+    printf("# stop\n");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin))
+        exit(1);
+    check_equal((uint64_t)CALL(cuMemAlloc_v2, mem_alloc)(&more, 64 * MIB), CU_OUT_OF_MEMORY,
+                "nothing more is granted while it is away");
+    unsigned us = 1;
+    void *params[] = {&us};
+    check(CALL(cuLaunchKernel, launch_kernel)(spin_function(), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CU_SUCCESS,
+          "kernels run while it is away");
+    check_equal(told_total(), strtoull(getenv("TEST_LIMIT"), NULL, 10), "the limit is still known");
+    printf("# start\n");
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin))
+        exit(1);
+    struct timespec pause = {1, 500000000};
+    nanosleep(&pause, NULL);
+    check(CALL(cuMemAlloc_v2, mem_alloc)(&more, 64 * MIB) == CU_SUCCESS, "memory is granted again when it is back");
+    check_equal(told_free(), before - 128 * MIB, "and what was held before is known to it");
+}
+
+const struct test_case process_cases[] = {
+    {"names", names}, {"lookups", lookups}, {"ways_in", ways_in}, {"threads", threads}, {"forks", forks},
+    {"small", small}, {"hold", hold},       {"outage", outage},   {NULL, NULL},
+};
