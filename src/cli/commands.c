@@ -120,6 +120,21 @@ static const char *const trace_examples[] = {
     NULL,
 };
 
+static const char *const log_formats[] = {"text", "json", NULL};
+
+static const struct command_option gpud_options[] = {
+    {'c', "config", "FILE", NULL, "settings as YAML (docs/gpu-sharing.md)"},
+    {0, "folder", "FOLDER", NULL, "where sockets and state are (default: /run/muster/gpu for root)"},
+    {0, "log-format", "text|json", log_formats, "how log lines look (default text)"},
+    {'v', "verbose", NULL, NULL, "log what tenants come and go as well"},
+};
+
+static const char *const gpud_examples[] = {
+    "muster gpud",
+    "muster gpud --config /etc/muster/gpud.yaml --log-format json",
+    NULL,
+};
+
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 static const char *const completion_examples[] = {
@@ -231,6 +246,19 @@ const struct command commands[] = {
         .examples = scheduler_examples,
         .operands = OPERANDS_NONE,
         .run = run_service,
+    },
+    {
+        .name = "gpud",
+        .summary = "share the GPUs of this node: memory limits and shares of compute",
+        .usage = "[--config FILE] [--folder FOLDER]",
+        .text = "The daemon of a node: it owns the ledger of GPU memory and hands out leases of compute. Programs that "
+                "run under\n"
+                "'muster gpu run', and containers that have its library, are its tenants.\n",
+        .options = gpud_options,
+        .option_count = ARRAY_LEN(gpud_options),
+        .examples = gpud_examples,
+        .operands = OPERANDS_NONE,
+        .run = run_gpud,
     },
     {
         .name = "completion",

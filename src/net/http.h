@@ -64,6 +64,7 @@ struct http_request {
     const char *url;             // http: or https:
     struct http_tls *tls;        // NULL: the system's certificates, no own one
     const char *proxy;           // NULL: that of the environment
+    const char *unix_path;       // the socket to connect to, whatever the URL's host; NULL: by the URL
     const char *const *headers;  // "Name: value", up to a NULL; may be NULL
     const char *body;            // NULL: none
     size_t body_len;

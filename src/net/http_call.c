@@ -162,6 +162,8 @@ static void set_transport(struct http_call *call, const struct http_request *req
     (void)curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
     (void)curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, timeout_ms(connect_timeout));
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms(request->timeout));
+    if (request->unix_path)
+        (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->unix_path);
     if (request->proxy)
         (void)curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy);
     if (request->accepts_gzip)

@@ -6,6 +6,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -31,6 +35,31 @@ static int parse_address(const struct http_server_options *options, struct socka
     if (strchr(options->address, ':'))
         return uv_ip6_addr(options->address, options->port, (struct sockaddr_in6 *)ret_address);
     return uv_ip4_addr(options->address, options->port, (struct sockaddr_in *)ret_address);
+}
+
+/* libuv's handles for TCP serve any stream; what they do besides for TCP alone fails without harm. The permissions are
+ * those of the socket before anybody can connect to it. */
+static int listen_on_path(struct http_server *server, struct err *err)
+{
+    const char *path = server->options.unix_path;
+    mode_t mode = server->options.unix_mode ? server->options.unix_mode : 0600;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (strlen(path) >= sizeof address.sun_path)
+        return err_set(err, -ENAMETOOLONG, "listening at %s: longer than %zu bytes", path, sizeof address.sun_path - 1);
+    (void)strcpy(address.sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return err_set(err, -errno, "listening at %s: %s", path, strerror(errno));
+    (void)unlink(path);
+    int r = bind(fd, (const struct sockaddr *)&address, sizeof address) < 0 || chmod(path, mode) < 0 ? -errno : 0;
+    if (r == 0)
+        r = uv_tcp_open(&server->listener, fd);
+    if (r < 0)
+        (void)close(fd);
+    if (r == 0)
+        r = uv_listen((uv_stream_t *)&server->listener, 128, on_connection);
+    return r < 0 ? err_set(err, r, "listening at %s: %s", path, uv_strerror(r)) : 0;
 }
 
 static int listen_at(struct http_server *server, struct err *err)
@@ -67,7 +96,7 @@ int http_server_start(struct loop *loop, const struct http_server_options *optio
     if (options->cert_pem)
         r = http_server_set_certificate(server, options->cert_pem, options->key_pem, err);
     if (r == 0)
-        r = listen_at(server, err);
+        r = options->unix_path ? listen_on_path(server, err) : listen_at(server, err);
     if (r < 0) {
         http_server_free(server);
         return r;

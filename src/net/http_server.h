@@ -31,9 +31,11 @@ struct http_route {
 };
 
 struct http_server_options {
-    const char *address;   // of an interface: "127.0.0.1", "0.0.0.0", "::"
-    uint16_t port;         // 0: one that is free
-    const char *cert_pem;  // NULL: without TLS
+    const char *address;    // of an interface: "127.0.0.1", "0.0.0.0", "::"
+    uint16_t port;          // 0: one that is free
+    const char *unix_path;  // a socket of this name instead of address and port; one that is there is replaced
+    uint32_t unix_mode;     // its permissions; 0: 0600
+    const char *cert_pem;   // NULL: without TLS
     const char *key_pem;
     const struct http_route *routes;  // borrowed; unknown paths get 404, other methods 405
     size_t route_count;

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "base/vec.h"
+#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/book.h"
+#include "gpu/daemon/config.h"
+#include "gpu/daemon/gpud.h"
+#include "gpu/daemon/group_spec.h"
+#include "gpu/daemon/ledger.h"
+#include "gpu/daemon/pages.h"
+#include "gpu/daemon/peer.h"
+#include "gpu/protocol/message.h"
+#include "net/loop.h"
+#include "net/watch.h"
+
+/* What the files of the daemon share. Groups own sessions; both belong to one gpud. */
+
+struct http_server;
+struct metrics;
+struct nvml;
+struct strbuf;
+struct watcher;
+
+enum { SESSIONS_MAX = 512 };  // of one group
+
+/* A GPU of this node; its index is the one that ledger and arbiter use. */
+struct device {
+    struct gpud_gpu_spec spec;
+    uint8_t uuid[16];
+    uint64_t context_bytes;  // what a context has been seen to take
+    uint64_t nvml_used;      // of all processes, as NVML said last
+    bool has_nvml;
+};
+
+/* What a session does on one GPU of its group. */
+struct session_gpu {
+    uint32_t yielded_word;
+    bool is_awaited;  // has to drain before the lease ends
+};
+
+/* A reservation that waits for what others have to give back. */
+struct pending {
+    bool is_used;
+    uint32_t sequence;
+    uint32_t gpu;  // of the group
+    enum gpu_memory_kind kind;
+    uint64_t bytes;
+    struct loop_timer timer;
+};
+
+/*
+ * One process. It begins with a connection; its memory is counted until the process ends, whether or not the connection
+ * lasts, since what it has on the GPU lasts as well.
+ */
+struct session {
+    struct group *group;
+    struct session *prev, *next;
+    struct peer peer;
+    char name[GPU_NAME_SIZE];
+    struct book_slot *slot;  // NULL until it has said HELLO
+    int fd, events;          // -1: not connected
+    struct loop_watch on_fd, on_events, on_end;
+    struct shared_page page;  // its own; mem is NULL until it has said HELLO
+    struct session_gpu gpus[GPU_MAX];
+    uint64_t attached;  // a bit for each GPU that ATTACH was sent for
+    bool may_attach;
+    struct pending pending;
+    nsec_t since;
+    nsec_t window;  // of counting messages
+    uint32_t messages;
+    struct loop_timer pause;
+};
+
+struct group {
+    struct gpud *gpud;
+    uint32_t index;  // in ledger and in gpud->groups
+    int lease;       // in the arbiter; -1: compute is not shaped
+    struct group_spec spec;
+    uint32_t devices[GPU_MAX];  // by the index in the group
+    struct shared_page page;
+    int listener;
+    struct loop_watch on_listener;
+    struct session *first;
+    uint32_t session_count;
+    bool is_open;                  // the gate, where compute is shaped
+    uint32_t first_word[GPU_MAX];  // of the lease
+    nsec_t busy;                   // the most that a session has reported for the lease
+    bool wants_more;
+    bool is_static;  // from the configuration
+
+    /* Figures that only grow. */
+    uint64_t denied[GPU_REASON_COUNT_];
+    uint64_t killed;
+    uint64_t bad_messages;
+    uint64_t launches_gone;  // of sessions that have ended
+    uint64_t wait_ns_gone;
+    uint64_t unhooked_gone;
+    nsec_t busy_before;  // for the share since the last look
+    nsec_t looked_at;
+};
+
+struct gpud {
+    struct loop *loop;
+    struct log *log;
+    const struct gpud_config *config;
+    struct arbiter arbiter;
+    struct ledger ledger;
+    struct book *book;
+    struct device devices[GPU_MAX];
+    uint32_t device_count;
+    struct group *groups[LEDGER_GROUPS_MAX];
+    int timer;  // timerfd: a millisecond, which is what loops count in, is too coarse for leases
+    nsec_t timer_at;
+    struct loop_watch on_timer;
+    struct http_server *api;
+    struct http_server *metrics_server;
+    struct metrics *metrics;
+    struct nvml *nvml;
+    struct watcher *watcher;
+    nsec_t started;
+    uint64_t unregistered;  // processes that were seen on a shared GPU without being tenants
+    uint64_t handovers;
+    struct loop_task saving;
+    bool is_stopping;  // what tenants hold stays in the book
+};
+
+/* gpud.c */
+nsec_t gpud_now(void);
+int gpud_find_device(const struct gpud *gpud, const char *text);
+
+/* group.c: how groups come and go. */
+MUST_CHECK int group_add(struct gpud *gpud, const struct group_spec *spec, struct group **ret_group, struct err *err);
+MUST_CHECK int group_change(struct group *group, const struct group_spec *spec, struct err *err);
+
+/* Ends its sessions. Its processes keep what they hold on the GPU until they end; `kills` ends them. */
+void group_remove(struct group *group, bool kills);
+struct group *group_find(const struct gpud *gpud, const char *name);
+void group_path(const struct group *group, char *text, size_t size);
+struct gpu_control_line *group_line(const struct group *group, uint32_t gpu);
+
+/* session.c: how processes come and go. */
+void session_accept(struct group *group, int fd);
+
+/* A process that a daemon before us knew and that is still there. */
+void session_adopt(struct group *group, struct book_slot *slot, int pidfd);
+void session_free(struct session *session);
+void session_send(struct session *session, int fd, const struct gpu_message *message, const int *fds, size_t fd_count);
+void session_notice(struct session *session, enum gpu_reason reason, uint32_t gpu, const char *text);
+void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu);
+struct gpu_tenant_line *session_line(const struct session *session, uint32_t gpu);
+struct ledger_holding *session_holding(const struct session *session, uint32_t gpu);
+
+/* memory.c: what tenants ask of the ledger. */
+void memory_reserve(struct session *session, const struct gpu_message *message);
+void memory_release(struct session *session, const struct gpu_message *message);
+void memory_attach(struct session *session, const struct gpu_message *message);
+void memory_query(struct session *session, const struct gpu_message *message);
+void memory_forget(struct session *session);   // the process has ended
+void memory_retry(struct gpud *gpud);          // something was given back
+void memory_give_up(struct session *session);  // what it waits for
+uint64_t memory_credit(const struct group *group, uint32_t gpu);
+
+/* leases.c: gates and the arbiter. */
+void leases_join(struct group *group);
+void leases_leave(struct group *group);
+void leases_ask(struct session *session, const struct gpu_message *message);
+void leases_yield(struct session *session, const struct gpu_message *message);
+void leases_drained(struct session *session, const struct gpu_message *message);
+void leases_forget(struct session *session);  // it will not answer any more
+void leases_run(struct gpud *gpud);           // carries out what the arbiter says
+void leases_tick(void *gpud);
+
+/* state.c: groups that a next daemon has to know. */
+void state_save(void *gpud);
+MUST_CHECK int state_load(struct gpud *gpud, struct err *err);
+void state_adopt(struct gpud *gpud);
+
+/* watcher.c: what NVML sees. */
+void watcher_start(struct gpud *gpud);
+void watcher_free(struct watcher *watcher);
+
+/* api.c, figures.c */
+MUST_CHECK int api_start(struct gpud *gpud, struct err *err);
+void figures_init(struct gpud *gpud);
+void figures_status(struct gpud *gpud, struct strbuf *text);

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Groups and their sockets. A group's folder is what its container has mounted, so that nothing but its socket lies in
+ * it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "gpu/daemon/gpud_internal.h"
+
+void group_path(const struct group *group, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s/groups/%s/tenant.sock", group->gpud->config->folder, group->spec.name);
+}
+
+struct group *group_find(const struct gpud *gpud, const char *name)
+{
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (gpud->groups[i] && strcmp(gpud->groups[i]->spec.name, name) == 0)
+            return gpud->groups[i];
+    }
+    return NULL;
+}
+
+static void on_connection(void *arg)
+{
+    struct group *group = arg;
+    int fd = accept4(group->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd >= 0)
+        session_accept(group, fd);
+}
+
+/* Only the user of the group may enter its folder, where there is one; in a container the mount decides. */
+static int make_folder(const struct group *group, struct err *err)
+{
+    char path[256];
+    bool is_private = group->spec.uid >= 0;
+
+    (void)snprintf(path, sizeof path, "%s/groups/%s", group->gpud->config->folder, group->spec.name);
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    if (is_private && geteuid() == 0 && chown(path, (uid_t)group->spec.uid, (gid_t)-1) < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    if (chmod(path, is_private ? 0700 : 0755) < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+static int listen_for(struct group *group, struct err *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    char path[256];
+    int r = make_folder(group, err);
+
+    if (r < 0)
+        return r;
+    group_path(group, path, sizeof path);
+    if (strlen(path) >= sizeof address.sun_path)
+        return err_set(err, -ENAMETOOLONG, "%s: longer than %zu bytes, choose a shorter name or folder", path,
+                       sizeof address.sun_path - 1);
+    (void)strcpy(address.sun_path, path);
+    (void)unlink(path);
+    group->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (group->listener < 0 || bind(group->listener, (const struct sockaddr *)&address, sizeof address) < 0 ||
+        chmod(path, 0666) < 0 || listen(group->listener, 256) < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    r = loop_watch_start(&group->on_listener, group->gpud->loop, group->listener, on_connection, group);
+    return r < 0 ? err_set(err, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
+/* Compute that the driver shares by itself would take away from exact shares; and exact shares have to fit. */
+static int check_compute(const struct gpud *gpud, const struct group *self, const struct group_spec *spec,
+                         const uint32_t *devices, struct err *err)
+{
+    for (uint32_t gpu = 0; gpu < spec->gpu_count; gpu++) {
+        uint64_t sum = spec->share;
+        bool is_exact = spec->mode == GPU_MODE_STRICT;
+
+        for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+            const struct group *other = gpud->groups[i];
+
+            for (uint32_t j = 0; other && other != self && j < other->spec.gpu_count; j++) {
+                if (other->devices[j] != devices[gpu])
+                    continue;
+                if ((other->spec.mode == GPU_MODE_TIME) != (spec->mode == GPU_MODE_TIME))
+                    return err_set(err, -EBUSY,
+                                   "GPU %s is shared in the mode '%s' with group %s: '%s' beside it would take away "
+                                   "from shares that are promised",
+                                   gpud->devices[devices[gpu]].spec.uuid, gpu_mode_name(other->spec.mode),
+                                   other->spec.name, gpu_mode_name(spec->mode));
+                sum += other->spec.share;
+                is_exact |= other->spec.mode == GPU_MODE_STRICT;
+            }
+        }
+        if (spec->mode != GPU_MODE_TIME && is_exact && sum > ARBITER_WHOLE)
+            return err_set(err, -EBUSY, "the shares on GPU %s would be %.3f in all, and at least one of them is strict",
+                           gpud->devices[devices[gpu]].spec.uuid, (double)sum / ARBITER_WHOLE);
+    }
+    return 0;
+}
+
+static int find_devices(const struct gpud *gpud, const struct group_spec *spec, uint32_t *devices, struct err *err)
+{
+    for (uint32_t gpu = 0; gpu < spec->gpu_count; gpu++) {
+        int found = gpud_find_device(gpud, spec->gpus[gpu]);
+
+        if (found < 0)
+            return err_set(err, -ENOENT, "there is no GPU '%s' on this node", spec->gpus[gpu]);
+        for (uint32_t i = 0; i < gpu; i++) {
+            if (devices[i] == (uint32_t)found)
+                return err_set(err, -EINVAL, "GPU '%s' is named twice", spec->gpus[gpu]);
+        }
+        devices[gpu] = (uint32_t)found;
+    }
+    return 0;
+}
+
+static int set_amounts(struct gpud *gpud, uint32_t index, const struct group_spec *spec, const uint32_t *devices,
+                       struct err *err)
+{
+    uint64_t request[LEDGER_GPUS_MAX] = {0};
+    uint64_t limit[LEDGER_GPUS_MAX] = {0};
+    uint32_t full;
+
+    for (uint32_t gpu = 0; gpu < spec->gpu_count; gpu++) {
+        request[devices[gpu]] = spec->request_bytes;
+        limit[devices[gpu]] = spec->limit_bytes;
+        if (spec->limit_bytes > gpud->ledger.capacity[devices[gpu]])
+            return err_set(
+                err, -EBUSY, "GPU %s has %llu bytes to give, not %llu", gpud->devices[devices[gpu]].spec.uuid,
+                (unsigned long long)gpud->ledger.capacity[devices[gpu]], (unsigned long long)spec->limit_bytes);
+    }
+    if (!ledger_set_group(&gpud->ledger, index, request, limit, &full))
+        return err_set(err, -EBUSY,
+                       "GPU %s has %llu bytes, of which %llu are promised to other groups: %llu more do not fit",
+                       gpud->devices[full].spec.uuid, (unsigned long long)gpud->ledger.capacity[full],
+                       (unsigned long long)gpud->ledger.requested[full] -
+                           (unsigned long long)gpud->ledger.groups[index].request[full],
+                       (unsigned long long)spec->request_bytes);
+    return 0;
+}
+
+static void fill_page(struct group *group)
+{
+    struct gpu_control_page *page = group->page.mem;
+
+    page->magic = GPU_CONTROL_MAGIC;
+    page->version = GPU_PROTOCOL_VERSION;
+    page->gpu_count = group->spec.gpu_count;
+    page->daemon_start_ns = (uint64_t)group->gpud->started;
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        struct gpu_control_line *line = &page->gpus[gpu];
+
+        memcpy(line->uuid, group->gpud->devices[group->devices[gpu]].uuid, sizeof line->uuid);
+        atomic_store(&line->mode, (uint32_t)group->spec.mode);
+        atomic_store(&line->request_bytes, group->spec.request_bytes);
+        atomic_store(&line->limit_bytes, group->spec.limit_bytes);
+        atomic_store(&line->credit_max_bytes, 2 * group->gpud->config->credit_bytes);
+    }
+}
+
+static int first_free(const struct gpud *gpud)
+{
+    for (int i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (!gpud->groups[i])
+            return i;
+    }
+    return -1;
+}
+
+static void stop_listening(struct group *group)
+{
+    char path[256];
+
+    loop_watch_done(&group->on_listener);
+    if (group->listener < 0)
+        return;
+    (void)close(group->listener);
+    group->listener = -1;
+    group_path(group, path, sizeof path);
+    (void)unlink(path);
+    /* A container has the folder mounted, which has to be the same one after a restart. */
+    *strrchr(path, '/') = '\0';
+    if (!group->gpud->is_stopping)
+        (void)rmdir(path);
+}
+
+static void free_group(struct group *group)
+{
+    stop_listening(group);
+    shared_page_free(&group->page);
+    free(group);
+}
+
+int group_add(struct gpud *gpud, const struct group_spec *spec, struct group **ret_group, struct err *err)
+{
+    uint32_t devices[GPU_MAX];
+    int index = first_free(gpud);
+    int r = find_devices(gpud, spec, devices, err);
+
+    if (r < 0)
+        return r;
+    if (index < 0)
+        return err_set(err, -EBUSY, "there are %d groups already", LEDGER_GROUPS_MAX);
+    r = check_compute(gpud, NULL, spec, devices, err);
+    if (r >= 0)
+        r = set_amounts(gpud, (uint32_t)index, spec, devices, err);
+    if (r < 0)
+        return r;
+    struct group *group = xcalloc(1, sizeof *group);
+    *group = (struct group){.gpud = gpud, .index = (uint32_t)index, .lease = -1, .spec = *spec, .listener = -1};
+    memcpy(group->devices, devices, sizeof devices);
+    group->looked_at = gpud_now();
+    r = shared_page_new(&group->page, "muster-group", sizeof(struct gpu_control_page), true);
+    if (r < 0)
+        (void)err_set(err, r, "making a shared page: %s", strerror(-r));
+    if (r >= 0) {
+        fill_page(group);
+        r = listen_for(group, err);
+    }
+    if (r < 0) {
+        ledger_remove_group(&gpud->ledger, (uint32_t)index);
+        free_group(group);
+        return r;
+    }
+    gpud->groups[index] = group;
+    leases_join(group);
+    if (ret_group)
+        *ret_group = group;
+    return 0;
+}
+
+int group_change(struct group *group, const struct group_spec *spec, struct err *err)
+{
+    struct gpud *gpud = group->gpud;
+    uint32_t devices[GPU_MAX] = {0};
+    int r = find_devices(gpud, spec, devices, err);
+
+    if (r < 0)
+        return r;
+    if (spec->gpu_count != group->spec.gpu_count ||
+        memcmp(devices, group->devices, spec->gpu_count * sizeof *devices) != 0)
+        return err_set(err, -EBUSY, "group %s: its GPUs cannot change while it lives", spec->name);
+    r = check_compute(gpud, group, spec, devices, err);
+    if (r >= 0)
+        r = set_amounts(gpud, group->index, spec, devices, err);
+    if (r < 0)
+        return r;
+    bool was_shaped = group->lease >= 0;
+    group->spec = *spec;
+    fill_page(group);
+    if (was_shaped != (spec->mode != GPU_MODE_TIME)) {
+        leases_leave(group);
+        leases_join(group);
+    } else if (was_shaped) {
+        arbiter_set(&gpud->arbiter, (uint32_t)group->lease, spec->share, spec->cap, gpud_now());
+    }
+    leases_run(gpud);
+    memory_retry(gpud);
+    return 0;
+}
+
+void group_remove(struct group *group, bool kills)
+{
+    struct gpud *gpud = group->gpud;
+
+    /* First, or those who lose their connection come back at once. */
+    stop_listening(group);
+    for (struct session *s = group->first, *next; s; s = next) {
+        next = s->next;
+        if (kills)
+            session_kill(s, GPU_REASON_PEER, 0);
+        session_free(s);
+    }
+    leases_leave(group);
+    if (!gpud->is_stopping)
+        ledger_remove_group(&gpud->ledger, group->index);
+    gpud->groups[group->index] = NULL;
+    free_group(group);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Between the arbiter, which thinks of groups, and the gates in the control pages, which processes look at. A group's
+ * gates are opened and closed together; its lease ends when the last of its processes that launched under it has said so.
+ *
+ * A process is active under a lease when its own page says that it launched under one of the lease's words. It writes that
+ * before it looks at the gate again, and the gate is closed here before its page is read: one of the two sees the other.
+ */
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "gpu/daemon/gpud_internal.h"
+
+struct gpu_control_line *group_line(const struct group *group, uint32_t gpu)
+{
+    return &((struct gpu_control_page *)group->page.mem)->gpus[gpu];
+}
+
+static uint32_t word_of(const struct group *group, uint32_t gpu)
+{
+    return atomic_load(&group_line(group, gpu)->word);
+}
+
+/* Whether a word is of this lease: words go round after 2^30 changes. */
+static bool is_of_lease(const struct group *group, uint32_t gpu, uint32_t word)
+{
+    return gpu_gate_state(word) == GPU_GATE_OPEN && (int32_t)(word - group->first_word[gpu]) >= 0 &&
+           (int32_t)(word_of(group, gpu) - word) >= 0;
+}
+
+static bool is_active(const struct session *session, uint32_t gpu)
+{
+    uint32_t word;
+
+    if (!session->page.mem || session->fd < 0)
+        return false;
+    word = atomic_load(&session_line(session, gpu)->active_word);
+    return is_of_lease(session->group, gpu, word) && word != session->gpus[gpu].yielded_word;
+}
+
+static bool has_active(const struct group *group)
+{
+    for (const struct session *s = group->first; s; s = s->next) {
+        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+            if (is_active(s, gpu))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_awaited(const struct group *group)
+{
+    for (const struct session *s = group->first; s; s = s->next) {
+        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+            if (s->gpus[gpu].is_awaited)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void set_gates(struct group *group, enum gpu_gate_state state)
+{
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+        gate_set(group_line(group, gpu), state);
+}
+
+static void open_gates(struct group *group)
+{
+    group->is_open = true;
+    group->busy = 0;
+    group->wants_more = false;
+    set_gates(group, GPU_GATE_OPEN);
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+        group->first_word[gpu] = word_of(group, gpu);
+    group->gpud->handovers++;
+}
+
+/* Asks those who are active to end; says whether anybody is. */
+static bool close_gates(struct group *group)
+{
+    bool is_anybody = false;
+
+    group->is_open = false;
+    set_gates(group, GPU_GATE_CLOSED);
+    for (struct session *s = group->first; s; s = s->next) {
+        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+            if (!is_active(s, gpu))
+                continue;
+            is_anybody = s->gpus[gpu].is_awaited = true;
+            session_send(s, s->events,
+                         &(struct gpu_message){.type = GPU_DRAIN, .lease = {.gpu = gpu, .word = word_of(group, gpu)}},
+                         NULL, 0);
+        }
+    }
+    return is_anybody;
+}
+
+static void set_timer(struct gpud *gpud)
+{
+    nsec_t at = arbiter_deadline(&gpud->arbiter);
+    struct itimerspec when = {0};
+
+    if (at == gpud->timer_at)
+        return;
+    gpud->timer_at = at;
+    if (at != NSEC_MAX) {
+        when.it_value.tv_sec = at / NSEC_PER_SEC;
+        when.it_value.tv_nsec = at % NSEC_PER_SEC;
+    }
+    (void)timerfd_settime(gpud->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void give_up(struct group *group)
+{
+    struct gpud *gpud = group->gpud;
+
+    log_warn(gpud->log, "kernels go on although the lease is over, others run beside them",
+             log_str("group", group->spec.name));
+    for (struct session *s = group->first, *next; s; s = next) {
+        next = s->next;
+        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+            if (!s->gpus[gpu].is_awaited)
+                continue;
+            session_notice(s, GPU_REASON_NOT_DRAINED, gpu, "the lease is over, others run beside");
+            if (gpud->config->stuck == ACTION_KILL) {
+                session_kill(s, GPU_REASON_NOT_DRAINED, gpu);
+                break;
+            }
+        }
+    }
+}
+
+/* A strict share pays for time in which it holds the GPU without using it, so that it always wants to say so. */
+static void set_idle(struct group *group, bool is_crowded)
+{
+    bool matters = is_crowded || group->spec.cap < ARBITER_WHOLE;
+
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+        atomic_store(&group_line(group, gpu)->idle_ns, matters ? (uint64_t)group->gpud->config->idle : 0);
+}
+
+static struct group *group_of_lease(const struct gpud *gpud, uint32_t lease)
+{
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (gpud->groups[i] && gpud->groups[i]->lease == (int)lease)
+            return gpud->groups[i];
+    }
+    return NULL;
+}
+
+static void act(struct gpud *gpud, const struct arbiter_action *action)
+{
+    struct group *group = group_of_lease(gpud, action->group);
+
+    if (!group)
+        return;
+    switch (action->verb) {
+    case ARBITER_OPEN:
+        open_gates(group);
+        break;
+    case ARBITER_CLOSE:
+        if (!close_gates(group))
+            arbiter_drained(&gpud->arbiter, action->group, group->busy, group->wants_more, gpud_now());
+        break;
+    case ARBITER_GIVE_UP:
+        give_up(group);
+        break;
+    case ARBITER_CROWD:
+    case ARBITER_UNCROWD:
+        set_idle(group, action->verb == ARBITER_CROWD);
+        break;
+    case ARBITER_NOTHING:
+        break;
+    }
+}
+
+void leases_run(struct gpud *gpud)
+{
+    struct arbiter_action action;
+
+    while ((action = arbiter_next_action(&gpud->arbiter)).verb != ARBITER_NOTHING)
+        act(gpud, &action);
+    set_timer(gpud);
+}
+
+void leases_tick(void *arg)
+{
+    struct gpud *gpud = arg;
+    uint64_t times;
+
+    if (read(gpud->timer, &times, sizeof times) < 0)
+        return;
+    gpud->timer_at = NSEC_MAX;
+    arbiter_tick(&gpud->arbiter, gpud_now());
+    leases_run(gpud);
+}
+
+void leases_join(struct group *group)
+{
+    struct gpud *gpud = group->gpud;
+    const struct group_spec *spec = &group->spec;
+    uint16_t gpus = 0;
+
+    for (uint32_t gpu = 0; gpu < spec->gpu_count; gpu++) {
+        struct gpu_control_line *line = group_line(group, gpu);
+
+        gpus |= (uint16_t)(1u << group->devices[gpu]);
+        atomic_store(&line->backlog_ns, spec->mode == GPU_MODE_TIME ? 0 : (uint64_t)gpud->config->backlog);
+    }
+    group->lease = -1;
+    if (spec->mode != GPU_MODE_TIME)
+        group->lease = arbiter_add(&gpud->arbiter, gpus, spec->share, spec->cap, gpud_now());
+    set_gates(group, group->lease < 0 ? GPU_GATE_FREE : GPU_GATE_CLOSED);
+    set_idle(group, false);
+}
+
+void leases_leave(struct group *group)
+{
+    if (group->lease < 0)
+        return;
+    arbiter_remove(&group->gpud->arbiter, (uint32_t)group->lease, gpud_now());
+    group->lease = -1;
+    leases_run(group->gpud);
+}
+
+void leases_ask(struct session *session, const struct gpu_message *message)
+{
+    struct group *group = session->group;
+    uint32_t gpu = message->lease.gpu;
+
+    if (group->lease < 0)
+        return;
+    if (group->is_open) {
+        /* It yielded this word and has work again, while others of its group go on: a new word lets it in. */
+        if (message->lease.word == word_of(group, gpu))
+            gate_set(group_line(group, gpu), GPU_GATE_OPEN);
+        return;
+    }
+    group->wants_more = true;
+    arbiter_ask(&group->gpud->arbiter, (uint32_t)group->lease, gpud_now());
+    leases_run(group->gpud);
+}
+
+static void note_busy(struct group *group, const struct gpu_message *message)
+{
+    group->busy = MAX(group->busy, (nsec_t)message->lease.busy_ns);
+}
+
+/* Nobody of the group has anything to run: its lease ends, unless somebody began just now. */
+static void end_if_idle(struct group *group)
+{
+    struct gpud *gpud = group->gpud;
+
+    if (group->lease < 0 || !group->is_open || has_active(group))
+        return;
+    if (close_gates(group))
+        arbiter_close(&gpud->arbiter, (uint32_t)group->lease, gpud_now());
+    else
+        arbiter_yield(&gpud->arbiter, (uint32_t)group->lease, group->busy, gpud_now());
+    leases_run(gpud);
+}
+
+void leases_yield(struct session *session, const struct gpu_message *message)
+{
+    struct group *group = session->group;
+    uint32_t gpu = message->lease.gpu;
+
+    if (group->lease < 0 || !is_of_lease(group, gpu, message->lease.word))
+        return;
+    session->gpus[gpu].yielded_word = message->lease.word;
+    note_busy(group, message);
+    end_if_idle(group);
+}
+
+static void end_if_drained(struct group *group)
+{
+    struct gpud *gpud = group->gpud;
+
+    if (group->lease < 0 || group->is_open || has_awaited(group))
+        return;
+    arbiter_drained(&gpud->arbiter, (uint32_t)group->lease, group->busy, group->wants_more, gpud_now());
+    leases_run(gpud);
+}
+
+void leases_drained(struct session *session, const struct gpu_message *message)
+{
+    struct group *group = session->group;
+    uint32_t gpu = message->lease.gpu;
+
+    if (!session->gpus[gpu].is_awaited)
+        return;
+    session->gpus[gpu].is_awaited = false;
+    group->wants_more |= message->lease.flags & GPU_DRAINED_HAS_MORE;
+    note_busy(group, message);
+    end_if_drained(group);
+}
+
+void leases_forget(struct session *session)
+{
+    struct group *group = session->group;
+    bool was_awaited = false;
+
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        was_awaited |= session->gpus[gpu].is_awaited;
+        session->gpus[gpu].is_awaited = false;
+    }
+    if (was_awaited)
+        end_if_drained(group);
+    else
+        end_if_idle(group);
+}

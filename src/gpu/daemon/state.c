@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What a next daemon has to know: the groups that came by the API, in groups.json, and through the book the processes
+ * that held something. They are charged for it from the first moment on, before any of them has come back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "gpu/daemon/gpud_internal.h"
+#include "text/json.h"
+
+enum { STATE_FILE_MAX = 4 << 20 };
+
+static void state_path(const struct gpud *gpud, const char *end, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s/groups.json%s", gpud->config->folder, end);
+}
+
+static int write_file(const char *path, const struct strbuf *text)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    size_t done = 0;
+
+    if (fd < 0)
+        return -errno;
+    while (done < text->len) {
+        ssize_t n = write(fd, text->text + done, text->len - done);
+
+        if (n < 0) {
+            int r = -errno;
+
+            (void)close(fd);
+            return r;
+        }
+        done += (size_t)n;
+    }
+    return close(fd) < 0 ? -errno : 0;
+}
+
+/* Written whole beside the old one, which it then replaces. */
+void state_save(void *arg)
+{
+    struct gpud *gpud = arg;
+    struct strbuf text;
+    char path[256];
+    char next[256];
+    bool is_first = true;
+
+    strbuf_init(&text, STATE_FILE_MAX);
+    strbuf_addstr(&text, "[");
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (!gpud->groups[i] || gpud->groups[i]->is_static)
+            continue;
+        strbuf_addstr(&text, is_first ? "\n" : ",\n");
+        group_spec_encode(&gpud->groups[i]->spec, &text);
+        is_first = false;
+    }
+    strbuf_addstr(&text, "\n]\n");
+    state_path(gpud, "", path, sizeof path);
+    state_path(gpud, ".next", next, sizeof next);
+    int r = text.is_cut ? -EFBIG : write_file(next, &text);
+    if (r == 0 && rename(next, path) < 0)
+        r = -errno;
+    if (r < 0)
+        log_fail(gpud->log, "groups cannot be saved, a restart would lose them", log_str("path", path),
+                 log_str("error", strerror(-r)));
+    strbuf_done(&text);
+}
+
+int state_load(struct gpud *gpud, struct err *err)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    char path[256];
+
+    state_path(gpud, "", path, sizeof path);
+    if (access(path, F_OK) < 0)
+        return 0;
+    int r = json_read_file(path, STATE_FILE_MAX, &doc, err);
+    if (r < 0)
+        return r;
+    struct json_at root = json_root(doc);
+    r = json_array(&root, err);
+    for (struct json_at item = {0}; r >= 0 && json_next(&root, &item);) {
+        struct group_spec spec;
+        struct err why = {0};
+
+        r = group_spec_decode(&item, &spec, err);
+        if (r < 0)
+            break;
+        if (!group_find(gpud, spec.name) && group_add(gpud, &spec, NULL, &why) < 0)
+            log_warn(gpud->log, "a group of before does not fit any more, it is left out", log_str("group", spec.name),
+                     log_error(&why));
+    }
+    return r < 0 ? err_wrap(err, r, "%s", path) : 0;
+}
+
+static void adopt(struct gpud *gpud, struct book_slot *slot)
+{
+    struct group *group = group_find(gpud, slot->group);
+    int pidfd = group ? peer_pidfd(slot->pid, slot->started) : -ESRCH;
+
+    if (pidfd < 0) {
+        book_give(gpud->book, slot);
+        return;
+    }
+    for (uint32_t i = 0; i < LEDGER_GPUS_MAX; i++) {
+        struct ledger_holding held = slot->holdings[i];
+        bool has_gpu = gpud->ledger.groups[group->index].limit[i] > 0;
+
+        slot->holdings[i] = (struct ledger_holding){0};
+        if (!has_gpu)
+            continue;
+        ledger_force(&gpud->ledger, group->index, &slot->holdings[i], i, GPU_KIND_PLAIN, held.plain);
+        ledger_force(&gpud->ledger, group->index, &slot->holdings[i], i, GPU_KIND_CONTEXT, held.context);
+    }
+    session_adopt(group, slot, pidfd);
+}
+
+void state_adopt(struct gpud *gpud)
+{
+    struct book_slot *slots = book_slots(gpud->book);
+
+    for (uint32_t i = 0; i < BOOK_SLOTS_MAX; i++) {
+        if (slots[i].is_used)
+            adopt(gpud, &slots[i]);
+    }
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The few functions of NVML that are used, by their documented types. */
+#include "gpu/nvml/nvml.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+enum { NVML_OK = 0, VERSION_SIZE = 80 };
+
+struct memory_info {
+    unsigned long long total, free, used;
+};
+
+struct process_info {
+    unsigned int pid;
+    unsigned long long used;
+    unsigned int gpu_instance, compute_instance;
+};
+
+struct nvml {
+    void *library;
+    uint32_t count;
+    char version[VERSION_SIZE];
+    int (*init)(void);
+    int (*shutdown)(void);
+    const char *(*error_string)(int);
+    int (*device_count)(unsigned int *);
+    int (*device_by_index)(unsigned int, void **);
+    int (*device_uuid)(void *, char *, unsigned int);
+    int (*device_name)(void *, char *, unsigned int);
+    int (*device_memory)(void *, struct memory_info *);
+    int (*device_processes)(void *, unsigned int *, struct process_info *);
+    int (*driver_version)(char *, unsigned int);
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} symbols[] = {
+    {"nvmlInit_v2", offsetof(struct nvml, init)},
+    {"nvmlShutdown", offsetof(struct nvml, shutdown)},
+    {"nvmlErrorString", offsetof(struct nvml, error_string)},
+    {"nvmlDeviceGetCount_v2", offsetof(struct nvml, device_count)},
+    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, device_by_index)},
+    {"nvmlDeviceGetUUID", offsetof(struct nvml, device_uuid)},
+    {"nvmlDeviceGetName", offsetof(struct nvml, device_name)},
+    {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, device_memory)},
+    {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, device_processes)},
+    {"nvmlSystemGetDriverVersion", offsetof(struct nvml, driver_version)},
+};
+
+static int load(struct nvml *nvml, struct err *err)
+{
+    unsigned int count = 0;
+
+    nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!nvml->library)
+        return err_set(err, -ENODEV, "no NVIDIA driver here: %s", dlerror());
+    for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
+        void *address = dlsym(nvml->library, symbols[i].name);
+
+        if (!address)
+            return err_set(err, -EIO, "the NVIDIA driver is too old: NVML has no %s", symbols[i].name);
+        memcpy((char *)nvml + symbols[i].offset, &address, sizeof address);
+    }
+    int r = nvml->init();
+    if (r != NVML_OK)
+        return err_set(err, -EIO, "NVML: %s", nvml->error_string(r));
+    r = nvml->device_count(&count);
+    if (r != NVML_OK)
+        return err_set(err, -EIO, "counting GPUs: %s", nvml->error_string(r));
+    nvml->count = count;
+    if (nvml->driver_version(nvml->version, sizeof nvml->version) != NVML_OK)
+        nvml->version[0] = '\0';
+    return 0;
+}
+
+int nvml_open(struct nvml **ret_nvml, struct err *err)
+{
+    struct nvml *nvml = xcalloc(1, sizeof *nvml);
+    int r = load(nvml, err);
+
+    if (r < 0) {
+        if (nvml->library)
+            (void)dlclose(nvml->library);
+        free(nvml);
+        return r;
+    }
+    *ret_nvml = nvml;
+    return 0;
+}
+
+void nvml_close(struct nvml *nvml)
+{
+    if (!nvml)
+        return;
+    (void)nvml->shutdown();
+    (void)dlclose(nvml->library);
+    free(nvml);
+}
+
+uint32_t nvml_gpu_count(const struct nvml *nvml)
+{
+    return nvml->count;
+}
+
+const char *nvml_driver_version(const struct nvml *nvml)
+{
+    return nvml->version;
+}
+
+int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err)
+{
+    struct memory_info memory = {0};
+    struct nvml_gpu gpu = {0};
+    void *device = NULL;
+    int r = nvml->device_by_index(index, &device);
+
+    if (r == NVML_OK)
+        r = nvml->device_uuid(device, gpu.uuid, sizeof gpu.uuid);
+    if (r == NVML_OK)
+        r = nvml->device_name(device, gpu.name, sizeof gpu.name);
+    if (r == NVML_OK)
+        r = nvml->device_memory(device, &memory);
+    if (r != NVML_OK)
+        return err_set(err, -EIO, "GPU %u: %s", index, nvml->error_string(r));
+    gpu.total_bytes = memory.total;
+    gpu.used_bytes = memory.used;
+    *ret_gpu = gpu;
+    return 0;
+}
+
+int nvml_processes(struct nvml *nvml, uint32_t index, struct nvml_use uses[static NVML_PROCESSES_MAX])
+{
+    _cleanup_(freep) struct process_info *list = xcalloc(NVML_PROCESSES_MAX, sizeof *list);
+    unsigned int count = NVML_PROCESSES_MAX;
+    void *device = NULL;
+
+    if (nvml->device_by_index(index, &device) != NVML_OK || nvml->device_processes(device, &count, list) != NVML_OK ||
+        count > NVML_PROCESSES_MAX)
+        return -EIO;
+    for (unsigned int i = 0; i < count; i++)
+        uses[i] = (struct nvml_use){.pid = list[i].pid, .bytes = list[i].used};
+    return (int)count;
+}

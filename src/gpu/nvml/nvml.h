@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/macros.h"
+
+struct err;
+
+/*
+ * What the driver says about the GPUs of this node, through NVML, which is loaded when it is first wanted: a node without
+ * a driver has none. May be used from one thread at a time.
+ */
+enum { NVML_UUID_SIZE = 48, NVML_NAME_SIZE = 96, NVML_PROCESSES_MAX = 1024 };
+
+struct nvml;
+
+struct nvml_gpu {
+    char uuid[NVML_UUID_SIZE];  // "GPU-8a0f..."
+    char name[NVML_NAME_SIZE];
+    uint64_t total_bytes;
+    uint64_t used_bytes;  // of all processes and the driver itself
+};
+
+struct nvml_use {
+    uint32_t pid;
+    uint64_t bytes;  // UINT64_MAX: the driver does not say
+};
+
+/* Returns 0; -ENODEV when there is no NVML here, -EIO when the driver refuses. */
+MUST_CHECK int nvml_open(struct nvml **ret_nvml, struct err *err);
+void nvml_close(struct nvml *nvml);
+
+uint32_t nvml_gpu_count(const struct nvml *nvml);
+MUST_CHECK int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err);
+
+/* The processes that have a context on the GPU; at most NVML_PROCESSES_MAX. Returns how many, or -EIO. */
+int nvml_processes(struct nvml *nvml, uint32_t index, struct nvml_use uses[static NVML_PROCESSES_MAX]);
+
+/* "580.159.04"; "" when it is not known. */
+const char *nvml_driver_version(const struct nvml *nvml);
