@@ -140,3 +140,57 @@ def _(stage):
     stage.condition("next", status="False")
     stage.api.delete(f"{PODS}/full-2")
     stage.bound("next")
+
+
+@SUITE.test("devices that a pod claims are chosen, and named in its BindRequest")
+def _(stage):
+    stage.clear()
+    node = sorted(one["metadata"]["name"] for one in stage.api.items(NODES))[2]
+    dra = "/apis/resource.k8s.io/v1"
+    claims = f"{dra}/namespaces/default/resourceclaims"
+    stage.api.create(f"{dra}/deviceclasses", {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
+                                              "metadata": {"name": "gpu.example.com"}, "spec": {}})
+    stage.api.create(f"{dra}/resourceslices", {
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "slice"},
+        "spec": {"driver": "gpu.example.com", "nodeName": node,
+                 "pool": {"name": "pool", "generation": 1, "resourceSliceCount": 1},
+                 "devices": [{"name": f"gpu-{number}"} for number in range(4)]}})
+    stage.api.create(claims, {
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+        "metadata": {"name": "two", "labels": {"kai.scheduler/queue": "q"}},
+        "spec": {"devices": {"requests": [
+            {"name": "pair", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}}]}}})
+    try:
+        stage.pod("claimer", 0, resourceClaims=[{"name": "mine", "resourceClaimName": "two"}])
+        spec = stage.cluster.wait_for(f"{REQUESTS}/claimer")["spec"]
+        expect(spec["selectedNode"], node)
+        allocation = spec["resourceClaimAllocations"][0]
+        expect(allocation["name"], "mine")
+        results = allocation["allocation"]["devices"]["results"]
+        expect(len({one["device"] for one in results}), 2)
+        expect({(one["request"], one["driver"], one["pool"]) for one in results}, {("pair", "gpu.example.com", "pool")})
+    finally:
+        stage.api.delete(f"{PODS}/claimer")
+        for path in (f"{claims}/two", f"{dra}/resourceslices/slice", f"{dra}/deviceclasses/gpu.example.com"):
+            stage.api.delete(path)
+
+
+@SUITE.test("a volume that waits for its pod is left to the binder, one that is bound is not")
+def _(stage):
+    stage.clear()
+    volumes = "/api/v1/namespaces/default/persistentvolumeclaims"
+    classes = "/apis/storage.k8s.io/v1/storageclasses"
+    stage.api.create(classes, {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
+                               "provisioner": "example.com/none", "volumeBindingMode": "WaitForFirstConsumer"})
+    stage.api.create(volumes, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"},
+                               "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "late",
+                                        "resources": {"requests": {"storage": "1Gi"}}}})
+    try:
+        stage.pod("keeper", 0, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+        stage.cluster.wait_for(f"{REQUESTS}/keeper")
+        stage.pod("missing", 0, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "nothing"}}])
+        expect_in("VolumeBinding", stage.condition("missing", status="False")["message"])
+    finally:
+        stage.api.delete(f"{PODS}/keeper")
+        stage.api.delete(f"{volumes}/data")
+        stage.api.delete(f"{classes}/late")

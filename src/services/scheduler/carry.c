@@ -55,7 +55,12 @@ static void carrying_free(struct carrying *carrying)
         carrying->next->prev = carrying->prev;
     s->binds_under_way--;
     free(carrying->text);
-    free(carrying->body);
+    yyjson_mut_doc_free(carrying->doc);
+    vec_foreach (&carrying->claims, claim) {
+        free(claim->name);
+        free(claim->claim);
+    }
+    vec_done(&carrying->claims);
     free(carrying);
 }
 
@@ -181,19 +186,32 @@ static void on_requested(void *arg, const struct kube_answer *answer)
     succeed(carrying);
 }
 
-static void send_request(struct carrying *carrying)
+static void send_request(struct carrying *carrying, const struct err *err)
 {
     struct scheduler *s = carrying->s;
 
-    carrying->call = kube_send(s->client, &(struct kube_request){
-                                              .verb = KUBE_CREATE,
-                                              .resource = kube_known(KUBE_BIND_REQUESTS),
-                                              .namespace = key_namespace(s->state, carrying->key),
-                                              .body = carrying->body,
-                                              .body_len = strlen(carrying->body),
-                                              .on_done = on_requested,
-                                              .arg = carrying,
-                                          });
+    if (err) {
+        fail(carrying, err);
+        return;
+    }
+    carrying->call = kube_send_doc(s->client,
+                                   &(struct kube_request){
+                                       .verb = KUBE_CREATE,
+                                       .resource = kube_known(KUBE_BIND_REQUESTS),
+                                       .namespace = key_namespace(s->state, carrying->key),
+                                       .on_done = on_requested,
+                                       .arg = carrying,
+                                   },
+                                   carrying->doc);
+}
+
+/* What is left to do before the request is sent. */
+static void complete_request(struct carrying *carrying)
+{
+    if (carrying->has_claims)
+        carry_claims(carrying);
+    else
+        send_request(carrying, NULL);
 }
 
 /* An older BindRequest of that name is out of the way. */
@@ -205,16 +223,18 @@ static void on_cleared(void *arg, const struct kube_answer *answer)
     if (answer->err.code < 0 && answer->status != 404 && answer->status != 409)
         fail(carrying, &answer->err);
     else
-        send_request(carrying);
+        complete_request(carrying);
 }
 
 static void bind_by_request(struct carrying *carrying, const struct placement *placement, pod_id pod)
 {
     struct scheduler *s = carrying->s;
 
-    carrying->body = request_encode(s, placement, pod);
+    carrying->doc = request_encode(s, placement, pod);
+    carrying->has_claims = s->state->pods.items[pod].claim_count > 0;
+    carrying->on_claims = send_request;
     if (!placement->has_request) {
-        send_request(carrying);
+        complete_request(carrying);
         return;
     }
     carrying->call = kube_delete(s->client, &(struct kube_delete_request){

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * When the engine runs. A change is followed by a cycle a moment later, so that what comes in a burst is decided together;
- * cycles that take long are spaced, so that most of the time is the network's. While something waits, or is stale, a cycle
+ * When the engine runs. A change is followed by a cycle, at once when the last one is some time ago; what comes in a burst
+ * is decided together, and cycles that take long are spaced, so that most of the time is the network's. While something waits, or is stale, a cycle
  * also comes with every schedule period: time alone may have made it possible.
  */
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
 
-/* From the first change to the cycle. */
+/* Between cycles at least: what comes meanwhile is decided together. */
 #define SETTLE_TIME (2 * NSEC_PER_MSEC)
 
 /* Of the time, cycles that take long get one part in so many. */
@@ -37,7 +37,7 @@ void cycle_wake(struct scheduler *s)
     if (s->is_woken)
         return;
     s->is_woken = true;
-    start_timer(s, since >= spacing ? SETTLE_TIME : MAX(spacing - since, SETTLE_TIME));
+    start_timer(s, MAX(spacing - since, (nsec_t)0));
 }
 
 /* Which budget a search has used up. The engine tells what it is at; how long it has been at it is ours to know. */

@@ -259,6 +259,30 @@ static void on_bind_request(struct scheduler *s, const struct follow_event *even
     placement_apply(s, key);
 }
 
+/* A claim whose devices we have just chosen: the binder has yet to write them. */
+static bool is_claim_under_way(const struct scheduler *s, object_key key, yyjson_val *object)
+{
+    uint64_t id = 0;
+
+    if (yyjson_is_obj(yyjson_obj_get(yyjson_obj_get(object, "status"), "allocation")) ||
+        !map64_get(&s->state->claim_by_name, key, &id))
+        return false;
+    const struct claim *claim = &s->state->claims.items[id];
+    for (uint32_t i = 0; claim->is_present && claim->is_allocated && i < claim->users.len; i++) {
+        if (s->state->pods.items[claim->users.items[i]].status == POD_BINDING)
+            return true;
+    }
+    return false;
+}
+
+static void on_claim(struct scheduler *s, const struct follow_event *event)
+{
+    if (event->change == FOLLOW_DELETED)
+        intake_drop(s, WATCH_CLAIMS, event->namespace, event->name);
+    else if (!is_claim_under_way(s, key_put(s->state, event->namespace, event->name), event->object))
+        put_plain(s, WATCH_CLAIMS, event, NULL);
+}
+
 static void on_plain(struct scheduler *s, enum watch_kind kind, const struct follow_event *event)
 {
     if (event->change == FOLLOW_DELETED)
@@ -288,6 +312,9 @@ void intake_event(struct scheduler *s, enum watch_kind kind, const struct follow
     case WATCH_VOLUME_CLAIMS:
         on_volume_claim(s, event);
         break;
+    case WATCH_CLAIMS:
+        on_claim(s, event);
+        break;
     case WATCH_NAMESPACES:
     case WATCH_VOLUMES:
     case WATCH_STORAGE_CLASSES:
@@ -298,7 +325,6 @@ void intake_event(struct scheduler *s, enum watch_kind kind, const struct follow
     case WATCH_DEVICE_CLASSES:
     case WATCH_QUEUES:
     case WATCH_SLICES:
-    case WATCH_CLAIMS:
     case WATCH_CONFIG_MAPS:
         on_plain(s, kind, event);
         break;

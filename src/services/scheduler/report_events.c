@@ -12,7 +12,8 @@
 #include "services/scheduler/report_internal.h"
 #include "services/scheduler/scheduler_internal.h"
 
-enum { EVENTS_MAX = 20000, AT_ONCE = 16, NOTES_MAX = 4 };
+/* Events that the recorder writes at a time: many, or while binds are under way, few. */
+enum { EVENTS_MAX = 20000, AT_ONCE = 16, AT_ONCE_BESIDE_BINDS = 1, NOTES_MAX = 4 };
 
 #define LOOK_AGAIN (10 * NSEC_PER_MSEC)
 #define PATIENCE (2 * NSEC_PER_SEC)
@@ -64,8 +65,9 @@ static void on_events(void *arg)
 {
     struct scheduler *s = arg;
     nsec_t now = nsec_now_monotonic();
+    size_t at_once = s->binds_under_way > 0 ? AT_ONCE_BESIDE_BINDS : AT_ONCE;
 
-    while (s->events_first < s->events.len && recorder_waiting(s->recorder) < AT_ONCE) {
+    while (s->events_first < s->events.len && recorder_waiting(s->recorder) < at_once) {
         struct kept_event *kept = s->events.items[s->events_first];
 
         if (s->binds_under_way > 0 && now - kept->since < PATIENCE)

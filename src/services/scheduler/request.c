@@ -54,7 +54,7 @@ static void encode_meta(const struct scheduler *s, yyjson_mut_doc *doc, yyjson_m
     (void)yyjson_mut_obj_add_str(doc, owner, "uid", state_name(s->state, placement->pod_uid));
 }
 
-char *request_encode(struct scheduler *s, const struct placement *placement, pod_id id)
+yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *placement, pod_id id)
 {
     const struct pod *pod = &s->state->pods.items[id];
     const struct request *request = state_request(s->state, id);
@@ -78,9 +78,6 @@ char *request_encode(struct scheduler *s, const struct placement *placement, pod
             (void)yyjson_mut_arr_add_str(doc, groups, state_name(s->state, placement->groups[i]));
     }
     if (placement->zones)
-        (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_raw(doc, placement->zones));
-    char *text = yyjson_mut_write(doc, 0, NULL);
-    BUG_ON(!text);
-    yyjson_mut_doc_free(doc);
-    return text;
+        (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_rawcpy(doc, placement->zones));
+    return doc;
 }

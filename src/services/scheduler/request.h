@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <yyjson.h>
+
 #include "model/ids.h"
 
 struct placement;
 struct scheduler;
 
-/* The BindRequest of a pod that the engine has just placed, as JSON; to be freed by the caller. */
-char *request_encode(struct scheduler *s, const struct placement *placement, pod_id pod);
+/* The BindRequest of a pod that the engine has just placed, but for its claims; to be freed by the caller. Its strings are
+ * the state's names. */
+yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *placement, pod_id pod);
