@@ -16,6 +16,7 @@
 /* A verdict is told again after so long; a new one of the same gang not before. */
 #define TOLD_AGAIN (5 * NSEC_PER_MIN)
 #define TOLD_SOONEST NSEC_PER_SEC
+#define MISSING_FOR (500 * NSEC_PER_MSEC)
 
 /* For explaining in one cycle: it is for people, and they can wait for a few more cycles. */
 #define EXPLAIN_TIME (5 * NSEC_PER_MSEC)
@@ -124,6 +125,13 @@ static void tell_not_ready(struct scheduler *s, gang_id id)
     strbuf_done(&message);
 }
 
+/* Objects that are made together come one after the other: that some are missing is news only if it stays so. */
+static bool is_about_missing(enum verdict_code code)
+{
+    return code == VERDICT_NOT_READY || code == VERDICT_NO_QUEUE || code == VERDICT_NO_TOPOLOGY ||
+           code == VERDICT_MISSING_VOLUME || code == VERDICT_MISSING_CONFIG_MAP || code == VERDICT_MISSING_CLAIM;
+}
+
 /* Whether something is due to be told about the gang. */
 static bool is_due(struct scheduler *s, const struct gang *gang, const struct verdict *verdict, nsec_t now,
                    struct told **ret_told, uint64_t *ret_hash)
@@ -134,8 +142,7 @@ static bool is_due(struct scheduler *s, const struct gang *gang, const struct ve
     *ret_hash = verdict_hash(gang, verdict);
     if (told->since == 0)
         told->since = now;
-    /* Pods of a gang are made one after the other: that some are missing is news only if it stays so. */
-    if (verdict->code == VERDICT_NOT_READY && now - told->since < TOLD_SOONEST)
+    if (is_about_missing(verdict->code) && now - told->since < MISSING_FOR)
         return false;
     if (told->at == 0)
         return true;
