@@ -225,6 +225,18 @@ static void hold(void)
         (void)hammer(&(unsigned){(unsigned)getpid()});
 }
 
+/* How long it takes until a context stands, and what of that is ours: the first question to the daemon. */
+static void start(void)
+{
+    struct timespec from, to, pause = {3, 0};
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    begin();
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    printf("# began in %.3f ms\n", (double)(to.tv_sec - from.tv_sec) * 1e3 + (double)(to.tv_nsec - from.tv_nsec) / 1e6);
+    fflush(stdout);
+    nanosleep(&pause, NULL);
+}
+
 /* The daemon goes away and comes back in the middle; the test does that when it reads these lines. */
 static void outage(void)
 {
@@ -257,5 +269,5 @@ static void outage(void)
 
 const struct test_case process_cases[] = {
     {"names", names}, {"lookups", lookups}, {"ways_in", ways_in}, {"threads", threads}, {"forks", forks},
-    {"small", small}, {"hold", hold},       {"outage", outage},   {NULL, NULL},
+    {"small", small}, {"hold", hold},       {"start", start},     {"outage", outage},   {NULL, NULL},
 };
