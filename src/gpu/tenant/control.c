@@ -76,16 +76,20 @@ static void look_at_drain(int slot)
     atomic_store(&gate->drain_ns, 0);
 }
 
-/* A lease with nothing left to run goes back before its time. */
+/* A lease with nothing left to run goes back before its time: when nothing was launched for as long as the daemon says,
+ * counted from the end of what ran last. */
 static void look_at_lease(int slot)
 {
     struct gate *gate = &gates[slot];
     const struct gpu_control_line *line = client_control(slot);
-    uint64_t idle_ns = line ? atomic_load_explicit(&line->idle_ns, memory_order_relaxed) : 0;
-    int64_t quiet = gate_now_ns() - atomic_load_explicit(&gate->last_ns, memory_order_relaxed);
+    int64_t idle_ns = line ? (int64_t)atomic_load_explicit(&line->idle_ns, memory_order_relaxed) : 0;
+    int64_t now = gate_now_ns();
+    int64_t quiet_since = atomic_load_explicit(&gate->last_ns, memory_order_relaxed);
     (void)fences_look(slot);
-    if (idle_ns > 0 && quiet > 0 && (uint64_t)quiet >= idle_ns && atomic_load(&gate->inside) == 0 &&
-        fences_are_passed(slot))
+    if (idle_ns <= 0 || now - quiet_since < idle_ns || atomic_load(&gate->inside) > 0 || !fences_are_passed(slot))
+        return;
+    int64_t end = fences_last_end(slot);
+    if (now - end >= idle_ns)
         begin_drain(slot, false);
 }
 

@@ -328,6 +328,14 @@ bool fences_are_passed(int slot)
     return is_empty;
 }
 
+int64_t fences_last_end(int slot)
+{
+    lock_take(&all[slot].lock);
+    int64_t end = all[slot].last_end_ns;
+    lock_give(&all[slot].lock);
+    return end;
+}
+
 void fences_finish_stream(void *stream)
 {
     for (int slot = 0; slot < GPU_MAX; slot++) {

@@ -8,8 +8,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct fences;
-
 /* After a launch on the slot. Called by the thread that launched, which may record a fence now. */
 void fences_note(int slot, void *stream, const void *what);
 
@@ -18,6 +16,9 @@ uint64_t fences_look(int slot);
 
 /* Whether everything has ended, fences behind the last launches included; these are recorded when missing. */
 bool fences_are_passed(int slot);
+
+/* When the last fence was seen to be passed, as CLOCK_MONOTONIC. */
+int64_t fences_last_end(int slot);
 
 /* Records what is missing on one stream, and waits until nobody else is about to. */
 void fences_finish_stream(void *stream);
