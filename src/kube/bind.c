@@ -87,7 +87,7 @@ static void on_bound(void *arg, const struct kube_answer *answer)
                                          });
 }
 
-static yyjson_mut_doc *binding_of(const struct kube_bind *bind)
+static yyjson_mut_doc *binding_of(const struct kube_bind *bind, const char *const *annotations)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
 
@@ -102,6 +102,12 @@ static yyjson_mut_doc *binding_of(const struct kube_bind *bind)
     (void)yyjson_mut_obj_add_str(doc, meta, "namespace", bind->namespace);
     if (bind->uid[0])
         (void)yyjson_mut_obj_add_str(doc, meta, "uid", bind->uid);
+    if (annotations && annotations[0]) {
+        yyjson_mut_val *added = yyjson_mut_obj_add_obj(doc, meta, "annotations");
+
+        for (; annotations[0]; annotations += 2)
+            (void)yyjson_mut_obj_add_str(doc, added, annotations[0], annotations[1]);
+    }
     yyjson_mut_val *target = yyjson_mut_obj_add_obj(doc, root, "target");
 
     (void)yyjson_mut_obj_add_str(doc, target, "apiVersion", "v1");
@@ -123,7 +129,7 @@ struct kube_bind *kube_bind_start(struct kube_client *client, const struct kube_
         .on_done = request->on_done,
         .arg = request->arg,
     };
-    yyjson_mut_doc *doc = binding_of(bind);
+    yyjson_mut_doc *doc = binding_of(bind, request->annotations);
 
     bind->call = kube_send_doc(client,
                                &(struct kube_request){

@@ -24,7 +24,8 @@ struct kube_bind_request {
     const char *pod;
     const char *uid;
     const char *node;
-    kube_done_fn on_done;  // with the last answer
+    const char *const *annotations;  // of the pod from then on: key, value, key, ... up to a NULL; NULL: none
+    kube_done_fn on_done;            // with the last answer
     void *arg;
 };
 
