@@ -6,6 +6,9 @@
 
 #include "base/macros.h"
 #include "cli/command.h"
+#include "services/binder/binder.h"
+#include "services/frame/service.h"
+#include "services/reservation/reservation.h"
 #include "services/scheduler/scheduler.h"
 
 static const char *const scheduler_examples[] = {
@@ -135,6 +138,17 @@ static const char *const gpud_examples[] = {
     NULL,
 };
 
+static const char *const binder_examples[] = {
+    "muster binder --leader-elect",
+    "muster binder --kubeconfig ~/.kube/config --qps 500 --burst 1000 --max-concurrent-reconciles 50",
+    NULL,
+};
+
+static const char *const reservation_examples[] = {
+    "POD_NAME=gpu-reservation-0 POD_NAMESPACE=kai-resource-reservation muster reservation",
+    NULL,
+};
+
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 static const char *const completion_examples[] = {
@@ -259,6 +273,30 @@ const struct command commands[] = {
         .examples = gpud_examples,
         .operands = OPERANDS_NONE,
         .run = run_gpud,
+    },
+    {
+        .name = "binder",
+        .summary = "bind pods to the nodes that BindRequests name",
+        .usage = "[FLAG...]",
+        .text = "Carries out BindRequests: reserves shared GPUs, gives pods their volumes and devices, and binds them. "
+                "What was\n"
+                "done is taken back when a bind fails. docs/binder.md tells more.\n",
+        .examples = binder_examples,
+        .operands = OPERANDS_NONE,
+        .service = &binder_service,
+        .run = run_service,
+    },
+    {
+        .name = "reservation",
+        .summary = "keep a GPU for the pods that share it, from within a pod",
+        .usage = "[FLAG...]",
+        .text = "Runs in the pods that the binder makes: finds the one GPU that the pod was given, writes its UUID on "
+                "the pod,\n"
+                "and then does nothing until it is told to stop.\n",
+        .examples = reservation_examples,
+        .operands = OPERANDS_NONE,
+        .service = &reservation_service,
+        .run = run_service,
     },
     {
         .name = "completion",

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The service: what it is told, what it follows, how it ends.
+ *
+ * Nothing is followed before we lead, so that what is known is never older than what the last leader did. Requests are
+ * listed before pods: a request that was not done when it was listed keeps the GPUs that its pod, listed later, may use.
+ */
+#include "services/binder/binder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/follow.h"
+#include "kube/meta.h"
+#include "kube/resource.h"
+#include "objects/keys.h"
+#include "services/binder/binder_internal.h"
+#include "services/binder/meters.h"
+#include "services/frame/service.h"
+
+#define AT(member) FLAG_AT(struct binder_flags, member)
+
+static const struct flag flags[] = {
+    {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME,
+     "whose pods share GPUs; others are never ended", 0, 0},
+    {"resource-reservation-namespace", FLAG_STRING, AT(reservation_namespace), "kai-resource-reservation",
+     "where the pods are that keep shared GPUs", 0, 0},
+    {"resource-reservation-service-account", FLAG_STRING, AT(reservation_service_account), "kai-resource-reservation",
+     "their service account", 0, 0},
+    {"resource-reservation-pod-image", FLAG_STRING, AT(reservation_image),
+     "registry/local/kai-scheduler/resourcereservation", "their image", 0, 0},
+    {"resource-reservation-app-label", FLAG_STRING, AT(reservation_app_label), KEY_APP_RESERVATION, "their label 'app'",
+     0, 0},
+    {"resource-reservation-allocation-timeout", FLAG_INT, AT(reservation_timeout_s), "40",
+     "seconds until such a pod has to say which GPU it got", 1, 3600},
+    {"resource-reservation-pod-resources", FLAG_JSON, AT(reservation_resources), "",
+     "their resources besides the GPU, as in a container, JSON", 0, 0},
+    {"resource-reservation-pod-security-context", FLAG_JSON, AT(reservation_pod_security), "",
+     "their security context, as in a pod, JSON", 0, 0},
+    {"resource-reservation-container-security-context", FLAG_JSON, AT(reservation_container_security), "",
+     "the security context of their container, JSON", 0, 0},
+    {"runtime-class-name", FLAG_STRING, AT(runtime_class), "", "their runtime class (empty: none)", 0, 0},
+    {"scale-adjust-namespace", FLAG_STRING, AT(scaling_namespace), "kai-scale-adjust",
+     "while pods wait here for more nodes, no GPU is reserved", 0, 0},
+    {"max-concurrent-reconciles", FLAG_INT, AT(reconciles_max), "10", "requests that are carried out at a time", 1,
+     10000},
+    {"rate-limiter-base-delay", FLAG_INT, AT(retry_first_s), "1",
+     "seconds until a request is taken up whose outcome could not be written", 1, 3600},
+    {"rate-limiter-max-delay", FLAG_INT, AT(retry_max_s), "60", "the same at most: it doubles each time", 1, 86400},
+    {"fake-gpu-nodes", FLAG_BOOL, AT(has_fake_gpus), "false",
+     "GPUs are pretended: reservation pods sleep, others say their GPU", 0, 0},
+    {"plugins", FLAG_STRING, AT(plugins), "", "plugins as JSON, by name: enabled, priority, arguments (docs/binder.md)",
+     0, 0},
+    {"feature-gates", FLAG_IGNORED, 0, "", "accepted and ignored", 0, 0},
+};
+
+static uint64_t hash_of(const char *name)
+{
+    return XXH3_64bits(name, strlen(name));
+}
+
+/* Nodes. */
+
+static struct node_entry *first_node(const struct binder *binder, const char *name)
+{
+    uint64_t value = 0;
+
+    return map64_get(&binder->nodes, hash_of(name), &value) ? (struct node_entry *)(uintptr_t)value : NULL;
+}
+
+const struct node_entry *binder_node(const struct binder *binder, const char *name)
+{
+    const struct node_entry *node = first_node(binder, name);
+
+    while (node && strcmp(node->name, name) != 0)
+        node = node->same;
+    return node;
+}
+
+static void node_remove(struct binder *binder, const char *name)
+{
+    struct node_entry *first = first_node(binder, name);
+    struct node_entry **at = &first;
+
+    while (*at && strcmp((*at)->name, name) != 0)
+        at = &(*at)->same;
+    if (!*at)
+        return;
+    struct node_entry *node = *at;
+
+    *at = node->same;
+    if (first)
+        map64_put(&binder->nodes, hash_of(name), (uintptr_t)first);
+    else
+        (void)map64_remove(&binder->nodes, hash_of(name));
+    free(node->name);
+    free(node->gpu_mib);
+    free(node);
+}
+
+static void on_node(void *arg, const struct follow_event *event)
+{
+    struct binder *binder = arg;
+
+    node_remove(binder, event->name);
+    if (event->change == FOLLOW_DELETED)
+        return;
+    struct node_entry *node = xcalloc(1, sizeof *node);
+
+    *node = (struct node_entry){
+        .name = xstrdup(event->name),
+        .gpu_mib = xstrdup(label_of(event->object, KEY_NODE_GPU_MEMORY)),
+        .same = first_node(binder, event->name),
+    };
+    map64_put(&binder->nodes, hash_of(event->name), (uintptr_t)node);
+}
+
+static void nodes_done(struct binder *binder)
+{
+    uint64_t key, value;
+
+    for (size_t cursor = 0; map64_next(&binder->nodes, &cursor, &key, &value);)
+        for (struct node_entry *node = (struct node_entry *)(uintptr_t)value, *same; node; node = same) {
+            same = node->same;
+            free(node->name);
+            free(node->gpu_mib);
+            free(node);
+        }
+    map64_done(&binder->nodes);
+}
+
+/* Pods. */
+
+static void react(struct binder *binder, struct roster_change *change)
+{
+    vec_foreach (&change->groups, id) {
+        if (change->is_reservation)
+            binder_seat_changed(binder, *id);
+        binder_sync_group(binder, *id);
+    }
+    roster_change_done(change);
+}
+
+void binder_pod_seen(struct binder *binder, yyjson_val *pod)
+{
+    struct roster_change change = {0};
+
+    (void)roster_put(&binder->roster, pod, &change);
+    react(binder, &change);
+}
+
+static void on_pod(void *arg, const struct follow_event *event)
+{
+    struct binder *binder = arg;
+    struct roster_change change = {0};
+
+    if (event->change != FOLLOW_DELETED) {
+        binder_pod_seen(binder, event->object);
+        return;
+    }
+    roster_remove(&binder->roster, event->namespace, event->name, event->uid, &change);
+    react(binder, &change);
+}
+
+static void on_request(void *arg, const struct follow_event *event)
+{
+    struct binder *binder = arg;
+
+    if (event->change == FOLLOW_DELETED)
+        binder_request_gone(binder, event->namespace, event->name);
+    else
+        binder_request_seen(binder, event->object);
+}
+
+static void on_problem_requests(void *arg, const struct err *err, nsec_t wait)
+{
+    service_follow_problem(((struct binder *)arg)->service, "BindRequest", err, wait);
+}
+
+static void on_problem_pods(void *arg, const struct err *err, nsec_t wait)
+{
+    service_follow_problem(((struct binder *)arg)->service, "Pod", err, wait);
+}
+
+static void on_problem_nodes(void *arg, const struct err *err, nsec_t wait)
+{
+    service_follow_problem(((struct binder *)arg)->service, "Node", err, wait);
+}
+
+static void on_pods_synced(void *arg, bool is_first)
+{
+    struct binder *binder = arg;
+
+    if (!is_first)
+        return;
+    binder->is_ready = true;
+    service_set_ready(binder->service, true);
+    log_info(binder->log, "everything has been seen", log_int("requests", (int64_t)binder->items.len),
+             log_int("known_pods", (int64_t)binder->roster.pods),
+             log_int("gpu_groups", (int64_t)binder->roster.groups));
+    binder_sync_all(binder);
+    loop_task_queue(&binder->pump);
+}
+
+static void on_requests_synced(void *arg, bool is_first)
+{
+    struct binder *binder = arg;
+
+    if (!is_first)
+        return;
+    binder->follow_pods =
+        follower_new(binder->client, &(struct follow_options){
+                                         .resource = kube_known(KUBE_PODS),
+                                         .field_selector = "status.phase!=Succeeded,status.phase!=Failed",
+                                         .on_event = on_pod,
+                                         .on_synced = on_pods_synced,
+                                         .on_problem = on_problem_pods,
+                                         .arg = binder,
+                                     });
+}
+
+/* The run. */
+
+static int binder_configure(struct service *service, struct err *err)
+{
+    const struct binder_flags *values = service->values;
+    struct plugin_options plugins;
+    const struct {
+        const char *name;
+        yyjson_doc *doc;
+    } objects[] = {
+        {"resource-reservation-pod-resources", values->reservation_resources},
+        {"resource-reservation-pod-security-context", values->reservation_pod_security},
+        {"resource-reservation-container-security-context", values->reservation_container_security},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(objects); i++)
+        if (objects[i].doc && !yyjson_is_obj(yyjson_doc_get_root(objects[i].doc)))
+            return err_set(err, -EINVAL, "--%s: expected a JSON object", objects[i].name);
+    service->settings.lease_name = "2ad35f9c.kai.scheduler";
+    service->settings.component = "binder";
+    return plugin_options_parse(values->plugins, &plugins, err);
+}
+
+static int binder_open(struct service *service, struct err *err)
+{
+    const struct binder_flags *values = service->values;
+    struct binder *binder = xcalloc(1, sizeof *binder);
+
+    *binder = (struct binder){
+        .service = service,
+        .loop = service->loop,
+        .client = service->client,
+        .log = service->log,
+        .recorder = service->recorder,
+        .flags = values,
+        .reservation =
+            {
+                .namespace = values->reservation_namespace,
+                .service_account = values->reservation_service_account,
+                .image = values->reservation_image,
+                .app_label = values->reservation_app_label,
+                .runtime_class = values->runtime_class,
+                .timeout = values->reservation_timeout_s * NSEC_PER_SEC,
+                .is_fake = values->has_fake_gpus,
+                .resources = values->reservation_resources,
+                .pod_security = values->reservation_pod_security,
+                .container_security = values->reservation_container_security,
+            },
+    };
+    int r = plugin_options_parse(values->plugins, &binder->plugins, err);
+    if (r < 0) {
+        free(binder);
+        return r;
+    }
+    attempts_init(&binder->attempts, binder->client, binder_check_stopped, binder);
+    roster_init(&binder->roster, values->reservation_namespace, values->scaling_namespace, values->scheduler_name);
+    items_init(&binder->items);
+    map64_init(&binder->nodes);
+    loop_task_init(&binder->pump, binder->loop, binder_pump, binder);
+    binder->meters = meters_new(binder);
+    service->state = binder;
+    /* Without a lease to wait for, it is ready when it has seen everything. */
+    service_set_ready(service, service->settings.wants_lease);
+    return 0;
+}
+
+static void binder_lead(struct service *service)
+{
+    struct binder *binder = service->state;
+
+    binder->follow_nodes = follower_new(binder->client, &(struct follow_options){
+                                                            .resource = kube_known(KUBE_NODES),
+                                                            .is_metadata_only = true,
+                                                            .on_event = on_node,
+                                                            .on_problem = on_problem_nodes,
+                                                            .arg = binder,
+                                                        });
+    binder->follow_requests = follower_new(binder->client, &(struct follow_options){
+                                                               .resource = kube_known(KUBE_BIND_REQUESTS),
+                                                               .on_event = on_request,
+                                                               .on_synced = on_requests_synced,
+                                                               .on_problem = on_problem_requests,
+                                                               .arg = binder,
+                                                           });
+}
+
+void binder_check_stopped(void *arg)
+{
+    struct binder *binder = arg;
+
+    if (binder->is_stopping && binder->items.running == binder->items.stuck && binder->attempts.len == 0)
+        service_stopped(binder->service);
+}
+
+static void binder_stop(struct service *service)
+{
+    struct binder *binder = service->state;
+
+    binder->is_stopping = true;
+    binder_check_stopped(binder);
+}
+
+static void binder_close(struct service *service)
+{
+    struct binder *binder = service->state;
+
+    follower_free(binder->follow_requests);
+    follower_free(binder->follow_pods);
+    follower_free(binder->follow_nodes);
+    loop_task_cancel(&binder->pump);
+    binder_seats_drop(binder);
+    binder_checks_drop(binder);
+    items_done(&binder->items);
+    attempts_done(&binder->attempts);
+    roster_done(&binder->roster);
+    nodes_done(binder);
+    meters_free(binder->meters);
+    free(binder);
+}
+
+const struct service_kind binder_service = {
+    .name = "binder",
+    .flags = flags,
+    .flag_count = ARRAY_LEN(flags),
+    .values_size = sizeof(struct binder_flags),
+    .configure = binder_configure,
+    .open = binder_open,
+    .lead = binder_lead,
+    .stop = binder_stop,
+    .close = binder_close,
+};

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/binder/claim.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "kube/meta.h"
+#include "services/binder/document.h"
+#include "services/binder/names.h"
+
+/* As many as the API takes. */
+enum { RESERVED_MAX = 256 };
+
+int claim_name(yyjson_val *pod, yyjson_val *entry, const char **ret_name, struct err *err)
+{
+    const char *wanted = kube_text(entry, "name");
+    const char *own = kube_text(entry, "resourceClaimName");
+    yyjson_val *statuses = yyjson_obj_get(yyjson_obj_get(pod, "status"), "resourceClaimStatuses");
+    yyjson_val *status;
+    size_t i, max;
+
+    if (own[0]) {
+        *ret_name = own;
+        return 0;
+    }
+    yyjson_arr_foreach(statuses, i, max, status)
+    {
+        const char *made = kube_text(status, "resourceClaimName");
+
+        if (strcmp(kube_text(status, "name"), wanted) != 0)
+            continue;
+        *ret_name = made[0] ? made : NULL;
+        return 0;
+    }
+    return err_set(err, -EAGAIN, "the claim '%s' has not been made of its template yet", wanted);
+}
+
+yyjson_mut_val *claim_allocation(yyjson_mut_val *allocations, const char *entry)
+{
+    yyjson_mut_val *one;
+    size_t i, max;
+
+    yyjson_mut_arr_foreach(allocations, i, max, one)
+    {
+        if (strcmp(document_text(one, "name"), entry) == 0)
+            return yyjson_mut_obj_get(one, "allocation");
+    }
+    return NULL;
+}
+
+/* The place of our finalizer in the list; its length when it is not there. */
+static size_t finalizer_at(yyjson_mut_val *list)
+{
+    yyjson_mut_val *one;
+    size_t i, max;
+
+    yyjson_mut_arr_foreach(list, i, max, one)
+    {
+        if (yyjson_mut_equals_str(one, FINALIZER_CLAIM))
+            return i;
+    }
+    return yyjson_mut_arr_size(list);
+}
+
+static yyjson_mut_val *finalizers_of(yyjson_mut_doc *claim)
+{
+    return document_list(claim, document_member(claim, yyjson_mut_doc_get_root(claim), "metadata"), "finalizers");
+}
+
+bool claim_protect(yyjson_mut_doc *claim)
+{
+    yyjson_mut_val *list = finalizers_of(claim);
+
+    if (finalizer_at(list) < yyjson_mut_arr_size(list))
+        return false;
+    (void)yyjson_mut_arr_add_str(claim, list, FINALIZER_CLAIM);
+    return true;
+}
+
+bool claim_unprotect(yyjson_mut_doc *claim)
+{
+    yyjson_mut_val *list = finalizers_of(claim);
+    size_t at = finalizer_at(list);
+
+    if (at == yyjson_mut_arr_size(list))
+        return false;
+    (void)yyjson_mut_arr_remove(list, at);
+    return true;
+}
+
+/* The place of the pod's entry in reservedFor; its length when it is not there. */
+static size_t reserved_at(yyjson_mut_val *list, const char *uid)
+{
+    yyjson_mut_val *one;
+    size_t i, max;
+
+    yyjson_mut_arr_foreach(list, i, max, one)
+    {
+        if (strcmp(document_text(one, "uid"), uid) == 0)
+            return i;
+    }
+    return yyjson_mut_arr_size(list);
+}
+
+int claim_reserve(yyjson_mut_doc *claim, const char *pod, const char *uid, yyjson_mut_val *allocation,
+                  bool *ret_is_allocated, struct err *err)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(claim);
+    yyjson_mut_val *meta = document_member(claim, root, "metadata");
+    yyjson_mut_val *status = document_member(claim, root, "status");
+    yyjson_mut_val *list = document_list(claim, status, "reservedFor");
+    const char *name = document_text(meta, "name");
+    bool has_changed = false;
+
+    if (document_text(meta, "deletionTimestamp")[0])
+        return err_set(err, -ESTALE, "resource claim %s is being deleted", name);
+    if (!yyjson_mut_is_obj(yyjson_mut_obj_get(status, "allocation"))) {
+        if (!allocation)
+            return err_set(err, -EINVAL, "resource claim %s has no devices, and the request names none for it", name);
+        document_set_value(claim, status, "allocation", yyjson_mut_val_mut_copy(claim, allocation));
+        *ret_is_allocated = has_changed = true;
+    }
+    if (reserved_at(list, uid) < yyjson_mut_arr_size(list))
+        return has_changed;
+    if (yyjson_mut_arr_size(list) >= RESERVED_MAX)
+        return err_set(err, -ENOSPC, "resource claim %s is used by %d pods already", name, RESERVED_MAX);
+    yyjson_mut_val *entry = yyjson_mut_arr_add_obj(claim, list);
+
+    document_set(claim, entry, "resource", "pods");
+    document_set(claim, entry, "name", pod);
+    document_set(claim, entry, "uid", uid);
+    return 1;
+}
+
+bool claim_release(yyjson_mut_doc *claim, const char *uid, bool is_ours)
+{
+    yyjson_mut_val *status = document_member(claim, yyjson_mut_doc_get_root(claim), "status");
+    yyjson_mut_val *list = document_list(claim, status, "reservedFor");
+    size_t at = reserved_at(list, uid);
+    bool has_changed = at < yyjson_mut_arr_size(list);
+
+    if (has_changed)
+        (void)yyjson_mut_arr_remove(list, at);
+    if (is_ours && yyjson_mut_arr_size(list) == 0 && yyjson_mut_obj_remove_key(status, "allocation"))
+        has_changed = true;
+    return has_changed;
+}
+
+yyjson_mut_doc *claim_new_extended(const char *namespace, const char *pod, const char *uid, yyjson_mut_val *requests)
+{
+    char name[EXTENDED_NAME_MAX];
+    yyjson_mut_doc *doc =
+        document_object("resource.k8s.io/v1", "ResourceClaim", namespace, extended_claim_name(pod, uid, name));
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *devices = document_member(doc, document_member(doc, root, "spec"), "devices");
+    yyjson_mut_val *meta = document_member(doc, root, "metadata");
+
+    document_own(doc, pod, uid, true);
+    (void)claim_protect(doc);
+    document_set(doc, document_member(doc, meta, "annotations"), KEY_EXTENDED_CLAIM, "true");
+    if (requests)
+        document_set_value(doc, devices, "requests", yyjson_mut_val_mut_copy(doc, requests));
+    return doc;
+}
+
+yyjson_mut_doc *claim_pod_status(const char *uid, const char *claim, yyjson_mut_val *mappings)
+{
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = document_new(&root);
+    yyjson_mut_val *status = document_member(doc, root, "status");
+
+    document_set(doc, document_member(doc, root, "metadata"), "uid", uid);
+    if (!claim) {
+        document_set(doc, status, "extendedResourceClaimStatus", NULL);
+        return doc;
+    }
+    yyjson_mut_val *named = document_member(doc, status, "extendedResourceClaimStatus");
+
+    document_set(doc, named, "resourceClaimName", claim);
+    if (mappings)
+        document_set_value(doc, named, "requestMappings", yyjson_mut_val_mut_copy(doc, mappings));
+    return doc;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The BindRequests: which there are, which of them are due, and how many may be under way at once. */
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/meta.h"
+#include "services/binder/binder_internal.h"
+
+static uint64_t hash_name(const char *namespace, const char *name)
+{
+    return XXH3_64bits_withSeed(name, strlen(name), XXH3_64bits(namespace, strlen(namespace)));
+}
+
+static struct item *first_of(const struct items *items, uint64_t hash)
+{
+    uint64_t value = 0;
+
+    return map64_get(&items->by_name, hash, &value) ? (struct item *)(uintptr_t)value : NULL;
+}
+
+static struct item *find(const struct items *items, const char *namespace, const char *name)
+{
+    struct item *item = first_of(items, hash_name(namespace, name));
+
+    while (item && (item->is_gone || strcmp(item->request->name, name) != 0 ||
+                    strcmp(item->request->namespace, namespace) != 0))
+        item = item->same;
+    return item;
+}
+
+/* Counts the groups of an active request; two that share a hash are both kept a little longer. */
+static void count_groups(struct items *items, const struct request *request, bool is_more)
+{
+    if (request->phase != REQUEST_ACTIVE)
+        return;
+    vec_foreach (&request->groups, group) {
+        uint64_t hash = XXH3_64bits(*group, strlen(*group));
+        uint64_t count = 0;
+
+        (void)map64_get(&items->wanted, hash, &count);
+        BUG_ON(!is_more && count == 0);
+        count = is_more ? count + 1 : count - 1;
+        if (count)
+            map64_put(&items->wanted, hash, count);
+        else
+            (void)map64_remove(&items->wanted, hash);
+    }
+}
+
+bool binder_wants_group(const struct binder *binder, const char *id)
+{
+    return map64_get(&binder->items.wanted, XXH3_64bits(id, strlen(id)), NULL);
+}
+
+static void unqueue(struct items *items, struct item *item)
+{
+    *(item->prev ? &item->prev->next : &items->first) = item->next;
+    *(item->next ? &item->next->prev : &items->last) = item->prev;
+    item->prev = item->next = NULL;
+    items->due--;
+}
+
+static void set_state(struct item *item, enum item_state state)
+{
+    struct items *items = &item->binder->items;
+
+    if (item->state == ITEM_DUE)
+        unqueue(items, item);
+    if (item->state == ITEM_RESTING)
+        loop_timer_stop(&item->timer);
+    items->running -= item->state == ITEM_RUNNING;
+    items->running += state == ITEM_RUNNING;
+    item->state = state;
+    if (state != ITEM_DUE)
+        return;
+    item->prev = items->last;
+    *(items->last ? &items->last->next : &items->first) = item;
+    items->last = item;
+    items->due++;
+    loop_task_queue(&item->binder->pump);
+}
+
+static void item_free(struct item *item)
+{
+    loop_timer_done(&item->timer);
+    request_free(item->request);
+    free(item);
+}
+
+void items_init(struct items *items)
+{
+    *items = (struct items){0};
+    map64_init(&items->by_name);
+    map64_init(&items->wanted);
+}
+
+void items_done(struct items *items)
+{
+    uint64_t key, value;
+
+    for (size_t cursor = 0; map64_next(&items->by_name, &cursor, &key, &value);)
+        for (struct item *item = (struct item *)(uintptr_t)value, *same; item; item = same) {
+            same = item->same;
+            job_free(item->job);
+            item_free(item);
+        }
+    map64_done(&items->by_name);
+    map64_done(&items->wanted);
+}
+
+static void item_remove(struct items *items, struct item *item)
+{
+    uint64_t hash = hash_name(item->request->namespace, item->request->name);
+    struct item *first = first_of(items, hash);
+    struct item **at = &first;
+
+    while (*at != item)
+        at = &(*at)->same;
+    *at = item->same;
+    if (first)
+        map64_put(&items->by_name, hash, (uintptr_t)first);
+    else
+        (void)map64_remove(&items->by_name, hash);
+    items->len--;
+}
+
+static void on_rested(void *arg)
+{
+    set_state(arg, ITEM_DUE);
+}
+
+static void rest(struct item *item, nsec_t time)
+{
+    if (!item->timer.handle)
+        loop_timer_init(&item->timer, item->binder->loop, on_rested, item);
+    set_state(item, ITEM_RESTING);
+    loop_timer_start(&item->timer, time);
+}
+
+/* What a request that was seen asks for. */
+static void consider(struct item *item)
+{
+    nsec_t wait = request_retry_after(item->request);
+
+    if (item->request->phase == REQUEST_ACTIVE)
+        set_state(item, ITEM_DUE);
+    else if (wait > 0)
+        rest(item, wait);
+    else
+        set_state(item, ITEM_IDLE);
+}
+
+static void item_add(struct binder *binder, struct request *request)
+{
+    struct item *item = xcalloc(1, sizeof *item);
+    uint64_t hash = hash_name(request->namespace, request->name);
+
+    *item = (struct item){.binder = binder, .request = request, .same = first_of(&binder->items, hash)};
+    map64_put(&binder->items.by_name, hash, (uintptr_t)item);
+    binder->items.len++;
+    count_groups(&binder->items, request, true);
+    consider(item);
+}
+
+void binder_request_seen(struct binder *binder, yyjson_val *object)
+{
+    struct request *request = request_new(object);
+    bool is_going = kube_text(object, "metadata", "deletionTimestamp")[0];
+
+    if (!request)
+        return;
+    struct item *item = find(&binder->items, request->namespace, request->name);
+    if (is_going) {
+        request_free(request);
+        return;
+    }
+    if (!item) {
+        item_add(binder, request);
+        return;
+    }
+    /* A running job has the newer view, and its spec does not change. */
+    if (item->state == ITEM_RUNNING || request->version <= item->request->version) {
+        request_free(request);
+        return;
+    }
+    count_groups(&binder->items, item->request, false);
+    request_free(item->request);
+    item->request = request;
+    count_groups(&binder->items, request, true);
+    if (item->state != ITEM_RESTING || request->phase != REQUEST_FAILED)
+        consider(item);
+}
+
+void binder_request_gone(struct binder *binder, const char *namespace, const char *name)
+{
+    struct item *item = find(&binder->items, namespace, name);
+
+    if (!item)
+        return;
+    count_groups(&binder->items, item->request, false);
+    item->is_gone = true;
+    if (request_is_fraction(item->request))
+        vec_foreach (&item->request->groups, group)
+            binder_sync_group(binder, *group);
+    /* A job that is under way finds out at its next step. */
+    if (item->state == ITEM_RUNNING)
+        return;
+    set_state(item, ITEM_IDLE);
+    item_remove(&binder->items, item);
+    item_free(item);
+}
+
+void item_set_phase(struct item *item, enum request_phase phase, int64_t failed_attempts, uint64_t version)
+{
+    struct request *request = item->request;
+
+    if (!item->is_gone)
+        count_groups(&item->binder->items, request, false);
+    request->phase = phase;
+    request->failed_attempts = failed_attempts;
+    request->version = MAX(request->version, version);
+    if (phase == REQUEST_SUCCEEDED) {
+        yyjson_mut_doc_free(request->plan);
+        request->plan = NULL;
+    }
+    if (!item->is_gone)
+        count_groups(&item->binder->items, request, true);
+}
+
+void item_ended(struct item *item, nsec_t time)
+{
+    struct binder *binder = item->binder;
+
+    item->job = NULL;
+    if (item->is_gone) {
+        set_state(item, ITEM_IDLE);
+        item_remove(&binder->items, item);
+        item_free(item);
+    } else if (time > 0) {
+        rest(item, time);
+    } else {
+        set_state(item, ITEM_IDLE);
+    }
+    loop_task_queue(&binder->pump);
+}
+
+void binder_pump(void *arg)
+{
+    struct binder *binder = arg;
+    struct items *items = &binder->items;
+
+    binder_check_stopped(binder);
+    if (!binder->is_ready || binder->is_stopping)
+        return;
+    while (items->first && items->running < (size_t)binder->flags->reconciles_max) {
+        struct item *item = items->first;
+
+        set_state(item, ITEM_RUNNING);
+        job_start(item);
+    }
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * One attempt at a request: a row of steps, each of which waits for the server. Every step may have been done before, by
+ * an attempt that did not live to see its end, and then finds that it has nothing to do.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/list.h"
+#include "kube/meta.h"
+#include "kube/modify.h"
+#include "kube/resource.h"
+#include "kube/verbs.h"
+#include "objects/keys.h"
+#include "services/binder/binder_internal.h"
+#include "services/binder/document.h"
+#include "services/binder/write.h"
+#include "text/json.h"
+
+enum { BIND_TRIES = 8 };
+
+const struct plugin *plugin_find(enum binder_plugin plugin)
+{
+    static const struct plugin *const plugins[] = {
+        [PLUGIN_VOLUMES] = &plugin_volumes,
+        [PLUGIN_CLAIMS] = &plugin_claims,
+        [PLUGIN_SHARING] = &plugin_sharing,
+        [PLUGIN_HAMI] = &plugin_hami,
+    };
+    _Static_assert(ARRAY_LEN(plugins) == _BINDER_PLUGIN_MAX, "every plugin has its functions");
+
+    return plugins[plugin];
+}
+
+yyjson_val *job_pod(const struct job *job)
+{
+    return yyjson_doc_get_root(job->pod);
+}
+
+void job_set_stuck(struct job *job, bool is_stuck)
+{
+    if (job->is_stuck == is_stuck)
+        return;
+    job->is_stuck = is_stuck;
+    job->binder->items.stuck += is_stuck ? 1 : -1ULL;
+}
+
+void job_wait(struct job *job, nsec_t time, loop_fn fn)
+{
+    if (!job->timer.handle)
+        loop_timer_init(&job->timer, job->binder->loop, fn, job);
+    job->timer.fn = fn;
+    loop_timer_start(&job->timer, time);
+}
+
+void job_write(struct job *job, enum kube_verb verb, enum kube_known resource, const char *namespace, const char *name,
+               const char *subresource, yyjson_mut_doc *body, kube_done_fn on_done)
+{
+    job->attempt = attempt_start(&job->binder->attempts, &(struct attempt_request){
+                                                             .verb = verb,
+                                                             .resource = kube_known(resource),
+                                                             .namespace = namespace,
+                                                             .name = name,
+                                                             .subresource = subresource,
+                                                             .body = body,
+                                                             .on_done = on_done,
+                                                             .arg = job,
+                                                         });
+    yyjson_mut_doc_free(body);
+}
+
+void job_read(struct job *job, enum kube_known resource, const char *namespace, const char *name, kube_done_fn on_done)
+{
+    job->call = kube_send(job->binder->client, &(struct kube_request){
+                                                   .verb = KUBE_GET,
+                                                   .resource = kube_known(resource),
+                                                   .namespace = namespace,
+                                                   .name = name,
+                                                   .on_done = on_done,
+                                                   .arg = job,
+                                               });
+}
+
+/* The pod: what is known of it is enough for most. */
+
+static bool needs_whole_pod(const struct job *job, const struct roster_pod *pod)
+{
+    const struct request *request = job->request;
+
+    return !pod || pod->node[0] || pod->has_more || request_is_fraction(request) ||
+           request_plan(request, "extendedResourceClaimAllocation") ||
+           (request->pod_uid[0] && strcmp(request->pod_uid, pod->uid) != 0);
+}
+
+static void on_pod(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    const struct request *request = job->request;
+    struct err err = answer->err;
+
+    job->call = NULL;
+    job->is_stale = answer->status == 404;
+    if (err.code < 0 || json_parse(answer->body, answer->body_len, "pod", &job->pod, &err) < 0) {
+        job_fail(job, &err);
+        return;
+    }
+    const char *uid = kube_text(job_pod(job), "metadata", "uid");
+
+    if (request->pod_uid[0] && strcmp(uid, request->pod_uid) != 0) {
+        job->is_stale = true;
+        (void)err_set(&err, -ESTALE, "pod %s/%s is not the one that was meant, but another of its name",
+                      request->namespace, request->pod);
+        job_fail(job, &err);
+        return;
+    }
+    free(job->pod_uid);
+    job->pod_uid = xstrdup(uid);
+    job->pod_bound = condition_hash(job_pod(job));
+    if (kube_text(job_pod(job), "spec", "nodeName")[0]) {
+        job->pod_node = xstrdup(kube_text(job_pod(job), "spec", "nodeName"));
+        job_finish(job);
+        return;
+    }
+    job_next(job);
+}
+
+static void step_pod(struct job *job)
+{
+    const struct request *request = job->request;
+    const struct roster_pod *pod = roster_find(&job->binder->roster, request->namespace, request->pod);
+
+    if (needs_whole_pod(job, pod)) {
+        job_read(job, KUBE_PODS, request->namespace, request->pod, on_pod);
+        return;
+    }
+    free(job->pod_uid);
+    job->pod_uid = xstrdup(pod->uid);
+    job->pod_bound = pod->bound;
+    job_next(job);
+}
+
+/* The node: one that we have not heard of may be new. */
+
+static void on_node(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->call = NULL;
+    if (answer->err.code < 0)
+        job_fail(job, &answer->err);
+    else
+        job_next(job);
+}
+
+static void step_node(struct job *job)
+{
+    struct err err = {0};
+
+    if (binder_node(job->binder, job->request->node)) {
+        job_next(job);
+    } else if (!job->request->node[0]) {
+        (void)err_set(&err, -EINVAL, "the request names no node");
+        job_fail(job, &err);
+    } else {
+        job_read(job, KUBE_NODES, NULL, job->request->node, on_node);
+    }
+}
+
+/* Shared GPUs. */
+
+static void step_sync(struct job *job)
+{
+    binder_sync_node(job->binder, job->request->node);
+    job_next(job);
+}
+
+static void on_seated(void *arg)
+{
+    struct job *job = arg;
+
+    if (job->err.code < 0) {
+        struct err err = job->err;
+
+        job->err.code = 0;
+        job_fail(job, &err);
+        return;
+    }
+    job_next(job);
+}
+
+static void on_seat(void *arg, size_t index, const char *gpu, const struct err *err)
+{
+    struct job *job = arg;
+
+    if (gpu)
+        job->gpus[index] = xstrdup(gpu);
+    else if (job->err.code == 0)
+        job->err = *err;
+    if (--job->seats_open > 0)
+        return;
+    job_set_stuck(job, false);
+    job_wait(job, 0, on_seated);
+}
+
+static void step_reserve(struct job *job)
+{
+    const struct request *request = job->request;
+
+    if (!request_is_fraction(request)) {
+        job_next(job);
+        return;
+    }
+    job_set_stuck(job, true);
+    job->gpus = xcalloc(request->groups.len, sizeof(char *));
+    job->seats_open = request->groups.len;
+    for (uint32_t i = 0; i < request->groups.len; i++)
+        binder_reserve(job->binder, request->node, request->groups.items[i],
+                       yyjson_obj_get(yyjson_obj_get(job_pod(job), "spec"), "tolerations"), on_seat, job, i);
+}
+
+static void on_labelled(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    struct err err = answer->err;
+    yyjson_val *pod = NULL;
+
+    job->attempt = NULL;
+    if (err.code < 0 || kube_answer_object(answer, &pod, &err) < 0) {
+        job_fail(job, &err);
+        return;
+    }
+    binder_pod_seen(job->binder, pod);
+    job_next(job);
+}
+
+static bool has_labels(const struct job *job)
+{
+    const struct roster_pod *pod = roster_find(&job->binder->roster, job->request->namespace, job->request->pod);
+
+    if (!pod || strcmp(pod->uid, job->pod_uid) != 0 || pod->group_count != job->request->groups.len)
+        return false;
+    for (uint32_t i = 0; i < pod->group_count; i++)
+        if (!request_has_group(job->request, pod->groups[i]->id))
+            return false;
+    return true;
+}
+
+static void step_label(struct job *job)
+{
+    const struct request *request = job->request;
+
+    if (!request_is_fraction(request)) {
+        job_next(job);
+        return;
+    }
+    job->is_labelled = true;
+    if (has_labels(job)) {
+        job_next(job);
+        return;
+    }
+    job_write(job, KUBE_PATCH_MERGE, KUBE_PODS, request->namespace, request->pod, NULL,
+              write_labels(job->pod_uid, &request->groups, true), on_labelled);
+}
+
+/* The bind itself. */
+
+static void step_bind(struct job *job);
+
+static void bind_again(void *arg)
+{
+    step_bind(arg);
+}
+
+static void on_bound(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->bind = NULL;
+    /* Somebody changed the pod at that moment; it has no node yet. */
+    if (answer->err.code == -EAGAIN && ++job->tries < BIND_TRIES) {
+        job_wait(job, (20 << job->tries) * NSEC_PER_MSEC, bind_again);
+        return;
+    }
+    if (answer->err.code < 0) {
+        job_fail(job, &answer->err);
+        return;
+    }
+    job->pod_node = xstrdup(job->request->node);
+    job_next(job);
+}
+
+static void step_bind(struct job *job)
+{
+    const struct request *request = job->request;
+    yyjson_mut_val *zones = request_plan(request, "predictedNUMAZones");
+    _cleanup_(freep) char *text = zones ? yyjson_mut_val_write(zones, 0, NULL) : NULL;
+    /* They come with the bind, so that neither is there without the other. */
+    const char *annotations[] = {KEY_RECEIVED_TYPE, request->type, text ? KEY_NUMA_PREDICTED : NULL, text, NULL};
+
+    job->is_asked = true;
+    job->bind = kube_bind_start(job->binder->client, &(struct kube_bind_request){
+                                                         .namespace = request->namespace,
+                                                         .pod = request->pod,
+                                                         .uid = job->pod_uid,
+                                                         .node = request->node,
+                                                         .annotations = annotations,
+                                                         .on_done = on_bound,
+                                                         .arg = job,
+                                                     });
+}
+
+static void (*const first_steps[])(struct job *) = {step_pod, step_node, step_sync, step_reserve, step_label};
+enum { FIRST_STEPS = ARRAY_LEN(first_steps) };
+
+void job_next(struct job *job)
+{
+    const struct plugin_options *plugins = &job->binder->plugins;
+    struct err err = {0};
+    size_t step = job->step++;
+
+    if (job->item->is_gone && !job->pod_node) {
+        (void)err_set(&err, -ECANCELED, "the request has been withdrawn");
+        job_fail(job, &err);
+    } else if (step < FIRST_STEPS) {
+        first_steps[step](job);
+    } else if (step < FIRST_STEPS + plugins->count) {
+        const struct plugin *plugin = plugin_find(plugins->order[step - FIRST_STEPS]);
+
+        if (plugin->is_needed(job))
+            plugin->prepare(job);
+        else
+            job_next(job);
+    } else if (step == FIRST_STEPS + plugins->count) {
+        step_bind(job);
+    } else {
+        job_finish(job);
+    }
+}
+
+void job_fail(struct job *job, const struct err *err)
+{
+    size_t at = job->step - 1;
+
+    job->err = *err;
+    if (job->err.code >= 0)
+        job->err.code = -EIO;
+    if (at >= FIRST_STEPS && at - FIRST_STEPS < job->binder->plugins.count)
+        (void)err_wrap(&job->err, job->err.code, "plugin %s failed in PreBind",
+                       binder_plugin_name(job->binder->plugins.order[at - FIRST_STEPS]));
+    job_set_stuck(job, false);
+    job_roll_back(job);
+}
+
+static void on_corrupt_deleted(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    struct item *item = job->item;
+
+    job->attempt = NULL;
+    if (answer->err.code < 0 && answer->status != 404)
+        log_warn(job->binder->log, "request cannot be deleted", log_str("namespace", job->request->namespace),
+                 log_str("request", job->request->name), log_error(&answer->err));
+    job_free(job);
+    item_ended(item, 0);
+}
+
+void job_start(struct item *item)
+{
+    struct job *job = xcalloc(1, sizeof *job);
+    const struct request *request = item->request;
+
+    *job = (struct job){
+        .binder = item->binder,
+        .item = item,
+        .request = request,
+        .pod_uid = xstrdup(""),
+        .started = nsec_now_monotonic(),
+    };
+    item->job = job;
+    if (request_is_corrupt(request)) {
+        log_warn(job->binder->log, "request for a part of a GPU names no GPU group, and is deleted",
+                 log_str("namespace", request->namespace), log_str("request", request->name));
+        job->attempt = attempt_delete(&job->binder->attempts, kube_known(KUBE_BIND_REQUESTS), request->namespace,
+                                      request->name, request->uid, true, on_corrupt_deleted, job);
+        return;
+    }
+    job_next(job);
+}
+
+void job_free(struct job *job)
+{
+    if (!job)
+        return;
+    job_set_stuck(job, false);
+    for (enum binder_plugin plugin = 0; plugin < _BINDER_PLUGIN_MAX; plugin++)
+        if (plugin_find(plugin)->drop)
+            plugin_find(plugin)->drop(job);
+    kube_cancel(job->call);
+    kube_bind_cancel(job->bind);
+    kube_modify_cancel(job->modify);
+    if (job->list)
+        kube_list_cancel(job->list);
+    attempt_cancel(job->attempt);
+    loop_timer_done(&job->timer);
+    for (uint32_t i = 0; job->gpus && i < job->request->groups.len; i++)
+        free(job->gpus[i]);
+    free(job->gpus);
+    free(job->pod_uid);
+    free(job->pod_node);
+    yyjson_doc_free(job->pod);
+    free(job);
+}

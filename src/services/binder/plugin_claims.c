@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * dynamicresources: writes into the pod's claims which devices they have got and that the pod uses them, and makes a
+ * claim for extended resources that are made of devices.
+ *
+ * A claim with devices is protected from being deleted, as Kubernetes' own scheduler does; its controller takes devices
+ * and protection away again when nobody uses the claim.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "kube/meta.h"
+#include "kube/modify.h"
+#include "kube/resource.h"
+#include "services/binder/binder_internal.h"
+#include "services/binder/claim.h"
+#include "services/binder/document.h"
+
+struct one_claim {
+    char *name;
+    yyjson_mut_val *allocation;  // of the request's plan; NULL: none
+    bool is_extended;            // made by us, for extended resources
+    bool is_ours;                // the devices are
+};
+
+struct claim_work {
+    VEC(struct one_claim) claims;
+    uint32_t at;
+    struct err err;
+};
+
+static yyjson_mut_val *extended_plan(const struct job *job)
+{
+    return request_plan(job->request, "extendedResourceClaimAllocation");
+}
+
+static bool has_claims(const struct job *job)
+{
+    return job->pod && (yyjson_arr_size(yyjson_obj_get(yyjson_obj_get(job_pod(job), "spec"), "resourceClaims")) > 0 ||
+                        extended_plan(job));
+}
+
+static void drop(struct job *job)
+{
+    if (!job->claims)
+        return;
+    vec_foreach (&job->claims->claims, claim)
+        free(claim->name);
+    vec_done(&job->claims->claims);
+    free(job->claims);
+    job->claims = NULL;
+}
+
+static struct one_claim *claim_at(const struct job *job)
+{
+    return &job->claims->claims.items[job->claims->at];
+}
+
+/* All claims of the pod. */
+static int find_claims(struct job *job, struct err *err)
+{
+    yyjson_val *entries = yyjson_obj_get(yyjson_obj_get(job_pod(job), "spec"), "resourceClaims");
+    yyjson_mut_val *allocations = request_plan(job->request, "resourceClaimAllocations");
+    yyjson_val *entry;
+    size_t i, max;
+
+    if (job->claims)
+        return 0;
+    job->claims = xcalloc(1, sizeof *job->claims);
+    yyjson_arr_foreach(entries, i, max, entry)
+    {
+        const char *name = NULL;
+        int r = claim_name(job_pod(job), entry, &name, err);
+
+        if (r < 0)
+            return r;
+        if (name)
+            vec_push(&job->claims->claims,
+                     (struct one_claim){.name = xstrdup(name),
+                                        .allocation = claim_allocation(allocations, kube_text(entry, "name"))});
+    }
+    if (extended_plan(job)) {
+        char name[EXTENDED_NAME_MAX];
+
+        (void)extended_claim_name(job->request->pod, job->pod_uid, name);
+        vec_push(&job->claims->claims,
+                 (struct one_claim){.name = xstrdup(name),
+                                    .allocation = yyjson_mut_obj_get(extended_plan(job), "allocation"),
+                                    .is_extended = true});
+    }
+    return 0;
+}
+
+static void modify(struct job *job, const char *subresource, yyjson_val *object, kube_modify_fn change,
+                   kube_done_fn on_done)
+{
+    job->modify = kube_modify_start(job->binder->client, &(struct kube_modify_request){
+                                                             .resource = kube_known(KUBE_RESOURCE_CLAIMS),
+                                                             .namespace = job->request->namespace,
+                                                             .name = claim_at(job)->name,
+                                                             .subresource = subresource,
+                                                             .object = object,
+                                                             .change = change,
+                                                             .on_done = on_done,
+                                                             .arg = job,
+                                                         });
+}
+
+static void prepare_claim(struct job *job);
+
+static void next_claim(struct job *job)
+{
+    job->claims->at++;
+    prepare_claim(job);
+}
+
+static void on_named(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->attempt = NULL;
+    if (answer->err.code < 0)
+        job_fail(job, &answer->err);
+    else
+        next_claim(job);
+}
+
+static int reserve(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
+{
+    struct job *job = arg;
+    struct one_claim *claim = claim_at(job);
+
+    (void)object;
+    return claim_reserve(doc, job->request->pod, job->pod_uid, claim->allocation, &claim->is_ours, err);
+}
+
+static void on_reserved(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    const struct request *request = job->request;
+
+    job->modify = NULL;
+    if (answer->err.code < 0)
+        job_fail(job, &answer->err);
+    else if (claim_at(job)->is_extended)
+        job_write(job, KUBE_PATCH_MERGE, KUBE_PODS, request->namespace, request->pod, "status",
+                  claim_pod_status(job->pod_uid, claim_at(job)->name,
+                                   yyjson_mut_obj_get(extended_plan(job), "containerMappings")),
+                  on_named);
+    else
+        next_claim(job);
+}
+
+static int protect(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
+{
+    (void)arg;
+    (void)object;
+    (void)err;
+    return claim_protect(doc);
+}
+
+static void on_protected(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    struct err err = answer->err;
+    yyjson_val *object = NULL;
+
+    job->modify = NULL;
+    if (err.code < 0 || kube_answer_object(answer, &object, &err) < 0) {
+        job_fail(job, &err);
+        return;
+    }
+    modify(job, "status", object, reserve, on_reserved);
+}
+
+static void on_created(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->attempt = NULL;
+    if (answer->err.code < 0 && answer->status != 409)
+        job_fail(job, &answer->err);
+    else
+        modify(job, NULL, NULL, protect, on_protected);
+}
+
+static void prepare_claim(struct job *job)
+{
+    const struct request *request = job->request;
+
+    if (job->claims->at == job->claims->claims.len) {
+        job_next(job);
+    } else if (claim_at(job)->is_extended) {
+        job_write(job, KUBE_CREATE, KUBE_RESOURCE_CLAIMS, request->namespace, NULL, NULL,
+                  claim_new_extended(request->namespace, request->pod, job->pod_uid,
+                                     yyjson_mut_obj_get(extended_plan(job), "deviceRequests")),
+                  on_created);
+    } else {
+        modify(job, NULL, NULL, protect, on_protected);
+    }
+}
+
+static void prepare(struct job *job)
+{
+    struct err err = {0};
+
+    if (find_claims(job, &err) < 0) {
+        job_fail(job, &err);
+        return;
+    }
+    job->claims->at = 0;
+    prepare_claim(job);
+}
+
+/* Back to where it was. Of extended resources nothing is left. */
+
+static void undo_claim(struct job *job);
+
+static void undo_next(struct job *job, const struct kube_answer *answer)
+{
+    if (answer->err.code < 0 && answer->status != 404)
+        job->claims->err = answer->err;
+    job->claims->at++;
+    undo_claim(job);
+}
+
+static void on_unnamed(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->attempt = NULL;
+    undo_next(job, answer);
+}
+
+static void on_deleted(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    const struct request *request = job->request;
+
+    job->attempt = NULL;
+    if (answer->err.code < 0 && answer->status != 404)
+        job->claims->err = answer->err;
+    job_write(job, KUBE_PATCH_MERGE, KUBE_PODS, request->namespace, request->pod, "status",
+              claim_pod_status(job->pod_uid, NULL, NULL), on_unnamed);
+}
+
+static int unprotect(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
+{
+    (void)arg;
+    (void)object;
+    (void)err;
+    return claim_unprotect(doc);
+}
+
+static void on_unprotected(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->modify = NULL;
+    if (answer->status == 404) {
+        undo_next(job, answer);
+        return;
+    }
+    job->attempt = attempt_delete(&job->binder->attempts, kube_known(KUBE_RESOURCE_CLAIMS), job->request->namespace,
+                                  claim_at(job)->name, NULL, true, on_deleted, job);
+}
+
+static int release(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
+{
+    struct job *job = arg;
+    struct one_claim *claim = claim_at(job);
+
+    (void)object;
+    (void)err;
+    return claim_release(doc, job->pod_uid, claim->is_ours || claim->is_extended);
+}
+
+static void on_undone(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->modify = NULL;
+    if (answer->err.code == 0 && claim_at(job)->is_extended)
+        modify(job, NULL, NULL, unprotect, on_unprotected);
+    else
+        undo_next(job, answer);
+}
+
+static void undo_claim(struct job *job)
+{
+    if (job->claims->at == job->claims->claims.len)
+        job_undone(job, &job->claims->err);
+    else
+        modify(job, "status", NULL, release, on_undone);
+}
+
+static void undo(struct job *job)
+{
+    if (find_claims(job, NULL) < 0 && job->claims->claims.len == 0) {
+        job_undone(job, NULL);
+        return;
+    }
+    job->claims->at = 0;
+    undo_claim(job);
+}
+
+const struct plugin plugin_claims = {.is_needed = has_claims, .prepare = prepare, .undo = undo, .drop = drop};
