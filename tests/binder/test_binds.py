@@ -1,0 +1,221 @@
+"""Requests that can be carried out."""
+
+import json
+
+import world
+from suite import Suite, expect, expect_in
+from world import CLAIMS, MAPS, PODS, REQUESTS, fraction_pod, gpu_of, pod
+
+SUITE = Suite()
+NODE = "node-00000"
+
+
+@SUITE.test("the binder starts, and a pod without GPUs is bound")
+def _(here):
+    here.start()
+    here.bind(pod("cpu"), NODE, portion="0.00", count=0)
+    bound = here.wait_bound("cpu", NODE)
+    expect(bound["metadata"]["annotations"]["received-resource-type"], "Regular")
+    found = world.condition(bound, "PodBound")
+    expect((found["reason"], found["message"]), ("Bound", f"Pod bound successfully to node {NODE}"))
+    expect("reason" in here.wait_phase("cpu", "Succeeded")["status"], False)
+    here.cluster.wait_until(lambda: here.events("cpu", "Bound"), "the event")
+    event = here.events("cpu", "Bound")[0]
+    expect((event["type"], event["message"], event["source"]["component"]),
+           ("Normal", f"Pod bound successfully to node {NODE}", "binder"))
+    here.clear()
+
+
+@SUITE.test("a pod with whole GPUs is bound, with its predicted zones")
+def _(here):
+    zones = [{"zone": "node-0", "amount": {"cpu": "2", "nvidia.com/gpu": 2}}]
+    here.bind(pod("whole"), NODE, count=2, predictedNUMAZones=zones)
+    bound = here.wait_bound("whole", NODE)
+    text = bound["metadata"]["annotations"]["kai.scheduler/numa-placement-predicted"]
+    expect(json.loads(text), zones)
+    expect(here.reservations(), [])
+    here.clear()
+
+
+@SUITE.test("two pods share a GPU that one reservation pod keeps")
+def _(here):
+    for name in ("half-a", "half-b"):
+        here.bind(fraction_pod(name), NODE, "Fraction", portion="0.50", groups=["group-1"])
+    for name in ("half-a", "half-b"):
+        bound = here.wait_bound(name, NODE)
+        expect(bound["metadata"]["labels"], {"runai-gpu-group": "group-1"})
+        expect(bound["metadata"]["annotations"]["received-resource-type"], "Fraction")
+        direct = here.api.get(f"{MAPS}/{name}-shared-0-evar")
+        expect(direct["data"], {"NVIDIA_VISIBLE_DEVICES": gpu_of("group-1")})
+        expect(direct["metadata"]["ownerReferences"][0]["uid"], bound["metadata"]["uid"])
+        expect(here.api.get(f"{MAPS}/{name}-shared-0")["data"], {"GPU_PORTION": "0.50", "RUNAI_NUM_OF_GPUS": "0.50"})
+    keeper, = here.reservations()
+    spec = keeper["spec"]
+    expect(keeper["metadata"]["labels"], {"app": "kai-resource-reservation", "runai-gpu-group": "group-1"})
+    expect(keeper["metadata"]["name"], "gpu-reservation-" + world.digest(f"{NODE}/group-1"))
+    expect((spec["nodeName"], spec["containers"][0]["resources"]["limits"]), (NODE, {"nvidia.com/gpu": "1"}))
+
+    here.api.delete(f"{PODS}/half-a?gracePeriodSeconds=0")
+    here.cluster.wait_gone(f"{REQUESTS}/half-a")
+    expect(len(here.reservations()), 1)
+    here.api.delete(f"{PODS}/half-b?gracePeriodSeconds=0")
+    here.cluster.wait_until(lambda: not here.reservations(), "the GPU is given back")
+    here.clear()
+
+
+@SUITE.test("the GPU is given back when the last pod on it has ended")
+def _(here):
+    manifest = fraction_pod("short", **{"test/finish-after": "500ms"})
+    here.bind(manifest, NODE, "Fraction", portion="0.50", groups=["group-short"])
+    here.wait_bound("short", NODE)
+    here.cluster.wait_until(lambda: not here.reservations(), "the GPU is given back")
+    here.clear()
+
+
+@SUITE.test("a pod gets parts of several GPUs")
+def _(here):
+    groups = ["multi-1", "multi-2", "multi-3"]
+    manifest = fraction_pod("multi", **{"gpu-fraction-num-devices": "3"})
+    manifest["spec"]["containers"][0]["env"] = [{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": {
+        "configMapKeyRef": {"name": "multi-shared-0", "key": "NVIDIA_VISIBLE_DEVICES"}}}]
+    here.bind(manifest, NODE, "Fraction", portion="0.50", count=3, groups=groups)
+    bound = here.wait_bound("multi", NODE)
+    expect(bound["metadata"]["labels"], {f"runai-gpu-group/{group}": group for group in groups})
+    data = here.api.get(f"{MAPS}/multi-shared-0")["data"]
+    expect(data["NVIDIA_VISIBLE_DEVICES"], ",".join(map(gpu_of, groups)))
+    expect(here.api.get(f"{MAPS}/multi-shared-0-evar").get("data"), None)
+    expect(len(here.reservations()), 3)
+    here.clear()
+
+
+@SUITE.test("a pod that asks for GPU memory is bound like a fraction")
+def _(here):
+    manifest = pod("memory", {"gpu-memory": "20000", "runai/shared-gpu-configmap": "memory-shared"})
+    here.bind(manifest, NODE, "Fraction", portion="0.25", groups=["group-memory"])
+    here.wait_bound("memory", NODE)
+    expect(here.api.get(f"{MAPS}/memory-shared-0")["data"]["GPU_PORTION"], "0.25")
+    here.clear()
+
+
+@SUITE.test("ConfigMaps that are there are taken over or completed")
+def _(here):
+    here.api.create(MAPS, {"metadata": {"name": "taken-shared-0"}, "data": {"old": "1"}})
+    here.api.create(MAPS, {"metadata": {"name": "taken-shared-0-evar"}, "data": {"RUNAI-VISIBLE-DEVICES": "x"}})
+    here.bind(fraction_pod("taken"), NODE, "Fraction", portion="0.50", groups=["group-taken"])
+    here.wait_bound("taken", NODE)
+    expect(here.api.get(f"{MAPS}/taken-shared-0")["data"], {"GPU_PORTION": "0.50", "RUNAI_NUM_OF_GPUS": "0.50"})
+    expect(here.api.get(f"{MAPS}/taken-shared-0-evar")["data"], {"NVIDIA_VISIBLE_DEVICES": gpu_of("group-taken")})
+    here.clear()
+
+
+def make_class(here, name, provisioner):
+    here.api.create("/apis/storage.k8s.io/v1/storageclasses", {
+        "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": "WaitForFirstConsumer"})
+
+
+def make_claim(here, name, storage_class, size="10Gi"):
+    here.api.create("/api/v1/namespaces/default/persistentvolumeclaims", {
+        "metadata": {"name": name}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
+                                             "resources": {"requests": {"storage": size}}}})
+
+
+def make_volume(here, name, storage_class, size, node=None):
+    affinity = {"nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+        {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}} if node else {}
+    here.api.create("/api/v1/persistentvolumes", {"metadata": {"name": name}, "spec": {
+        "capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
+        "persistentVolumeReclaimPolicy": "Retain", "hostPath": {"path": "/data"}, **affinity}})
+    here.cluster.wait_for(f"/api/v1/persistentvolumes/{name}", lambda one: one["status"].get("phase") == "Available")
+
+
+def volume_pod(name, claim):
+    return pod(name, volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": claim}}])
+
+
+@SUITE.test("a claim gets the smallest volume that its node can reach")
+def _(here):
+    make_class(here, "static", "kubernetes.io/no-provisioner")
+    make_volume(here, "elsewhere", "static", "10Gi", "node-00001")
+    make_volume(here, "large", "static", "40Gi", NODE)
+    make_volume(here, "right", "static", "20Gi", NODE)
+    make_claim(here, "static-claim", "static")
+    here.bind(volume_pod("static-pod", "static-claim"), NODE)
+    here.wait_bound("static-pod", NODE, 30)
+    volume = here.api.get("/api/v1/persistentvolumes/right")
+    expect((volume["spec"]["claimRef"]["name"], volume["status"]["phase"]), ("static-claim", "Bound"))
+    here.clear()
+
+
+@SUITE.test("a provisioner is told the node, and its volume is waited for")
+def _(here):
+    make_class(here, "dynamic", "example.com/made-up")
+    make_claim(here, "dynamic-claim", "dynamic")
+    path = "/api/v1/namespaces/default/persistentvolumeclaims/dynamic-claim"
+    here.bind(volume_pod("dynamic-pod", "dynamic-claim"), NODE)
+    told = here.cluster.wait_for(path, lambda one: one["metadata"].get("annotations", {}).get(
+        "volume.kubernetes.io/selected-node") == NODE)
+    expect(here.api.get(f"{PODS}/dynamic-pod")["spec"].get("nodeName"), None)
+    here.api.create("/api/v1/persistentvolumes", {"metadata": {"name": "made"}, "spec": {
+        "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "dynamic",
+        "hostPath": {"path": "/data"}, "persistentVolumeReclaimPolicy": "Retain",
+        "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default",
+                     "name": "dynamic-claim", "uid": told["metadata"]["uid"]}}})
+    here.wait_bound("dynamic-pod", NODE, 30)
+    here.clear()
+
+
+def claim_spec():
+    return {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}}
+
+
+def allocation(device="gpu-0"):
+    return {"devices": {"results": [
+        {"request": "gpu", "driver": "gpu.example.com", "pool": NODE, "device": device}]}}
+
+
+@SUITE.test("a resource claim gets its devices, and loses them when the pod is gone")
+def _(here):
+    here.api.create(CLAIMS, {"metadata": {"name": "devices"}, "spec": claim_spec()})
+    manifest = pod("claimer", resourceClaims=[{"name": "mine", "resourceClaimName": "devices"}])
+    made = here.bind(manifest, NODE, resourceClaimAllocations=[{"name": "mine", "allocation": allocation()}])
+    here.wait_bound("claimer", NODE)
+    status = here.api.get(f"{CLAIMS}/devices")["status"]
+    expect(status["reservedFor"], [{"resource": "pods", "name": "claimer", "uid": made["metadata"]["uid"]}])
+    expect(status["allocation"]["devices"]["results"][0]["device"], "gpu-0")
+    here.clear()
+    here.cluster.wait_for(f"{CLAIMS}/devices", lambda one: not one.get("status", {}).get("allocation"))
+    here.api.delete(f"{CLAIMS}/devices")
+    here.cluster.wait_gone(f"{CLAIMS}/devices")
+
+
+@SUITE.test("extended resources that are devices get a claim of their own")
+def _(here):
+    plan = {"allocation": allocation("gpu-1"), "deviceRequests": claim_spec()["devices"]["requests"],
+            "containerMappings": [{"containerName": "main", "resourceName": "example.com/gpu", "requestName": "gpu"}]}
+    amounts = {"example.com/gpu": "1"}
+    manifest = pod("extended", containers=[
+        {"name": "main", "image": "none", "resources": {"requests": amounts, "limits": amounts}}])
+    made = here.bind(manifest, NODE, extendedResourceClaimAllocation=plan)
+    here.wait_bound("extended", NODE)
+    claim, = here.api.items(CLAIMS)
+    meta = claim["metadata"]
+    expect_in("extended-extended-resources-", meta["name"])
+    expect(meta["annotations"], {"resource.kubernetes.io/extended-resource-claim": "true"})
+    expect(meta["ownerReferences"][0]["uid"], made["metadata"]["uid"])
+    expect(claim["status"]["reservedFor"][0]["uid"], made["metadata"]["uid"])
+    here.clear()
+    here.cluster.wait_until(lambda: not here.api.items(CLAIMS), "the claim goes with the pod")
+
+
+@SUITE.test("HAMi-core's limit follows from the node and the portion")
+def _(here):
+    here.stop()
+    here.start('--plugins={"hamicore":{"enabled":true},'
+               '"gpusharing":{"enabled":true,"priority":100,"arguments":{"cdiEnabled":"true"}}}')
+    here.bind(fraction_pod("hami"), NODE, "Fraction", portion="0.50", groups=["group-hami"])
+    here.wait_bound("hami", NODE)
+    expect(here.api.get(f"{MAPS}/hami-shared-0")["data"]["CUDA_DEVICE_MEMORY_LIMIT"], "40779m")
+    expect(here.api.get(f"{MAPS}/hami-shared-0-evar")["data"]["NVIDIA_VISIBLE_DEVICES"],
+           f"k8s.device-plugin.nvidia.com/gpu={gpu_of('group-hami')}")
+    here.clear()
+    here.stop()
