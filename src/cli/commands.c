@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "services/binder/binder.h"
 #include "services/frame/service.h"
+#include "services/grouper/grouper.h"
 #include "services/reservation/reservation.h"
 #include "services/scheduler/scheduler.h"
 
@@ -149,6 +150,12 @@ static const char *const reservation_examples[] = {
     NULL,
 };
 
+static const char *const grouper_examples[] = {
+    "muster grouper --kubeconfig ~/.kube/config",
+    "muster grouper --leader-elect --qps=200 --log-json",
+    NULL,
+};
+
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 static const char *const completion_examples[] = {
@@ -258,6 +265,17 @@ const struct command commands[] = {
             "once, and those that need no work before the bind are bound straight away.\n",
         .service = &scheduler_service,
         .examples = scheduler_examples,
+        .operands = OPERANDS_NONE,
+        .run = run_service,
+    },
+    {
+        .name = "grouper",
+        .summary = "group the pods of a cluster into PodGroups, as a service",
+        .usage = "[FLAG...]",
+        .text = "Follows the pods of the scheduler and gives each the PodGroup that its owners call for. Runs until it "
+                "is told\nto stop (SIGTERM); deploy/rbac has the rights it needs.\n",
+        .service = &grouper_service,
+        .examples = grouper_examples,
         .operands = OPERANDS_NONE,
         .run = run_service,
     },

@@ -36,7 +36,8 @@ struct object {
     const char *namespace;  // "" for kinds that have none
     const char *name;
     const char *uid;
-    bool has_uid;  // it was given
+    bool has_uid;     // it was given
+    bool is_partial;  // only the metadata is here
     nsec_t created;
     uint64_t place;  // in the input
     const struct object_source *source;

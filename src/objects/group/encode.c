@@ -54,8 +54,9 @@ static yyjson_mut_val *annotations_encode(const struct grouping *g, yyjson_mut_d
     yyjson_mut_val *annotations = yyjson_mut_obj(doc);
     struct json_at meta;
     struct json_at of_owner = object_annotations(g->top, &meta);
-    const char *top = arena_printf(g->arena, "name: %s\nuid: %s\ngroup: %s\nversion: %s\nkind: %s\n", g->top->name,
-                                   g->top->uid, api_group(g->top->api_version, group),
+    const char *of_core = slash ? "" : "\"\"";
+    const char *top = arena_printf(g->arena, "name: %s\nuid: %s\ngroup: %s%s\nversion: %s\nkind: %s\n", g->top->name,
+                                   g->top->uid, api_group(g->top->api_version, group), of_core,
                                    slash ? slash + 1 : g->top->api_version, g->top->kind->kind);
 
     fill_in(doc, annotations, &of_owner);
@@ -109,6 +110,9 @@ static void spec_encode(struct grouping *g, yyjson_mut_doc *doc, yyjson_mut_val 
     add_text(doc, spec, "preemptionDelay", g->preemption_delay);
     add_text(doc, spec, "stalenessGracePeriod", g->staleness_grace);
     topology_encode(doc, spec, &g->topology);
+    /* KAI's own writers always have it, empty or not. */
+    if (!yyjson_mut_obj_get(spec, "topologyConstraint"))
+        (void)yyjson_mut_obj_add_obj(doc, spec, "topologyConstraint");
 
     yyjson_mut_val *subgroups = yyjson_mut_obj_add_arr(doc, spec, "subGroups");
     vec_foreach (&g->subgroups, draft) {

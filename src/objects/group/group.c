@@ -128,12 +128,12 @@ static bool says_skip(const struct object *object)
     return skip && strcmp(skip, "true") == 0;
 }
 
-static bool is_to_skip(const struct grouping *g)
+bool group_is_to_skip(const struct object *pod, const struct object *const *owners, size_t owner_count)
 {
-    bool skips = says_skip(g->pod);
+    bool skips = says_skip(pod);
 
-    for (size_t i = 0; i < g->owner_count; i++)
-        skips |= says_skip(g->owners[i]);
+    for (size_t i = 0; i < owner_count; i++)
+        skips |= says_skip(owners[i]);
     return skips;
 }
 
@@ -187,11 +187,18 @@ static bool has_priority_class(const struct grouping *g, const char *name)
 {
     static const char *const installed[] = {"train", "build-preemptible", "build", "inference"};
 
+    if (g->live)
+        return g->live->has_priority_class(g->live->arg, name);
     for (size_t i = 0; !g->options->is_whole && i < ARRAY_LEN(installed); i++) {
         if (strcmp(name, installed[i]) == 0)
             return true;
     }
     return object_set_find(g->objects, object_kind_of("scheduling.k8s.io", "PriorityClass"), "", name) != NULL;
+}
+
+static bool find_defaults(const struct grouping *g, const struct object *owner, struct group_defaults *ret_defaults)
+{
+    return g->live && g->live->find_defaults(g->live->arg, owner->kind->group, owner->kind->kind, ret_defaults);
 }
 
 const char *group_priority_class(const struct grouping *g, bool has_whole_chain, const char *fallback)
@@ -208,6 +215,15 @@ const char *group_priority_class(const struct grouping *g, bool has_whole_chain,
         if (name && *name && has_priority_class(g, name))
             return name;
     }
+    struct group_defaults defaults;
+    for (size_t i = has_whole_chain ? 0 : g->owner_count - 1; i < g->owner_count; i++) {
+        if (find_defaults(g, has_whole_chain ? g->owners[i] : g->top, &defaults) && defaults.priority_class &&
+            has_priority_class(g, defaults.priority_class))
+            return defaults.priority_class;
+    }
+    if (g->skipped && find_defaults(g, g->skipped, &defaults) && defaults.priority_class &&
+        has_priority_class(g, defaults.priority_class))
+        return defaults.priority_class;
     return fallback;
 }
 
@@ -271,6 +287,20 @@ static const struct choice preemptibility = {KEY_PREEMPTIBILITY, true, is_preemp
 static const struct choice preemption_delay = {KEY_PREEMPTION_DELAY, false, is_delay, "a duration such as 5m"};
 static const struct choice staleness_grace = {KEY_STALENESS_GRACE, false, is_duration, "a duration such as 5m"};
 
+/* What the cluster's administrator wants for the nearest owner that anything is said about. */
+static const char *default_preemptibility(const struct grouping *g, bool has_whole_chain)
+{
+    struct group_defaults defaults;
+
+    for (size_t i = has_whole_chain ? 0 : g->owner_count - 1; i < g->owner_count; i++) {
+        if (find_defaults(g, has_whole_chain ? g->owners[i] : g->top, &defaults) && defaults.preemptibility)
+            return defaults.preemptibility;
+    }
+    if (g->skipped && find_defaults(g, g->skipped, &defaults))
+        return defaults.preemptibility;
+    return NULL;
+}
+
 int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_priority, struct err *err)
 {
     (void)err;
@@ -279,6 +309,8 @@ int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_pr
     g->queue = queue_of(g);
     g->priority_class = group_priority_class(g, has_whole_chain, fallback_priority);
     g->preemptibility = first_valid(g, has_whole_chain, &preemptibility);
+    if (!g->preemptibility)
+        g->preemptibility = default_preemptibility(g, has_whole_chain);
     g->preemption_delay = first_valid(g, has_whole_chain, &preemption_delay);
     g->staleness_grace = first_valid(g, has_whole_chain, &staleness_grace);
     g->topology = (struct topology_constraint_spec){
@@ -381,7 +413,7 @@ int group_pod(struct object_set *set, struct object *pod, const struct object_op
     int r = walk_owners(&g, err);
     if (r < 0) {
         (void)object_wrap(pod, r, err);
-    } else if (!is_to_skip(&g)) {
+    } else if (!group_is_to_skip(pod, g.owners, g.owner_count)) {
         if (annotated && g.top == pod)
             object_notes_warn(notes, "Pod %s/%s: there is no PodGroup called %s; it has to wait", pod->namespace,
                               pod->name, annotated);

@@ -9,6 +9,7 @@
 #include "model/delta.h"
 #include "objects/fields.h"
 #include "objects/group/group.h"
+#include "objects/group/live.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
 #include "objects/object.h"
@@ -32,6 +33,7 @@ struct grouping {
     struct object_set *objects;
     const struct object_options *options;
     struct object_notes *notes;
+    struct group_live *live;  // NULL: the input is all there is
     struct arena *arena;
     const struct object *pod;
     const struct object *owners[OWNERS_MAX];  // nearest first, the top last; the pod itself when it has none
@@ -77,6 +79,19 @@ int spec_int(const struct object *object, const char *const *path, size_t path_l
 /* An annotation that has to be a whole number in a range; `fallback` when it is not there. */
 int annotation_int(const struct object *object, const char *key, int64_t min, int64_t fallback, int64_t *ret_value,
                    struct err *err);
+
+/* Rules that look into an owner: 0 when all of it is there, -EAGAIN when it has to be read first. */
+int group_need_whole(struct grouping *g, const struct object *object, struct err *err);
+
+/* An object beside the owners. Returns 0 with NULL when it is not in the input, -EAGAIN when it has to be read first. */
+int group_look_up(struct grouping *g, const char *api_version, const char *kind, const char *name,
+                  const struct object **ret_object, struct err *err);
+
+/* Pods of the pod's namespace with the label are in the set. Returns 0, or -EAGAIN when they have to be read first. */
+int group_need_pods(struct grouping *g, const char *selector, struct err *err);
+
+/* Whether a pod group of that name is there already; never in files, which hold what is new. */
+enum group_presence group_presence(const struct grouping *g, const char *name);
 
 /* The group as an object of the set, unless it is there: the first pod of a gang makes it, the others join. */
 int group_encode(struct grouping *g, struct err *err);

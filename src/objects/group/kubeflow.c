@@ -62,19 +62,21 @@ static bool is_live_launcher(const struct object *pod, const struct object *job)
 }
 
 /* A launcher that waits for the workers cannot be part of what they wait for. */
-static void leave_out_launcher(struct grouping *g, const struct json_at *specs)
+static int leave_out_launcher(struct grouping *g, const struct json_at *specs, struct err *err)
 {
     struct json_at spec = json_member(&g->top->root, "spec");
     const char *policy = json_peek_str(&spec, "launcherCreationPolicy");
     struct json_at launcher = json_member(specs, "Launcher");
 
     if (!policy || strcmp(policy, "WaitForWorkersReady") != 0)
-        return;
+        return 0;
+    TRY(group_need_pods(g, arena_printf(g->arena, KEY_JOB_NAME "=%s," KEY_JOB_ROLE "=launcher", g->top->name), err));
     for (const struct object *pod = object_set_first(g->objects, g->pod->kind); pod; pod = pod->next) {
         if (is_live_launcher(pod, g->top))
-            return;
+            return 0;
     }
     g->min_member -= (int32_t)json_peek_int(&launcher, "replicas", 1);
+    return 0;
 }
 
 int group_kubeflow(struct grouping *g, struct err *err)
@@ -85,6 +87,7 @@ int group_kubeflow(struct grouping *g, struct err *err)
     struct json_at specs = json_member(&spec, kind->specs);
     int64_t min = 0;
 
+    TRY(group_need_whole(g, g->top, err));
     TRY(group_base(g, false, "train", err));
     int r = spec_int(g->top, min_path, ARRAY_LEN(min_path), &min, err);
     if (r == 0)
@@ -92,9 +95,7 @@ int group_kubeflow(struct grouping *g, struct err *err)
     if (r < 0)
         return r;
     g->min_member = (int32_t)min;
-    if (strcmp(kind->kind, "MPIJob") == 0)
-        leave_out_launcher(g, &specs);
-    return 0;
+    return strcmp(kind->kind, "MPIJob") == 0 ? leave_out_launcher(g, &specs, err) : 0;
 }
 
 /* How a PyTorchJob's workers are cut into segments that stay close to each other. */

@@ -39,6 +39,17 @@ int group_deployment(struct grouping *g, struct err *err)
     return 0;
 }
 
+/* Older releases named the group after one of its pods; such a group is kept, and never was a gang. */
+static void keep_legacy_name(struct grouping *g, const struct object *named_after)
+{
+    const char *legacy = arena_printf(&g->objects->arena, "pg-%s-%s", named_after->name, g->top->uid);
+
+    if (g->live && g->live->searches_legacy && group_presence(g, legacy) != GROUP_ABSENT) {
+        g->name = legacy;
+        g->min_member = 1;
+    }
+}
+
 int group_job(struct grouping *g, struct err *err)
 {
     int64_t min = 1;
@@ -47,6 +58,7 @@ int group_job(struct grouping *g, struct err *err)
     if (g->top->root.val)
         TRY(annotation_int(g->top, KEY_MIN_MEMBER, 0, 1, &min, err));
     g->min_member = (int32_t)min;
+    keep_legacy_name(g, g->pod);
     return 0;
 }
 
@@ -78,6 +90,7 @@ int group_aml_job(struct grouping *g, struct err *err)
     const char *text = yyjson_get_str(count.val);
     int64_t min = 0;
 
+    TRY(group_need_whole(g, g->top, err));
     TRY(group_base(g, false, TRAIN, err));
     if (text ? !int_parse(text, 1, INT32_MAX, &min) : json_int64(&count, 1, INT32_MAX, &min, NULL) < 0)
         return json_fail(&count, err, -EINVAL, "expected a whole number of nodes above 0");
@@ -90,10 +103,13 @@ int group_runai_job(struct grouping *g, struct err *err)
 {
     const char *dash = strrchr(g->pod->name, '-');
     int len = dash ? (int)(dash - g->pod->name) : (int)strlen(g->pod->name);
+    struct json_at spec = json_member(&g->top->root, "spec");
 
+    TRY(group_need_whole(g, g->top, err));
     TRY(group_base(g, false, TRAIN, err));
     g->name =
         arena_printf(&g->objects->arena, "pg-%.*s-%s", len, g->pod->name, g->top->has_uid ? g->top->uid : "runaijob");
+    keep_legacy_name(g, json_peek_int(&spec, "parallelism", 1) > 1 ? g->pod : g->top);
     return 0;
 }
 

@@ -10,7 +10,7 @@
 #define HEAD_GROUP "headgroup"
 
 /* The cluster that was made for a RayJob or RayService: as its status says, or in the input as its child. */
-static const struct object *cluster_of(const struct grouping *g)
+static int find_cluster(struct grouping *g, const struct object **ret_cluster, struct err *err)
 {
     const struct object_kind *kind = object_kind_of("ray.io", "RayCluster");
     struct json_at status = json_member(&g->top->root, "status");
@@ -22,17 +22,18 @@ static const struct object *cluster_of(const struct grouping *g)
         json_peek_str(&pending, "rayClusterName"),
     };
 
-    if (g->top->kind == kind)
-        return g->top;
+    *ret_cluster = g->top->kind == kind ? g->top : NULL;
+    if (*ret_cluster)
+        return 0;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         if (names[i] && *names[i])
-            return object_set_find(g->objects, kind, g->top->namespace, names[i]);
+            return group_look_up(g, g->top->api_version, kind->kind, names[i], ret_cluster, err);
     }
     for (const struct object *cluster = object_set_first(g->objects, kind); cluster; cluster = cluster->next) {
         if (cluster->maker == g->top)
-            return cluster;
+            *ret_cluster = cluster;
     }
-    return NULL;
+    return 0;
 }
 
 /* A level without a topology says nothing that could be followed. */
@@ -104,10 +105,14 @@ int group_ray(struct grouping *g, struct err *err)
 {
     const char *priority_class = owner_label(g, g->top, KEY_RAY_PRIORITY_CLASS);
     const char *group = object_label(g->pod, KEY_RAY_GROUP);
-    const struct object *cluster = cluster_of(g);
+    const struct object *cluster = NULL;
     struct subgroup_draft head = {.name = HEAD_GROUP, .min_member = 1, .min_subgroup = -1};
 
+    TRY(group_need_whole(g, g->top, err));
     TRY(group_base(g, false, "train", err));
+    TRY(find_cluster(g, &cluster, err));
+    if (!cluster && g->live)
+        return err_set(err, -ENOENT, "status: names no RayCluster yet");
     if (!cluster)
         return err_set(err, -EINVAL, "the RayCluster of %s %s is not in the input", g->top->kind->kind, g->top->name);
 
@@ -125,6 +130,11 @@ int group_ray(struct grouping *g, struct err *err)
     vec_foreach (&g->subgroups, subgroup) {
         if (group && strcmp(subgroup->name, group) == 0)
             g->pod_subgroup = group;
+    }
+    /* Groups of older releases have no subgroups, and their pods would not find theirs. */
+    if (group_presence(g, g->name) == GROUP_FLAT) {
+        vec_clear(&g->subgroups);
+        g->pod_subgroup = NULL;
     }
     return 0;
 }

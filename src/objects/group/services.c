@@ -9,17 +9,41 @@
 #include "base/err.h"
 #include "objects/group/group_internal.h"
 
+/* Whether a pod of the revision has a group of its own: then the others get theirs as well. */
+static int has_single_groups(struct grouping *g, const char *revision, bool *ret_has, struct err *err)
+{
+    *ret_has = false;
+    TRY(group_need_pods(g, arena_printf(g->arena, KEY_KNATIVE_REVISION "=%s", revision), err));
+    for (const struct object *pod = object_set_first(g->objects, g->pod->kind); g->live && pod; pod = pod->next) {
+        const char *group = object_annotation(pod, KEY_POD_GROUP);
+
+        *ret_has |= group && strcmp(group, group_name_of(g, pod)) == 0;
+    }
+    return 0;
+}
+
+/* Without gangs each pod is a group of its own, of a fixed priority. */
+static void group_knative_pod(struct grouping *g)
+{
+    g->name = group_name_of(g, g->pod);
+    g->owner = g->pod;
+    g->priority_class = "inference";
+    g->min_member = 1;
+}
+
 /* A revision's smallest scale is its gang. KAI takes neither preemptibility nor topology from a revision. */
 int group_knative(struct grouping *g, struct err *err)
 {
     const char *name = object_label(g->pod, KEY_KNATIVE_REVISION);
-    const struct object *revision =
-        name ? object_set_find(g->objects, object_kind_of("serving.knative.dev", "Revision"), g->pod->namespace, name)
-             : NULL;
+    const struct object *revision = NULL;
+    bool is_single = g->live && !g->live->gangs_knative;
     int64_t scale = 1;
 
     if (!name)
         return err_set(err, -EINVAL, "Pod %s: expected the label " KEY_KNATIVE_REVISION, g->pod->name);
+    TRY(group_look_up(g, g->top->api_version, "Revision", name, &revision, err));
+    if (!is_single)
+        TRY(has_single_groups(g, name, &is_single, err));
     if (!revision)
         return err_set(err, -EINVAL, "Revision %s of pod %s is not in the input", name, g->pod->name);
     g->top = revision;
@@ -35,6 +59,8 @@ int group_knative(struct grouping *g, struct err *err)
     if (text && !int_parse(text, 0, INT32_MAX, &scale))
         scale = 1;
     g->min_member = (int32_t)scale;
+    if (is_single)
+        group_knative_pod(g);
     return 0;
 }
 
@@ -91,16 +117,22 @@ static const char *parent_of(const struct json_at *spec, const char *name)
     return NULL;
 }
 
-static bool lists_pod(const struct json_at *podgroup, const struct object *pod)
+/* Whether the podgroup lists the pod. Gangs do not reach over namespaces. */
+static int lists_pod(const struct json_at *podgroup, const struct object *pod, bool *ret_lists, struct err *err)
 {
     struct json_at references = json_member(podgroup, "podReferences");
 
+    *ret_lists = false;
     for (struct json_at item = {0}; json_next(&references, &item);) {
         const char *name = json_peek_str(&item, "name");
-        if (name && strcmp(name, pod->name) == 0)
-            return true;
+        const char *namespace = json_peek_str(&item, "namespace");
+
+        if (namespace && *namespace && strcmp(namespace, pod->namespace) != 0)
+            return json_fail(&item, err, -EINVAL, "expected a pod of namespace %s, found one of %s", pod->namespace,
+                             namespace);
+        *ret_lists |= name && strcmp(name, pod->name) == 0;
     }
-    return false;
+    return 0;
 }
 
 static int add_podgroups(struct grouping *g, const struct json_at *spec, const char *topology, struct err *err)
@@ -111,6 +143,7 @@ static int add_podgroups(struct grouping *g, const struct json_at *spec, const c
     for (struct json_at item = {0}; json_next(&podgroups, &item);) {
         struct subgroup_draft draft = {.min_subgroup = -1};
         int64_t min = 0;
+        bool lists = false;
 
         TRY(json_member_str(&item, "name", JSON_REQUIRED, &draft.name, err));
         TRY(json_member_int64(&item, "minReplicas", JSON_REQUIRED, 1, INT32_MAX, &min, err));
@@ -119,7 +152,8 @@ static int add_podgroups(struct grouping *g, const struct json_at *spec, const c
         draft.parent = parent_of(spec, draft.name);
         add_subgroup(g, draft);
         total += min;
-        if (lists_pod(&item, g->pod))
+        TRY(lists_pod(&item, g->pod, &lists, err));
+        if (lists)
             g->pod_subgroup = draft.name;
     }
     g->min_member = (int32_t)MIN(total, (int64_t)INT32_MAX);
@@ -129,13 +163,12 @@ static int add_podgroups(struct grouping *g, const struct json_at *spec, const c
 int group_grove(struct grouping *g, struct err *err)
 {
     const char *name = object_label(g->pod, KEY_GROVE_POD_GANG);
-    const struct object *gang =
-        name ? object_set_find(g->objects, object_kind_of("scheduler.grove.io", "PodGang"), g->pod->namespace, name)
-             : NULL;
+    const struct object *gang = NULL;
     struct topology_constraint_spec topology;
 
     if (!name)
         return err_set(err, -EINVAL, "Pod %s: expected the label " KEY_GROVE_POD_GANG, g->pod->name);
+    TRY(group_look_up(g, "scheduler.grove.io/v1alpha1", "PodGang", name, &gang, err));
     if (!gang)
         return err_set(err, -EINVAL, "PodGang %s of pod %s is not in the input", name, g->pod->name);
     g->skipped = g->top;

@@ -163,6 +163,7 @@ int group_leader_worker_set(struct grouping *g, struct err *err)
     struct leader_worker lw = {.template = json_member(&template, "workerTemplate"), .worker_index = -1};
     int64_t number = 0;
 
+    TRY(group_need_whole(g, g->top, err));
     TRY(group_base(g, false, "train", err));
     if (worker_index && !int_parse(worker_index, 0, INT32_MAX, &lw.worker_index))
         return err_set(err, -EINVAL, "Pod %s: label " KEY_LWS_WORKER_INDEX ": expected a whole number >= 0, found '%s'",
@@ -221,12 +222,57 @@ static int add_replicated_job(struct grouping *g, const struct json_at *at, stru
     return 0;
 }
 
-/* Jobs that start in order are made one after the other: one is enough to begin. */
-static int job_set_min(struct grouping *g, const struct json_at *spec, int64_t jobs, int64_t *ret_min, struct err *err)
+static bool starts_in_order(const struct json_at *spec)
 {
     struct json_at policy = json_member(spec, "startupPolicy");
     const char *order = json_peek_str(&policy, "startupPolicyOrder");
-    int64_t fallback = order && strcmp(order, "InOrder") == 0 ? 1 : jobs;
+
+    return order && strcmp(order, "InOrder") == 0;
+}
+
+/* Older releases made groups without subgroups: one for all jobs, or one a job where they start in order. */
+static bool has_flat_group(struct grouping *g, const struct json_at *jobs)
+{
+    if (group_presence(g, g->name) == GROUP_FLAT)
+        return true;
+    for (struct json_at item = {0}; json_next(jobs, &item);) {
+        const char *name = json_peek_str(&item, "name");
+
+        if (name && group_presence(g, arena_printf(g->arena, "%s-%s", g->name, name)) == GROUP_FLAT)
+            return true;
+    }
+    return false;
+}
+
+/* The shape that such groups keep: all pods of the jobs that start together. */
+static int group_flat_job_set(struct grouping *g, const struct json_at *spec, const char *job, struct err *err)
+{
+    struct json_at jobs = json_member(spec, "replicatedJobs");
+    bool is_one = starts_in_order(spec);
+    int64_t total = 0;
+
+    for (struct json_at item = {0}; json_next(&jobs, &item);) {
+        struct json_at template = json_member(&item, "template");
+        const char *name = json_peek_str(&item, "name");
+        int64_t replicas = 1;
+        int64_t min = 1;
+
+        if (is_one && (!name || strcmp(name, job) != 0))
+            continue;
+        TRY(json_member_int64(&item, "replicas", JSON_OPTIONAL, 0, SEGMENTS_MAX, &replicas, err));
+        TRY(job_min_member(&template, &min, err));
+        total += replicas * min;
+    }
+    g->min_member = (int32_t)CLAMP(total, (int64_t)1, (int64_t)INT32_MAX);
+    if (is_one)
+        g->name = arena_printf(&g->objects->arena, "%s-%s", g->name, job);
+    return 0;
+}
+
+/* Jobs that start in order are made one after the other: one is enough to begin. */
+static int job_set_min(struct grouping *g, const struct json_at *spec, int64_t jobs, int64_t *ret_min, struct err *err)
+{
+    int64_t fallback = starts_in_order(spec) ? 1 : jobs;
 
     TRY(annotation_int(g->top, KEY_MIN_MEMBER, 1, fallback, ret_min, err));
     *ret_min = MIN(*ret_min, jobs);
@@ -241,17 +287,20 @@ int group_job_set(struct grouping *g, struct err *err)
     struct json_at jobs = json_member(&spec, "replicatedJobs");
     int64_t min = 0;
 
+    TRY(group_need_whole(g, g->top, err));
     TRY(group_base(g, false, "train", err));
     if (json_len(&jobs) == 0)
         return json_fail(&jobs, err, -EINVAL, "expected at least one job");
-    TRY(job_set_min(g, &spec, (int64_t)json_len(&jobs), &min, err));
-    g->min_subgroup = (int32_t)min;
-    for (struct json_at item = {0}; json_next(&jobs, &item);)
-        TRY(add_replicated_job(g, &item, err));
     if (!job || !index)
         return err_set(err, -EINVAL,
                        "Pod %s: expected the labels " KEY_JOBSET_REPLICATED_JOB " and " KEY_JOBSET_JOB_INDEX,
                        g->pod->name);
+    if (has_flat_group(g, &jobs))
+        return group_flat_job_set(g, &spec, job, err);
+    TRY(job_set_min(g, &spec, (int64_t)json_len(&jobs), &min, err));
+    g->min_subgroup = (int32_t)min;
+    for (struct json_at item = {0}; json_next(&jobs, &item);)
+        TRY(add_replicated_job(g, &item, err));
     g->pod_subgroup = arena_printf(&g->objects->arena, "%s-replica-%s", job, index);
     return 0;
 }

@@ -229,7 +229,7 @@ static int read_flag(const struct flag_set *sets, size_t set_count, int argc, co
     if (!text && *at < argc)
         text = argv[(*at)++];
     if (!text)
-        return err_set(err, -EINVAL, "--%s needs a value: --%s=%s", flag->name, flag->name, flag_value_name(flag));
+        return err_set(err, -EINVAL, "--%s needs a value: %s", flag->name, flag_value_name(flag));
     code = set_value(set, flag, text, err);
     return code < 0 ? err_wrap(err, -EINVAL, "--%s", flag->name) : 0;
 }

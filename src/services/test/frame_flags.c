@@ -112,7 +112,7 @@ static void what_is_wrong_is_said_with_the_name_of_the_flag(void **state)
         {{"--is-on=maybe"}, "--is-on: 'maybe' is neither true nor false"},
         {{"--leader-elect", "false"}, "'false' is no flag; a boolean is set by --name=false"},
         {{"--labels=a"}, "--labels: 'a' is not of the form key=value"},
-        {{"--name"}, "--name needs a value: --name=TEXT"},
+        {{"--name"}, "--name needs a value: TEXT"},
         {{"word"}, "'word' is no flag; a boolean is set by --name=false"},
     };
 

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The service: its flags, and its parts put together. */
+#include "services/grouper/grouper.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "kube/discovery.h"
+#include "objects/keys.h"
+#include "services/grouper/getter.h"
+#include "services/grouper/grouper_internal.h"
+
+#define AT(member) FLAG_AT(struct grouper_flags, member)
+
+static const struct flag flags[] = {
+    {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME, "whose pods are grouped", 0, 0},
+    {"queue-label-key", FLAG_STRING, AT(queue_label_key), KEY_QUEUE, "label that names the queue", 0, 0},
+    {"nodepool-label-key", FLAG_STRING, AT(nodepool_label_key), KEY_NODE_POOL, "label that names the node pool", 0, 0},
+    {"pod-label-selector", FLAG_PAIRS, AT(pod_selector), NULL, "only pods with these labels", 0, 0},
+    {"namespace-label-selector", FLAG_PAIRS, AT(namespace_selector), NULL, "only pods of namespaces with these labels",
+     0, 0},
+    {"max-concurrent-reconciles", FLAG_INT, AT(workers), "10", "pods that are dealt with at a time", 1, 1000},
+    {"search-legacy-pg", FLAG_BOOL, AT(searches_legacy), "true", "keep groups that older releases named otherwise", 0,
+     0},
+    {"knative-gang-schedule", FLAG_BOOL, AT(gangs_knative), "true", "group the pods of a Knative revision as a gang", 0,
+     0},
+    {"default-priorities-configmap-name", FLAG_STRING, AT(defaults_name), "",
+     "ConfigMap with a priority and preemptibility for kinds of owners", 0, 0},
+    {"default-priorities-configmap-namespace", FLAG_STRING, AT(defaults_namespace), "", "where it is", 0, 0},
+};
+
+static int configure(struct service *service, struct err *err)
+{
+    const struct grouper_flags *values = service->values;
+
+    if (!*values->scheduler_name)
+        return err_set(err, -EINVAL, "--scheduler-name: is empty");
+    if (!*values->defaults_name != !*values->defaults_namespace)
+        return err_set(err, -EINVAL, "--default-priorities-configmap-name and -namespace belong together");
+    service->settings.lease_name = "54dff599.kai.scheduler";
+    service->settings.component = "pod-grouper";
+    return 0;
+}
+
+static struct meter_series *counter(struct service *service, const char *name, const char *help)
+{
+    return meter_series(metrics_counter(service->metrics, name, help, NULL), NULL);
+}
+
+static void collect(void *arg, struct metrics *metrics)
+{
+    const struct grouper *grouper = arg;
+
+    meter_set(meter_series(metrics_gauge(metrics, "grouper_waiting", "Pods that wait to be grouped.", NULL), NULL),
+              (double)(grouper->gangs.len + grouper->singles.len + grouper->waiting.len));
+    meter_set(meter_series(metrics_gauge(metrics, "grouper_running", "Pods that are being grouped.", NULL), NULL),
+              (double)grouper->running.len);
+}
+
+static int open_grouper(struct service *service, struct err *err)
+{
+    struct grouper *grouper = xcalloc(1, sizeof *grouper);
+
+    (void)err;
+    service->state = grouper;
+    grouper->service = service;
+    grouper->flags = service->values;
+    object_options_init(&grouper->options);
+    grouper->options.scheduler_name = grouper->flags->scheduler_name;
+    grouper->options.queue_label = grouper->flags->queue_label_key;
+    grouper->options.node_pool_label = grouper->flags->nodepool_label_key;
+    grouper->grouped = counter(service, "grouper_pods_total", "Pods that were grouped.");
+    grouper->created = counter(service, "grouper_groups_created_total", "Pod groups that were made.");
+    grouper->updated = counter(service, "grouper_groups_updated_total", "Pod groups that were changed.");
+    grouper->patched = counter(service, "grouper_pods_patched_total", "Pods that were told their group.");
+    grouper->failed = counter(service, "grouper_failures_total", "Attempts to group a pod that failed.");
+    metrics_on_collect(service->metrics, collect, grouper);
+    known_init(&grouper->known);
+    grouper->discovery = discovery_new(service->client);
+    grouper->getter = getter_new(service->client, grouper->discovery);
+    queue_init(grouper);
+    follow_all(grouper);
+    return 0;
+}
+
+static void lead(struct service *service)
+{
+    struct grouper *grouper = service->state;
+
+    loop_task_queue(&grouper->pump);
+}
+
+static void stop(struct service *service)
+{
+    struct grouper *grouper = service->state;
+
+    grouper->is_stopping = true;
+    loop_task_queue(&grouper->pump);
+}
+
+static void close_grouper(struct service *service)
+{
+    struct grouper *grouper = service->state;
+
+    follow_none(grouper);
+    queue_done(grouper);
+    getter_free(grouper->getter);
+    discovery_free(grouper->discovery);
+    known_done(&grouper->known);
+    free(grouper);
+}
+
+const struct service_kind grouper_service = {
+    .name = "grouper",
+    .flags = flags,
+    .flag_count = ARRAY_LEN(flags),
+    .values_size = sizeof(struct grouper_flags),
+    .configure = configure,
+    .open = open_grouper,
+    .lead = lead,
+    .stop = stop,
+    .close = close_grouper,
+};

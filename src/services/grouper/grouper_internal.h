@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "kube/backoff.h"
+#include "net/loop.h"
+#include "objects/reader.h"
+#include "services/frame/service.h"
+#include "services/grouper/known.h"
+
+struct discovery;
+struct follower;
+struct object_getter;
+struct reconcile;
+
+struct grouper_flags {
+    const char *scheduler_name;
+    const char *queue_label_key;
+    const char *nodepool_label_key;
+    struct flag_pairs pod_selector;
+    struct flag_pairs namespace_selector;
+    int64_t workers;
+    bool searches_legacy;
+    bool gangs_knative;
+    const char *defaults_name;  // of the ConfigMap
+    const char *defaults_namespace;
+};
+
+enum pod_state { POD_IDLE, POD_QUEUED, POD_RUNNING, POD_WAITING };
+
+/* A pod of ours. While there is nothing to do for it, it is a digest. */
+struct pod_record {
+    uint64_t key;          // hash of its UID
+    uint64_t done_digest;  // of what was last dealt with; 0: nothing was
+    uint64_t digest;       // of `text`
+    char *text;            // what is known of it, when something is to be done
+    uint32_t text_len;
+    bool has_owner;
+    enum pod_state state;
+    struct backoff backoff;
+    nsec_t due;               // when it is tried again
+    struct pod_record *next;  // in the queue
+    struct reconcile *work;   // that deals with it
+};
+
+struct pod_fifo {
+    struct pod_record *first, **last;
+    size_t len;
+};
+
+struct grouper {
+    struct service *service;
+    const struct grouper_flags *flags;
+    struct object_options options;
+    struct known known;
+    struct discovery *discovery;
+    struct object_getter *getter;
+    struct follower *pods, *pod_groups, *priority_classes, *namespaces, *defaults;
+    struct map64 by_uid;             // hash of the UID -> struct pod_record *
+    struct pod_fifo gangs, singles;  // pods with owners go first: others wait for them
+    VEC(struct pod_record *) waiting;
+    VEC(struct reconcile *) running;
+    VEC(struct reconcile *) parked;  // wait for another's write of the same group
+    struct loop_timer retry_timer;
+    struct loop_task pump;
+    bool is_stopping;
+    struct meter_series *grouped, *created, *updated, *patched, *failed;
+};
+
+/* Deals with one pod; calls grouper_done() when it is over. */
+void reconcile_start(struct grouper *grouper, struct pod_record *pod);
+void reconcile_cancel(struct reconcile *work);
+
+/* The pod as far as its text was good; NULL otherwise. */
+const struct object *reconcile_object(const struct reconcile *work);
+
+/* The text that it was started with, to be freed by the caller; the pod is not to be looked at after. */
+char *reconcile_take_text(struct reconcile *work);
+
+/* The pod has been dealt with as of `digest`, or `err` says why not. */
+void grouper_done(struct grouper *grouper, struct reconcile *work, struct pod_record *pod, uint64_t digest,
+                  const struct err *err);
+
+/* Somebody has finished writing a group: those who waited for it go on. */
+void grouper_unpark(struct grouper *grouper);
+
+/* Whether another one is writing the group just now; whoever waits for it is parked, and resumed. */
+bool grouper_is_writing(const struct grouper *grouper, const struct reconcile *except, uint64_t group_key);
+uint64_t reconcile_writes(const struct reconcile *work);
+void reconcile_resume(struct reconcile *work);
+
+/* Pods to deal with. */
+void queue_init(struct grouper *grouper);
+void queue_done(struct grouper *grouper);
+void queue_add(struct grouper *grouper, const char *uid, yyjson_val *pod);
+void queue_drop(struct grouper *grouper, const char *uid);
+void queue_pump(struct grouper *grouper);
+
+/* What is followed. */
+void follow_all(struct grouper *grouper);
+bool follow_is_synced(const struct grouper *grouper);
+void follow_none(struct grouper *grouper);

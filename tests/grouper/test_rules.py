@@ -1,0 +1,207 @@
+"""What holds for every kind: queues, priorities, what is never overwritten, who is left alone, and what goes wrong."""
+
+import time
+
+import world
+from suite import Suite, expect, expect_in
+from workloads import Maker, path_of
+
+SUITE = Suite()
+GROUPS = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups"
+PODS = "/api/v1/namespaces/default/pods"
+QUEUE = {"kai.scheduler/queue": "team-a"}
+
+
+def widget(maker, name, **more):
+    """A workload of a kind without rules of its own."""
+    return maker.make("tekton.dev/v1", "TaskRun", name, {}, **more)
+
+
+@SUITE.test("the queue comes from the owner, the pod, the project, or is the default one")
+def queues(cluster):
+    maker = Maker(cluster)
+    owner = widget(maker, "q1", labels=QUEUE)
+    maker.pod("q1", owner, {"kai.scheduler/queue": "other"})
+    expect(maker.grouped("q1")[1]["spec"]["queue"], "team-a")
+    maker.pod("q2", widget(maker, "q2"), {"kai.scheduler/queue": "other"})
+    expect(maker.grouped("q2")[1]["spec"]["queue"], "other")
+    maker.pod("q3", widget(maker, "q3", labels={"project": "p"}))
+    expect(maker.grouped("q3")[1]["spec"]["queue"], "p")
+    maker.pod("q4", labels={"project": "p", "kai.scheduler/node-pool": "a"})
+    expect(maker.grouped("q4")[1]["spec"]["queue"], "p-a")
+    maker.pod("q5")
+    expect(maker.grouped("q5")[1]["spec"]["queue"], "default-queue")
+
+
+@SUITE.test("the priority is that of a class that exists, then the administrator's, then the kind's")
+def priorities(cluster):
+    maker = Maker(cluster)
+    maker.pod("p1", widget(maker, "p1", labels={"priorityClassName": "odd"}))
+    expect(maker.grouped("p1")[1]["spec"]["priorityClassName"], "odd")
+    maker.pod("p2", widget(maker, "p2"), priorityClassName="inference")
+    expect(maker.grouped("p2")[1]["spec"]["priorityClassName"], "inference")
+    maker.pod("p3", widget(maker, "p3", labels={"priorityClassName": "no-such"}))
+    group = maker.grouped("p3")[1]
+    expect(group["spec"]["priorityClassName"], "build", "the administrator's")
+    expect(group["spec"]["preemptibility"], "preemptible")
+    pipeline = maker.make("tekton.dev/v1", "PipelineRun", "p4", {})
+    maker.pod("p4", pipeline)
+    expect(maker.grouped("p4")[1]["spec"]["priorityClassName"], "train", "the kind's")
+    # The nearest owner that says something wins.
+    near = widget(maker, "p5", owner=maker.make("tekton.dev/v1", "PipelineRun", "p5", {},
+                                               labels={"priorityClassName": "build"}),
+                  labels={"priorityClassName": "inference"})
+    maker.pod("p5", near)
+    expect(maker.grouped("p5")[1]["spec"]["priorityClassName"], "inference")
+
+
+@SUITE.test("annotations of owners and pods become durations, preemptibility and topology")
+def notes(cluster):
+    maker = Maker(cluster)
+    owner = widget(maker, "n1", labels={"kai.scheduler/preemptibility": "non-preemptible"}, annotations={
+        "kai.scheduler/preemption-delay": "90s", "kai.scheduler/staleness-grace-period": "-1s",
+        "kai.scheduler/topology": "t", "kai.scheduler/topology-preferred-placement": "rack"})
+    maker.pod("n1", owner, annotations={"kai.scheduler/preemption-delay": "1s"})
+    spec = maker.grouped("n1")[1]["spec"]
+    expect(spec["preemptibility"], "non-preemptible")
+    expect(spec["preemptionDelay"], "90s")
+    expect(spec["stalenessGracePeriod"], "-1s")
+    expect(spec["topologyConstraint"], {"topology": "t", "preferredTopologyLevel": "rack"})
+    maker.pod("n2", annotations={"kai.scheduler/preemption-delay": "-5s"})
+    expect("preemptionDelay" in maker.grouped("n2")[1]["spec"], False, "a negative delay")
+
+
+@SUITE.test("what belongs to others is never overwritten, the rest is put right")
+def updates(cluster):
+    maker = Maker(cluster)
+    owner = widget(maker, "u1", labels={**QUEUE, "kai.scheduler/node-pool": "a", "x": "1"})
+    maker.pod("u1", owner)
+    name = maker.grouped("u1")[1]["metadata"]["name"]
+    cluster.api.patch(f"{GROUPS}/{name}", {
+        "metadata": {"labels": {"kai.scheduler/queue": "moved", "kai.scheduler/node-pool": None, "x": "2", "mine": "1"},
+                     "annotations": {"kai.scheduler/last-start-timestamp": "2026-01-01T00:00:00Z"}},
+        "spec": {"queue": "moved", "markUnschedulable": False, "schedulingBackoff": 1, "minMember": 7,
+                 "topologyConstraint": {"topology": "hand-made"}}})
+    maker.pod("u2", owner)
+    maker.grouped("u2")
+    group = maker.group(name, lambda found: found["spec"]["minMember"] == 1)
+    expect(group["metadata"]["labels"], {"kai.scheduler/queue": "moved", "x": "1", "mine": "1"})
+    expect(group["metadata"]["annotations"]["kai.scheduler/last-start-timestamp"], "2026-01-01T00:00:00Z")
+    spec = group["spec"]
+    expect((spec["queue"], spec["markUnschedulable"], spec["schedulingBackoff"]), ("moved", False, 1))
+    expect(spec["topologyConstraint"], {"topology": "hand-made"})
+    # The workload's own changes arrive with the next pod.
+    cluster.api.patch(path_of("tekton.dev/v1", "TaskRun", "default", "u1"), {
+        "metadata": {"labels": {"priorityClassName": "odd", "kai.scheduler/queue": "third"}}})
+    time.sleep(1.1)
+    maker.pod("u3", owner)
+    maker.grouped("u3")
+    group = maker.group(name, lambda found: found["spec"]["priorityClassName"] == "odd")
+    expect(group["spec"]["queue"], "moved")
+
+
+@SUITE.test("pods that have a group, want none or belong to others are left alone")
+def left_alone(cluster):
+    maker = Maker(cluster)
+    maker.make("scheduling.run.ai/v2alpha2", "PodGroup", "external", {"queue": "q", "minMember": 1})
+    maker.pod("a1", annotations={"pod-group-name": "external"})
+    maker.pod("a2", annotations={"kai.scheduler/skip-podgrouper": "true"})
+    maker.pod("a3", widget(maker, "a3", annotations={"kai.scheduler/skip-podgrouper": "true"}))
+    maker.pod("a4", scheduler="default-scheduler")
+    maker.pod("a5")
+    maker.grouped("a5")
+    names = [group["metadata"]["name"] for group in maker.groups()]
+    for pod in ("a1", "a2", "a3", "a4"):
+        expect([name for name in names if name.startswith(f"pg-{pod}-")], [], pod)
+        expect(maker.pod_of(pod)["metadata"].get("annotations", {}).get("pod-group-name"),
+               "external" if pod == "a1" else None, pod)
+
+
+@SUITE.test("groups under the names of older releases are kept")
+def legacy(cluster):
+    maker = Maker(cluster)
+    job = maker.make("batch/v1", "Job", "old", {"template": {"spec": {
+        "containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}},
+        annotations={"kai.scheduler/batch-min-member": "2"})
+    name = f"pg-old-a-{job['metadata']['uid']}"
+    maker.make("scheduling.run.ai/v2alpha2", "PodGroup", name, {"queue": "q", "minMember": 1})
+    cluster.wait_until(lambda: world.figure(cluster, "muster_grouper_waiting") == 0, "nothing waits")
+    time.sleep(0.3)
+    maker.pod("old-a", job)
+    expect(maker.grouped("old-a")[1]["metadata"]["name"], name)
+    ray = maker.make("ray.io/v1", "RayCluster", "old", {"headGroupSpec": {}, "workerGroupSpecs": [
+        {"groupName": "w", "replicas": 1, "template": {}}]})
+    name = f"pg-old-{ray['metadata']['uid']}"
+    maker.make("scheduling.run.ai/v2alpha2", "PodGroup", name, {"queue": "q", "minMember": 2})
+    time.sleep(0.3)
+    pod = maker.pod("old-ray", ray, {"ray.io/group": "w"})
+    pod, group = maker.grouped("old-ray")
+    expect((group["spec"]["minMember"], group["spec"].get("subGroups", [])), (2, []))
+    expect("kai.scheduler/subgroup-name" in pod["metadata"]["labels"], False)
+
+
+def warning_of(cluster, pod, part):
+    def look():
+        found = cluster.api.items(f"/api/v1/namespaces/default/events?fieldSelector=involvedObject.name={pod}")
+        return [one for one in found if one["reason"] == "PodGrouperWarning" and part in one["message"]]
+
+    event, = cluster.wait_until(look, f"a warning about {pod}", 20)[:1]
+    expect((event["type"], event["source"]["component"]), ("Warning", "pod-grouper"))
+    return event
+
+
+@SUITE.test("what is wrong is an event at the pod, and is tried again")
+def failures(cluster):
+    maker = Maker(cluster)
+    first, second = widget(maker, "f1"), widget(maker, "f2")
+    both = widget(maker, "f3", owner=[first, second])
+    maker.pod("f3", both)
+    warning_of(cluster, "f3", "more than one owner")
+    gone = {**first, "metadata": {**first["metadata"], "uid": "11111111-2222-3333-4444-555555555555"}}
+    maker.pod("f4", gone)
+    warning_of(cluster, "f4", "expired")
+    maker.pod("f5", maker.make("jobset.x-k8s.io/v1alpha2", "JobSet", "f5", {"replicatedJobs": [{"name": "a"}]}))
+    warning_of(cluster, "f5", "job-index")
+    late = maker.make("ray.io/v1", "RayJob", "f6", {})
+    maker.pod("f6", late, {"ray.io/group": "headgroup"})
+    warning_of(cluster, "f6", "RayCluster")
+    maker.make("ray.io/v1", "RayCluster", "f6-c", {"headGroupSpec": {}})
+    cluster.api.patch(path_of("ray.io/v1", "RayJob", "default", "f6"), {"status": {"rayClusterName": "f6-c"}})
+    expect(maker.grouped("f6", 30)[1]["spec"]["minMember"], 1)
+
+
+@SUITE.test("a group is made once for all its pods, and a lone pod costs two writes")
+def writes(cluster):
+    maker = Maker(cluster)
+    owner = widget(maker, "big", labels=QUEUE)
+    before = world.figure(cluster, "muster_grouper_groups_created_total")
+    for number in range(60):
+        maker.pod(f"big-{number}", owner)
+    for number in range(60):
+        maker.grouped(f"big-{number}")
+    expect(world.figure(cluster, "muster_grouper_groups_created_total") - before, 1, "groups made")
+    count = writes_of(cluster)
+    maker.pod("two")
+    maker.grouped("two")
+    time.sleep(0.5)
+    expect(writes_of(cluster) - count, 2, "writes for a lone pod")
+
+
+def writes_of(cluster):
+    return sum(world.figure(cluster, f"muster_grouper_{what}_total") or 0
+               for what in ("groups_created", "groups_updated", "pods_patched"))
+
+
+@SUITE.test("a grouper that starts anew changes nothing that is as it should be")
+def restart(cluster):
+    maker = Maker(cluster)
+    maker.pod("r1", widget(maker, "r1", labels=QUEUE))
+    group = maker.grouped("r1")[1]
+    expect(cluster.stop("grouper"), 0)
+    maker.pod("r2")
+    world.start(cluster)
+    maker.grouped("r2")
+    cluster.wait_until(lambda: world.figure(cluster, "muster_grouper_waiting") <= 5, "all is dealt with")
+    expect(maker.group(group["metadata"]["name"])["metadata"]["resourceVersion"],
+           group["metadata"]["resourceVersion"])
+    expect_in("muster_leader 1\n", world.ask(cluster.ports[0], "/metrics"))
