@@ -169,6 +169,12 @@ void engine_set_clock(struct engine *engine, should_stop_fn should_stop, void *c
     engine->should_stop_context = context;
 }
 
+should_stop_fn engine_clock(const struct engine *engine, void **ret_context)
+{
+    *ret_context = engine->should_stop_context;
+    return engine->should_stop;
+}
+
 const char *decision_kind_name(enum decision_kind kind)
 {
     static const char *const names[] = {

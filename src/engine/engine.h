@@ -50,6 +50,9 @@ typedef bool (*should_stop_fn)(void *context, enum search_stage stage, uint32_t 
 
 void engine_set_clock(struct engine *engine, should_stop_fn should_stop, void *context);
 
+/* What was set, NULL when nothing was; for whoever stands in between. */
+should_stop_fn engine_clock(const struct engine *engine, void **ret_context);
+
 enum decision_kind { DECISION_BIND, DECISION_EVICT, DECISION_PIPELINE };
 
 struct decision {

@@ -42,10 +42,11 @@ struct scheduler_flags {
     const char *health_address;
 
     const char *bind_requests;  // "auto": only where a bind takes more than binding; "always": as KAI does
-    const char *journal;        // file that deltas and decisions are written to; "": none
+    const char *journal;        // folder that deltas and decisions are written to; "": none
+    const char *journal_size;   // bytes that it may have
 
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 40 };
+enum { SCHEDULER_FLAGS = 41 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

@@ -20,6 +20,7 @@ struct object;
 struct object_kind;
 struct object_options;
 struct scheduler_flags;
+struct service;
 struct settings;
 struct state;
 
@@ -31,12 +32,13 @@ struct state;
 /* What the scheduler works with; good until the observer is freed. */
 struct scheduler_view {
     struct loop *loop;
+    struct service *service;               // for the log, metrics and further servers
     struct kube_client *client;            // for what is not kept: whole objects, the server's version
     const struct scheduler_flags *flags;   // services/scheduler/flags.h
     const struct settings *settings;       // configuration and flags in KAI's words
     const struct config *config;           // the same in the engine's
     const struct object_options *options;  // how objects are read; `now` is that of the last delta
-    const struct state *state;             // settled from on_cycle_begin to on_cycle_end
+    struct state *state;                   // settled from on_cycle_begin to on_cycle_end; read, and tapped by one
     struct engine *engine;                 // open likewise, for verdicts, shares and explanations
     const bool *is_leading;                // decides, or only follows
 };
@@ -91,7 +93,7 @@ struct scheduler_observer {
 
 /*
  * Makes an observer: returns 1 with `*ret` filled, 0 when the flags want none, or a negative errno that ends the start.
- * What an observer serves over HTTP it serves on a port of its own, or by a row in serve.c.
+ * What an observer serves over HTTP it serves by service_serve().
  */
 typedef int (*scheduler_observer_fn)(const struct scheduler_view *view, struct scheduler_observer *ret,
                                      struct err *err);

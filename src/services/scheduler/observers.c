@@ -3,6 +3,9 @@
 
 #include <stddef.h>
 
+#include "services/scheduler/observers.h"
+
 const scheduler_observer_fn scheduler_observers[] = {
+    observe_for_journal,
     NULL,
 };

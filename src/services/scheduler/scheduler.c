@@ -61,6 +61,7 @@ static int add_observers(struct scheduler *s, struct err *err)
 {
     s->view = (struct scheduler_view){
         .loop = s->loop,
+        .service = s->service,
         .client = s->client,
         .flags = s->flags,
         .settings = &s->settings,

@@ -246,11 +246,11 @@ static bool ask_clock(void *context, enum search_stage stage, uint32_t which)
     return stops;
 }
 
-void journal_set_clock(struct journal *journal, struct engine *engine, should_stop_fn should_stop, void *context)
+void journal_follow_clock(struct journal *journal, struct engine *engine)
 {
-    journal->should_stop = should_stop;
-    journal->stop_context = context;
-    engine_set_clock(engine, should_stop ? ask_clock : NULL, journal);
+    journal->should_stop = engine_clock(engine, &journal->stop_context);
+    if (journal->should_stop)
+        engine_set_clock(engine, ask_clock, journal);
 }
 
 static int by_number(const struct dirent **left, const struct dirent **right)

@@ -56,10 +56,10 @@ void journal_cycle_end(struct journal *journal, const struct engine *engine, con
                        uint32_t action_count);
 
 /*
- * Searches that a clock may end are replayed as they were if the journal sits in between: it hands each question on to
- * `should_stop` and keeps the answer.
+ * Searches that a clock may end are replayed as they were if the journal stands in between: it hands each question on to
+ * the clock that the engine has, and keeps the answer. The engine must not be asked to decide after journal_close.
  */
-void journal_set_clock(struct journal *journal, struct engine *engine, should_stop_fn should_stop, void *context);
+void journal_follow_clock(struct journal *journal, struct engine *engine);
 
 /* For metrics and messages: bytes of all segments, cycles written, and whether they are being written. */
 uint64_t journal_bytes(const struct journal *journal);

@@ -229,7 +229,8 @@ static void answers_of_the_clock_are_given_again(void **arg)
     uint64_t asked = 0;
 
     open_journal(bench);
-    journal_set_clock(bench->journal, bench->engine, stop_always, &asked);
+    engine_set_clock(bench->engine, stop_always, &asked);
+    journal_follow_clock(bench->journal, bench->engine);
     bench->gpus = 1000;
     assert_int_equal(run_cycle(bench, 0), 1);
     assert_int_equal(run_cycle(bench, 1), 1);
@@ -243,7 +244,7 @@ static void answers_of_the_clock_are_given_again(void **arg)
     replay_done(&replay);
 
     /* Without a clock it is not the same any more. */
-    journal_set_clock(bench->journal, bench->engine, NULL, NULL);
+    engine_set_clock(bench->engine, NULL, NULL);
     assert_true(run_cycle(bench, 3) > 0);
 }
 

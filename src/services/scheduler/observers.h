@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "services/scheduler/observer.h"
+
+/* The observers that there are, a file each. */
+int observe_for_journal(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err);
