@@ -12,6 +12,7 @@
 #include "model/ids.h"
 #include "model/resources.h"
 
+struct arena;
 struct state;
 
 /*
@@ -71,6 +72,12 @@ const struct decision *engine_decisions(const struct engine *engine, size_t *ret
 
 /* What the last attempt at the gang left. */
 struct verdict engine_verdict(const struct engine *engine, gang_id gang);
+
+/*
+ * The gangs that wait, in the order in which allocate would take them up, if it placed none of them; in `arena`. The
+ * engine must be open.
+ */
+const gang_id *engine_waiting(struct engine *engine, struct arena *arena, uint32_t *ret_count);
 
 /* What the queue deserves of each resource beside what it asked for, as of engine_open; unlimited is -1. */
 struct queue_share {
