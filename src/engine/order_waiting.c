@@ -200,31 +200,42 @@ static int compare_uids(const void *a, const void *b)
     return strcmp(((const struct by_uid *)a)->uid, ((const struct by_uid *)b)->uid);
 }
 
+static void drop_beyond_cap(struct engine *engine, gang_id gang, enum action action)
+{
+    if (action == ACTION_ALLOCATE || engine_verdict_slot(engine, gang)->code == VERDICT_NONE)
+        set_verdict(engine, gang, VERDICT_QUEUE_DEPTH, action);
+}
+
 /*
  * A leaf that offers only so many gangs. KAI pushes them in no particular order and each time drops the last of the
- * array, which need not be the worst; here they come in the order of their uids.
+ * array, which need not be the worst; here they come in the order of their uids. Of two, the worse is the last: where
+ * one is offered, it is the best.
  */
 static void fill_capped(struct order *order, struct waiting_leaf *leaf, enum action action)
 {
     struct engine *engine = order->engine;
     uint32_t count = leaf->gangs.len;
     int64_t cap = engine->config.queue_depth[action];
-    struct by_uid *all = arena_alloc(order->arena, count * sizeof *all);
 
+    leaf->is_sorted = false;
+    if (cap == 1) {
+        for (uint32_t i = 1; i < count; i++)
+            drop_beyond_cap(engine, leaf->gangs.items[i], action);
+        leaf->gangs.len = 1;
+        return;
+    }
+    struct by_uid *all = arena_alloc(order->arena, count * sizeof *all);
     for (uint32_t i = 0; i < count; i++) {
         gang_id gang = leaf->gangs.items[i];
         all[i] = (struct by_uid){state_name(engine->state, engine->state->gangs.items[gang].uid), gang};
     }
     qsort(all, count, sizeof *all, compare_uids);
-    leaf->is_sorted = false;
     leaf->gangs.len = 0;
     for (uint32_t i = 0; i < count; i++) {
         push_gang(order, &leaf->gangs, all[i].gang);
         if ((int64_t)leaf->gangs.len <= cap)
             continue;
-        gang_id dropped = leaf->gangs.items[--leaf->gangs.len];
-        if (action == ACTION_ALLOCATE || engine_verdict_slot(engine, dropped)->code == VERDICT_NONE)
-            set_verdict(engine, dropped, VERDICT_QUEUE_DEPTH, action);
+        drop_beyond_cap(engine, leaf->gangs.items[--leaf->gangs.len], action);
     }
 }
 

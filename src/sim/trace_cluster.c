@@ -6,6 +6,7 @@
  */
 #include "sim/trace_generate.h"
 
+#include "base/mem.h"
 #include "sim/trace.h"
 
 enum { NODES_A_RACK = 16 };
@@ -36,19 +37,30 @@ static void write_queue(const char *name, const char *parent, double quota, doub
                   quota, weight);
 }
 
+/*
+ * What a busy cluster needs: only the first workload of a queue has victims looked for. Behind one that has to wait, no
+ * search finds any, since victims return before it is their turn; hundreds of such searches would be made in vain.
+ */
+static void write_settings(FILE *out)
+{
+    (void)fputs("- apiVersion: kai.scheduler/v1\n"
+                "  kind: SchedulingShard\n"
+                "  metadata: {name: default}\n"
+                "  spec:\n"
+                "    queueDepthPerAction: {consolidation: 1, reclaim: 1, preempt: 1}\n",
+                out);
+}
+
 void trace_write_cluster(const struct trace_recipe *recipe, FILE *out)
 {
-    uint32_t left = recipe->gpus;
+    _cleanup_(freep) uint32_t *quotas = xcalloc(recipe->queue_count, sizeof *quotas);
 
+    trace_team_quotas(recipe, quotas);
     (void)fputs("apiVersion: v1\nkind: List\nitems:\n", out);
+    write_settings(out);
     write_queue("all", NULL, -1, 1, out);
-    for (uint32_t i = 0; i < recipe->queue_count; i++) {
-        double part = (trace_team_weight(i, recipe->queue_count) + 1.0 / recipe->queue_count) / 2;
-        uint32_t quota = i + 1 == recipe->queue_count ? left : (uint32_t)(part * recipe->gpus);
-
-        write_queue(recipe->queues[i], "all", quota, quota, out);
-        left -= quota;
-    }
+    for (uint32_t i = 0; i < recipe->queue_count; i++)
+        write_queue(recipe->queues[i], "all", quotas[i], quotas[i], out);
     for (uint32_t i = 0; i < recipe->gpus / recipe->gpus_per_node; i++)
         write_node(i, recipe->gpus_per_node, out);
 }

@@ -2,7 +2,8 @@
 
 /*
  * The generator draws shapes and times first and run times last, scaled so that all work together is the load asked for.
- * What people do is in tables: sizes, kinds of work, the rhythm of day and week.
+ * What people do is in tables: sizes, kinds of work, the rhythm of day and week. As in public traces of large clusters most
+ * jobs are small, few are gangs, and the busiest hours bring about 1.4 times the mean.
  */
 #include "sim/trace_generate.h"
 
@@ -30,23 +31,23 @@ struct job_class {
 };
 
 static const struct job_class job_classes[] = {
-    {9, 0.1, 0, 1, 1, 1500, 1.3},  // notebooks and small inference
-    {9, 0.25, 0, 1, 1, 2400, 1.3}, {10, 0.5, 0, 1, 1, 3000, 1.3},
-    {34, 0, 1, 1, 1, 2400, 1.5},  // one GPU: most work there is
-    {11, 0, 2, 1, 1, 3600, 1.5},   {8, 0, 4, 1, 1, 5400, 1.4},
-    {11, 0, 8, 1, 1, 7200, 1.4},  // a node
-    {3, 0, 1, 2, 16, 3600, 1.3},  // small gangs
-    {4, 0, 8, 2, 8, 9000, 1.2},   // gangs of nodes
-    {1, 0, 4, 8, 64, 7200, 1.1},   {0.25, 0, 8, 16, 64, 10800, 1.0},
+    {8, 0.1, 0, 1, 1, 1500, 1.3},  // notebooks and small inference
+    {8, 0.25, 0, 1, 1, 2400, 1.3}, {12, 0.5, 0, 1, 1, 3000, 1.3},
+    {48, 0, 1, 1, 1, 2400, 1.5},  // one GPU: most work there is
+    {11, 0, 2, 1, 1, 3600, 1.5},   {6, 0, 4, 1, 1, 5400, 1.4},
+    {2.5, 0, 8, 1, 1, 7200, 1.4},  // a node
+    {3, 0, 1, 2, 64, 3600, 1.3},   // gangs
+    {0.5, 0, 2, 2, 64, 7200, 1.1}, {0.3, 0, 4, 2, 64, 7200, 1.1},
+    {0.3, 0, 8, 2, 64, 9000, 1.2},  // of nodes
 };
 enum { JOB_CLASSES = ARRAY_LEN(job_classes) };
 
 /* How busy each hour of a working day is, and each day of the week, Monday first. */
 static const double hours[24] = {
-    0.45, 0.40, 0.35, 0.30, 0.30, 0.35, 0.45, 0.70, 1.10, 1.60, 1.90, 1.90,
-    1.50, 1.60, 1.90, 2.00, 1.90, 1.70, 1.40, 1.10, 0.90, 0.80, 0.65, 0.55,
+    0.75, 0.72, 0.70, 0.68, 0.68, 0.72, 0.78, 0.88, 1.02, 1.16, 1.26, 1.28,
+    1.20, 1.22, 1.28, 1.30, 1.28, 1.22, 1.14, 1.06, 0.98, 0.92, 0.86, 0.80,
 };
-static const double weekdays[7] = {1.10, 1.15, 1.15, 1.10, 0.95, 0.40, 0.35};
+static const double weekdays[7] = {1.05, 1.08, 1.08, 1.05, 1.00, 0.89, 0.85};
 
 struct generator {
     const struct trace_recipe *recipe;
@@ -56,8 +57,8 @@ struct generator {
     uint32_t hour_count;
     double *rhythm;    // by queue and hour: how much work comes up to the end of that hour, as a growing sum
     double *weights;   // by queue
+    uint32_t *quotas;  // by queue
     VEC(double) runs;  // by job, in seconds, before scaling
-    double class_weights[JOB_CLASSES];
 };
 
 void trace_recipe_init(struct trace_recipe *recipe)
@@ -73,6 +74,19 @@ double trace_team_weight(uint32_t i, uint32_t count)
     for (uint32_t k = 0; k < count; k++)
         sum += 1 / (1 + 0.35 * k);
     return 1 / (1 + 0.35 * i) / sum;
+}
+
+void trace_team_quotas(const struct trace_recipe *recipe, uint32_t *ret)
+{
+    uint32_t count = recipe->queue_count;
+    uint32_t left = recipe->gpus;
+
+    for (uint32_t i = 0; i < count; i++) {
+        double part = (trace_team_weight(i, count) + 1.0 / count) / 2;
+
+        ret[i] = i + 1 == count ? left : (uint32_t)(part * recipe->gpus);
+        left -= ret[i];
+    }
 }
 
 static int check(const struct trace_recipe *recipe, struct err *err)
@@ -95,14 +109,14 @@ static int check(const struct trace_recipe *recipe, struct err *err)
     return 0;
 }
 
-/* A gang may take a quarter of the cluster at most, and a pod no more than a node has. */
-static uint32_t pods_allowed(const struct trace_recipe *recipe, const struct job_class *class)
+/* A gang takes half of its team's quota at most, and a pod no more than a node has. */
+static uint32_t pods_allowed(const struct generator *g, uint32_t queue, const struct job_class *class)
 {
-    uint32_t quarter = MAX(recipe->gpus / 4, 1u);
+    uint32_t half = MAX(g->quotas[queue] / 2, 1u);
 
-    if (class->gpus > recipe->gpus_per_node)
+    if (class->gpus > g->recipe->gpus_per_node)
         return 0;
-    return class->gpus == 0 ? class->pods_to : MIN(class->pods_to, quarter / class->gpus);
+    return class->gpus == 0 ? class->pods_to : MIN(class->pods_to, half / class->gpus);
 }
 
 /* Teams sit in different time zones, a little, and some weeks are busier for one than for another. */
@@ -118,7 +132,7 @@ static void make_rhythm(struct generator *g)
         g->weights[q] = trace_team_weight(q, recipe->queue_count);
         for (uint32_t h = 0; h < g->hour_count; h++) {
             if (h % 24 == 0)
-                mood = 0.6 + 0.8 * random_unit(&g->random);
+                mood = 0.75 + 0.5 * random_unit(&g->random);
             uint32_t local = (uint32_t)((int64_t)h + HOURS_A_WEEK + shift);
 
             sum += hours[local % 24] * weekdays[local / 24 % 7] * mood;
@@ -136,10 +150,9 @@ static void start(struct generator *g)
     g->hour_count = (g->seconds + 3599) / 3600;
     g->rhythm = xcalloc((size_t)g->hour_count * recipe->queue_count, sizeof *g->rhythm);
     g->weights = xcalloc(recipe->queue_count, sizeof *g->weights);
+    g->quotas = xcalloc(recipe->queue_count, sizeof *g->quotas);
+    trace_team_quotas(recipe, g->quotas);
     random_init(&g->random, recipe->seed);
-    for (size_t i = 0; i < JOB_CLASSES; i++)
-        if (pods_allowed(recipe, &job_classes[i]) >= job_classes[i].pods_from)
-            g->class_weights[i] = job_classes[i].weight;
     make_rhythm(g);
 }
 
@@ -182,9 +195,16 @@ static void draw_kind(struct generator *g, struct trace_job *job, const struct j
 
 static struct trace_job draw_job(struct generator *g, uint32_t queue, double *ret_run)
 {
-    const struct job_class *class = &job_classes[random_pick(&g->random, g->class_weights, JOB_CLASSES)];
+    double weights[JOB_CLASSES];
+
+    for (size_t i = 0; i < JOB_CLASSES; i++) {
+        bool is_allowed = pods_allowed(g, queue, &job_classes[i]) >= job_classes[i].pods_from;
+
+        weights[i] = is_allowed ? job_classes[i].weight : 0;
+    }
+    const struct job_class *class = &job_classes[random_pick(&g->random, weights, JOB_CLASSES)];
     struct trace_job job = TRACE_JOB_INIT;
-    uint32_t most = pods_allowed(g->recipe, class);
+    uint32_t most = pods_allowed(g, queue, class);
 
     for (job.pods = class->pods_from; job.pods * 2 <= most && random_unit(&g->random) < 0.5;)
         job.pods *= 2;
@@ -293,6 +313,7 @@ int trace_generate(struct trace *trace, const struct trace_recipe *recipe, struc
     trace_sort(trace);
     free(g.rhythm);
     free(g.weights);
+    free(g.quotas);
     vec_done(&g.runs);
     return 0;
 }

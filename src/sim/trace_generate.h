@@ -35,11 +35,17 @@ void trace_recipe_init(struct trace_recipe *recipe);
 /* Fills an empty trace. Fails with -EINVAL for settings that make no sense. */
 MUST_CHECK int trace_generate(struct trace *trace, const struct trace_recipe *recipe, struct err *err);
 
-/* The cluster that the trace is for, as Kubernetes manifests: nodes, and a queue for each team below one parent. */
+/*
+ * The cluster that the trace is for, as Kubernetes manifests: nodes, a queue for each team below one parent, and settings
+ * by which each queue has victims looked for on behalf of one workload at a time.
+ */
 void trace_write_cluster(const struct trace_recipe *recipe, FILE *out);
 
 /* The part of all work that comes from team `i` of `count`: the first is the largest. */
 double trace_team_weight(uint32_t i, uint32_t count);
+
+/* GPUs of each team, halfway between what it asks for and an equal part; together they are all there are. */
+void trace_team_quotas(const struct trace_recipe *recipe, uint32_t *ret);
 
 /* The name of node `i`, which is also what failures name. Returns `text`. */
 enum { TRACE_NODE_NAME_MAX = 24 };

@@ -157,6 +157,7 @@ static void a_queue_offers_no_more_gangs_than_its_depth(void **unused)
     put_gang(&c, "b", "q", (struct gang_options){.min = 1, .pending = 1, .created = 3});
     gang_id a = put_gang(&c, "a", "q", (struct gang_options){.min = 1, .pending = 1, .created = 2});
     c.engine->config.queue_depth[ACTION_ALLOCATE] = 2;
+    c.engine->config.queue_depth[ACTION_RECLAIM] = 1;
     cluster_open(&c);
 
     struct order *order = order_of_waiting(c.engine, &c.engine->scratch, ACTION_ALLOCATE);
@@ -164,7 +165,14 @@ static void a_queue_offers_no_more_gangs_than_its_depth(void **unused)
     expect(&c, order, "b");
     assert_true(order_is_empty(order));
     assert_int_equal(engine_verdict(c.engine, a).code, VERDICT_QUEUE_DEPTH);
-    assert_int_equal(engine_verdict(c.engine, state_find_gang(c.state, NULL, "b")).code, VERDICT_NONE);
+    gang_id b = state_find_gang(c.state, NULL, "b");
+    assert_int_equal(engine_verdict(c.engine, b).code, VERDICT_NONE);
+
+    /* One is the best one. */
+    order = order_of_waiting(c.engine, &c.engine->scratch, ACTION_RECLAIM);
+    expect(&c, order, "d");
+    assert_true(order_is_empty(order));
+    assert_int_equal(engine_verdict(c.engine, b).code, VERDICT_QUEUE_DEPTH);
     cluster_end(&c);
 }
 

@@ -119,6 +119,36 @@ static void the_load_is_what_was_asked_for(void **state)
     trace_done(&trace);
 }
 
+/* What is made without any options: everything from a part of a GPU to 64 pods, and mostly small. */
+static void a_month_has_gangs_of_64(void **state)
+{
+    static const char *const ten[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+    struct trace_recipe recipe;
+    uint32_t quotas[ARRAY_LEN(ten)];
+    struct trace trace;
+    uint32_t largest = 0;
+    uint32_t gangs = 0;
+
+    (void)state;
+    trace_recipe_init(&recipe);
+    recipe.queues = ten;
+    recipe.queue_count = ARRAY_LEN(ten);
+    trace_team_quotas(&recipe, quotas);
+    trace_init(&trace);
+    assert_int_equal(trace_generate(&trace, &recipe, NULL), 0);
+    assert_int_equal(trace.jobs.len, 100000);
+    vec_foreach (&trace.jobs, job) {
+        uint32_t team = (uint32_t)(trace_str(&trace, job->queue)[0] - 'a');
+
+        largest += job->pods == 64;
+        gangs += job->pods > 1;
+        assert_true(trace_job_gpus(job) <= quotas[team] / 2 * GPU_ONE);
+    }
+    assert_true(largest >= 50);
+    assert_true(gangs > 2000 && gangs < 5000);
+    trace_done(&trace);
+}
+
 static void settings_that_make_no_sense_are_refused(void **state)
 {
     struct trace_recipe recipe = recipe_of(1);
@@ -166,6 +196,7 @@ int main(void)
         cmocka_unit_test(the_numbers_are_those_of_every_machine),
         cmocka_unit_test(generated_traces_read_back),
         cmocka_unit_test(the_load_is_what_was_asked_for),
+        cmocka_unit_test(a_month_has_gangs_of_64),
         cmocka_unit_test(settings_that_make_no_sense_are_refused),
         cmocka_unit_test(the_smallest_cluster_has_work_that_fits),
     };
