@@ -44,6 +44,7 @@ void engine_free(struct engine *engine)
     affinity_memory_free(engine->affinity);
     gpu_room_free(engine->room);
     vec_done(&engine->decisions);
+    vec_done(&engine->searches);
     vec_done(&engine->verdicts);
     vec_done(&engine->verdict_of);
     vec_done(&engine->shares);
@@ -94,6 +95,7 @@ void engine_open(struct engine *engine, nsec_t now)
     engine->is_open = true;
     engine->placements = 0;
     vec_clear(&engine->decisions);
+    vec_clear(&engine->searches);
     affinity_memory_open(engine->affinity);
     /* Nothing that shares depend on has changed: they are the same. */
     if (!engine->has_shares) {
@@ -197,6 +199,12 @@ struct verdict *engine_verdict_slot(struct engine *engine, gang_id gang)
         *at = engine->verdicts.len;
     }
     return &engine->verdicts.items[*at - 1];
+}
+
+const struct search_report *engine_searches(const struct engine *engine, size_t *ret_count)
+{
+    *ret_count = engine->searches.len;
+    return engine->searches.items;
 }
 
 struct verdict engine_verdict(const struct engine *engine, gang_id gang)

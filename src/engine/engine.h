@@ -89,6 +89,31 @@ struct queue_share {
 
 struct queue_share engine_share(const struct engine *engine, queue_id queue);
 
+/* How a search for victims ended. */
+enum search_result {
+    SEARCH_SOLVED,
+    SEARCH_EXHAUSTED,  // everything that was worth trying was tried
+    SEARCH_ENDED,      // by a limit or by the clock
+    SEARCH_HOPELESS,   // nothing that could be evicted would help: nothing was tried
+    _SEARCH_RESULT_MAX
+};
+
+/* One search of this cycle, with the scenarios that each generator made: sets of victims. */
+struct search_report {
+    enum action action;
+    gang_id gang;
+    enum search_result result;
+    bool ended_action;  // the clock ended the whole action with it
+    struct {
+        uint32_t emitted;
+        uint32_t simulated;  // the others were refuted without that
+        uint32_t rejected;   // by the rules of the action, after they had made room
+    } generators[GENERATORS_MAX];
+};
+
+/* The searches of this cycle so far, in order. */
+const struct search_report *engine_searches(const struct engine *engine, size_t *ret_count);
+
 /* Simulated placements of this cycle so far: the measure of the work that was done. */
 uint64_t engine_placements(const struct engine *engine);
 

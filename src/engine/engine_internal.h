@@ -48,6 +48,7 @@ struct engine {
     bool is_open;
 
     VEC(struct decision) decisions;
+    VEC(struct search_report) searches;
     VEC(struct verdict) verdicts;      // of gangs that were looked at
     VEC(uint32_t) verdict_of;          // by gang id: its place in `verdicts` plus 1, 0 when it has none
     VEC(struct queue_share) shares;    // by queue id

@@ -310,20 +310,26 @@ bool scenario_try(struct search *s)
 {
     struct engine *engine = s->engine;
 
-    if (s->victims.len == 0 || refute_scenario(s))
+    if (s->victims.len == 0)
+        return false;
+    s->report.generators[s->generator].emitted++;
+    if (refute_scenario(s))
         return false;
     struct fingerprint print = fingerprint_of(s);
     uint64_t check;
     if (map64_get(&s->failed, print.key, &check) && check == print.check)
         return false;
 
+    s->report.generators[s->generator].simulated++;
     statement_begin(engine);
     for (uint32_t i = 0; i < s->victims.len; i++)
         statement_evict(engine, s->victims.items[i].pod);
-    if (place_again(s) && validate(s)) {
+    bool has_room = place_again(s);
+    if (has_room && validate(s)) {
         classify(s);
         return true;
     }
+    s->report.generators[s->generator].rejected += has_room;
     statement_discard(engine);
     map64_put(&s->failed, print.key, print.check);
     return false;

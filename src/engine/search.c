@@ -243,14 +243,16 @@ static bool is_solved(const struct search *s, uint32_t used_before)
     return gang->short_sets == 0 && gang->active_used > used_before;
 }
 
-bool search_solve(struct search *s, const struct gang_view *view)
+static bool solve(struct search *s, const struct gang_view *view)
 {
     const struct config *config = &s->engine->config;
     uint32_t used_before = s->engine->state->gangs.items[view->gang].active_used;
 
     begin_solve(s, view);
-    if (s->chunk_count == 0 || refute_search(s, view))
+    if (s->chunk_count == 0 || refute_search(s, view)) {
+        s->report.result = SEARCH_HOPELESS;
         return false;
+    }
     s->feasible = find_feasible(s);
     prefilters_find_levels(s);
     if (s->action == ACTION_RECLAIM)
@@ -269,4 +271,18 @@ bool search_solve(struct search *s, const struct gang_view *view)
         return false;
     }
     return false;
+}
+
+bool search_solve(struct search *s, const struct gang_view *view)
+{
+    s->report = (struct search_report){.action = s->action, .gang = view->gang, .result = SEARCH_EXHAUSTED};
+    bool is_found = solve(s, view);
+
+    if (is_found)
+        s->report.result = SEARCH_SOLVED;
+    else if (s->is_over)
+        s->report.result = SEARCH_ENDED;
+    s->report.ended_action = s->ends_action;
+    vec_push(&s->engine->searches, s->report);
+    return is_found;
 }

@@ -26,6 +26,7 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "engine/action.h"
+#include "engine/engine.h"
 #include "engine/order_internal.h"
 #include "engine/place_internal.h"
 #include "engine/room_internal.h"
@@ -267,6 +268,7 @@ struct search {
     struct queue_before *before;
     struct queue_rest *rests;
     uint32_t validation;
+    struct search_report report;  // of the gang under way
 };
 
 /* A search's memory, for one run of an action. */

@@ -8,5 +8,6 @@
 const scheduler_observer_fn scheduler_observers[] = {
     observe_for_journal,
     observe_for_plugin_server,
+    observe_for_metrics,
     NULL,
 };
