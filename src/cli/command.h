@@ -108,6 +108,7 @@ int command_help(const struct command *command);
 /* The commands, one file each. */
 int run_compare(const struct command *command, struct arguments *arguments);
 int run_completion(const struct command *command, struct arguments *arguments);
+int run_gpu(const struct command *command, struct arguments *arguments);
 int run_gpud(const struct command *command, struct arguments *arguments);
 int run_help(const struct command *command, struct arguments *arguments);
 int run_man(const struct command *command, struct arguments *arguments);

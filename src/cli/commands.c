@@ -156,6 +156,30 @@ static const char *const grouper_examples[] = {
     NULL,
 };
 
+static const char *const gpu_verbs[] = {"run", "top", "doctor", NULL};
+static const char *const gpu_modes[] = {"strict", "fair", "time", NULL};
+
+static const struct command_option gpu_options[] = {
+    {0, "memory", "AMOUNT", NULL, "run: memory that is kept for the program, such as 20Gi, or 0.25 of the GPU"},
+    {0, "memory-limit", "AMOUNT", NULL, "run: what it may have while nobody else wants it (default: no more)"},
+    {0, "share", "PART", NULL, "run: share of the GPU's time (default: that of its memory)"},
+    {0, "mode", "strict|fair|time", gpu_modes,
+     "run: exactly the share, at least the share (default), or as the driver does"},
+    {0, "gpu", "GPU", NULL, "run: which one, by UUID or number (default: the one with most room)"},
+    {0, "name", "NAME", NULL, "run: what to call it in 'top' and in figures"},
+    {0, "folder", "FOLDER", NULL, "of the daemon (default: /run/muster/gpu for root)"},
+    {'o', "output", "table|json", output_choices, "top: what to print"},
+    {0, "once", NULL, NULL, "top: print once and end"},
+};
+
+static const char *const gpu_examples[] = {
+    "muster gpu run --memory 20Gi --share 0.25 -- python train.py",
+    "muster gpu run --memory 0.5 --mode strict -- ./serve --port 8000",
+    "muster gpu top",
+    "muster gpu doctor",
+    NULL,
+};
+
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 static const char *const completion_examples[] = {
@@ -278,6 +302,22 @@ const struct command commands[] = {
         .examples = grouper_examples,
         .operands = OPERANDS_NONE,
         .run = run_service,
+    },
+    {
+        .name = "gpu",
+        .summary = "run a program with a part of a GPU, and see who uses what",
+        .usage = "run|top|doctor [OPTION...] [-- PROGRAM ARGUMENT...]",
+        .text =
+            "run gives a program a memory limit and a share of a GPU's time that others cannot take away, without a "
+            "cluster.\n"
+            "top shows GPUs and their tenants. doctor says whether shares are enforced here, by what, and if not, "
+            "why.\n",
+        .options = gpu_options,
+        .option_count = ARRAY_LEN(gpu_options),
+        .examples = gpu_examples,
+        .words = gpu_verbs,
+        .operands = OPERANDS_PATHS,
+        .run = run_gpu,
     },
     {
         .name = "gpud",

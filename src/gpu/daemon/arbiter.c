@@ -29,7 +29,7 @@ void arbiter_init(struct arbiter *a, const struct arbiter_options *options)
     if (a->options.quantum <= 0)
         a->options.quantum = defaults.quantum;
     if (a->options.quantum_min <= 0)
-        a->options.quantum_min = a->options.quantum / 4;
+        a->options.quantum_min = a->options.quantum / 8;
     if (a->options.plan <= 0)
         a->options.plan = defaults.plan;
     if (a->options.drain_bound <= 0)
@@ -170,7 +170,7 @@ static nsec_t end_of_lease(const struct arbiter *a, const struct arbiter_group *
     }
     if (rival) {
         nsec_t behind = rival->vtime - vtime_now(g, now);
-        bool is_far_behind = behind + over(a->options.quantum, g->weight) < 0;
+        bool is_far_behind = behind + over(a->options.quantum_min, g->weight) < 0;
         nsec_t turn = is_far_behind ? a->options.quantum_min : a->options.quantum;
         nsec_t quantum_end = MAX(g->opened_at + turn, now);
 

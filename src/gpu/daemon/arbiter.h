@@ -24,7 +24,7 @@ enum { ARBITER_GROUPS_MAX = 256, ARBITER_GPUS_MAX = 16, ARBITER_WHOLE = 1000000 
 
 struct arbiter_options {
     nsec_t quantum;      // of a lease that others wait for; 0: 20 ms
-    nsec_t quantum_min;  // when one who is far behind comes back, or is still behind after its turn; 0: a quarter of it
+    nsec_t quantum_min;  // when one who is far behind comes back, or is still behind after its turn; 0: an eighth of it
     nsec_t plan;         // over which a capped group gets its share in one piece; 0: 100 ms
     nsec_t drain_bound;  // after which a group that does not end is no longer waited for; 0: 1 s
     nsec_t slack;        // of a lease, that a tenant's own measure of busy time may leave out; 0: 400 us

@@ -84,7 +84,7 @@ static int map_file(int fd, struct book_file **ret_file)
 int book_open(const char *path, struct book **ret_book, struct err *err)
 {
     struct book_head head = {.magic = "muster\n", .version = BOOK_VERSION, .slot_size = sizeof(struct book_slot)};
-    struct book_file *file;
+    struct book_file *file = NULL;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd < 0)

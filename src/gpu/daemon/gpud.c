@@ -171,7 +171,6 @@ static int start(struct gpud *gpud, struct err *err)
     if (r < 0)
         return r;
     state_adopt(gpud);
-    figures_init(gpud);
     watcher_start(gpud);
     return api_start(gpud, err);
 }
@@ -190,6 +189,7 @@ int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *
     arbiter_init(&gpud->arbiter, &config->compute);
     ledger_init(&gpud->ledger);
     loop_task_init(&gpud->saving, loop, state_save, gpud);
+    figures_init(gpud);
     r = start(gpud, err);
     if (r < 0) {
         gpud_free(gpud);

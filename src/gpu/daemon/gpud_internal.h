@@ -21,6 +21,7 @@
 /* What the files of the daemon share. Groups own sessions; both belong to one gpud. */
 
 struct http_server;
+struct meter;
 struct metrics;
 struct nvml;
 struct strbuf;
@@ -35,6 +36,9 @@ struct device {
     uint64_t context_bytes;  // what a context has been seen to take
     uint64_t nvml_used;      // of all processes, as NVML said last
     bool has_nvml;
+    const struct group *last_holder;  // to tell a change of hands; only compared, never followed
+    nsec_t closed_at;                 // the gate of the last holder
+    bool waited_for;                  // by someone who could go on
 };
 
 /* What a session does on one GPU of its group. */
@@ -120,6 +124,7 @@ struct gpud {
     struct http_server *api;
     struct http_server *metrics_server;
     struct metrics *metrics;
+    struct meter *handover;
     struct nvml *nvml;
     struct watcher *watcher;
     nsec_t started;
@@ -187,4 +192,5 @@ void watcher_free(struct watcher *watcher);
 /* api.c, figures.c */
 MUST_CHECK int api_start(struct gpud *gpud, struct err *err);
 void figures_init(struct gpud *gpud);
+void figures_handover(struct gpud *gpud, nsec_t took);
 void figures_status(struct gpud *gpud, struct strbuf *text);

@@ -74,9 +74,31 @@ static void open_gates(struct group *group)
     group->busy = 0;
     group->wants_more = false;
     set_gates(group, GPU_GATE_OPEN);
-    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        struct device *device = &group->gpud->devices[group->devices[gpu]];
+
         group->first_word[gpu] = word_of(group, gpu);
+        if (device->last_holder && device->last_holder != group && device->waited_for)
+            figures_handover(group->gpud, gpud_now() - device->closed_at);
+        device->last_holder = group;
+    }
     group->gpud->handovers++;
+}
+
+/* Whether another group could go on with one of its GPUs at once. */
+static bool is_waited_for(const struct group *group)
+{
+    const struct arbiter *arbiter = &group->gpud->arbiter;
+    const struct arbiter_group *own = &arbiter->groups[group->lease];
+
+    for (uint32_t i = 0; i < arbiter->group_end; i++) {
+        const struct arbiter_group *other = &arbiter->groups[i];
+
+        if (other->is_used && other != own && (other->gpus & own->gpus) && other->state == ARBITER_WAITING &&
+            other->cap == ARBITER_WHOLE)
+            return true;
+    }
+    return false;
 }
 
 /* Asks those who are active to end; says whether anybody is. */
@@ -86,13 +108,19 @@ static bool close_gates(struct group *group)
 
     group->is_open = false;
     set_gates(group, GPU_GATE_CLOSED);
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        struct device *device = &group->gpud->devices[group->devices[gpu]];
+
+        device->closed_at = gpud_now();
+        device->waited_for = is_waited_for(group);
+    }
     for (struct session *s = group->first; s; s = s->next) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
             if (!is_active(s, gpu))
                 continue;
+            uint32_t word = atomic_load(&session_line(s, gpu)->active_word);
             is_anybody = s->gpus[gpu].is_awaited = true;
-            session_send(s, s->events,
-                         &(struct gpu_message){.type = GPU_DRAIN, .lease = {.gpu = gpu, .word = word_of(group, gpu)}},
+            session_send(s, s->events, &(struct gpu_message){.type = GPU_DRAIN, .lease = {.gpu = gpu, .word = word}},
                          NULL, 0);
         }
     }

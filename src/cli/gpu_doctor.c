@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster gpu doctor: is a share of a GPU enforced here, by what, and if not, why. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cli/gpu.h"
+#include "gpu/nvml/nvml.h"
+
+enum finding { FINE, NOTE, WRONG };
+
+static enum finding worst;
+
+static void say(enum finding finding, const char *what, const char *text)
+{
+    static const char *const marks[] = {"ok", "--", "NO"};
+
+    worst = MAX(worst, finding);
+    (void)printf("%s  %-22s %s\n", marks[finding], what, text);
+}
+
+static void look_at_driver(void)
+{
+    struct nvml *nvml = NULL;
+    struct err err = {0};
+    char text[512];
+
+    if (nvml_open(&nvml, &err) < 0) {
+        say(WRONG, "driver", err.text);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "version %s, %u GPUs", nvml_driver_version(nvml), nvml_gpu_count(nvml));
+    say(nvml_gpu_count(nvml) > 0 ? FINE : WRONG, "driver", text);
+    for (uint32_t i = 0; i < nvml_gpu_count(nvml); i++) {
+        struct nvml_gpu gpu;
+
+        if (nvml_gpu(nvml, i, &gpu, &err) < 0) {
+            say(WRONG, "GPU", err.text);
+            continue;
+        }
+        (void)snprintf(text, sizeof text, "%s, %s, %.1f Gi", gpu.uuid, gpu.name,
+                       (double)gpu.total_bytes / (double)(1 << 30));
+        say(FINE, "GPU", text);
+    }
+    nvml_close(nvml);
+}
+
+/* Newer drivers hold limits of a cgroup by themselves. */
+static void look_at_kernel_limits(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    bool has_them = library && dlsym(library, "nvmlDeviceSetMemoryLimits_v1");
+
+    say(NOTE, "limits in the kernel",
+        has_them ? "the driver has limits for cgroups; Muster does not set them yet"
+                 : "the driver has none: a program that brings its own libcuda is seen and reported, not held back");
+    if (library)
+        (void)dlclose(library);
+}
+
+static void look_at_library(void)
+{
+    char path[4096];
+
+    if (gpu_library(path, sizeof path))
+        say(FINE, "tenants' library", path);
+    else
+        say(WRONG, "tenants' library", "libmuster-gpu.so is not beside this program: nothing would be enforced");
+}
+
+static void look_at_daemon(const char *folder)
+{
+    _cleanup_(freep) char *status = NULL;
+    struct err err = {0};
+
+    if (gpu_ask(folder, "GET", "/v1/status", NULL, &status, &err) < 0) {
+        say(NOTE, "daemon", "none runs here; 'muster gpu run' starts one");
+        return;
+    }
+    say(FINE, "daemon", folder);
+    say(strstr(status, "\"watchesDriver\":true") ? FINE : NOTE, "watching the driver",
+        strstr(status, "\"watchesDriver\":true") ? "whoever uses a GPU without being a tenant is seen"
+                                                 : "NVML cannot be asked: whoever escapes goes unseen");
+}
+
+static void look_at_system(void)
+{
+    struct utsname system;
+    int major = 0;
+    int minor = 0;
+    char text[256];
+
+    if (uname(&system) < 0 || sscanf(system.release, "%d.%d", &major, &minor) != 2)
+        return;
+    (void)snprintf(text, sizeof text, "kernel %s%s", system.release,
+                   major > 6 || (major == 6 && minor >= 5)
+                       ? ", which says which process is at a socket"
+                       : ": processes are known by their number, which is less sure");
+    say(FINE, "system", text);
+}
+
+int gpu_doctor(const struct command *command, const struct gpu_call *call)
+{
+    if (call->word_count > 0)
+        return command_wrong(command, "what is '%s'?", call->words[0]);
+    worst = FINE;
+    look_at_system();
+    look_at_driver();
+    look_at_kernel_limits();
+    look_at_library();
+    look_at_daemon(call->folder);
+    (void)puts(
+        worst == WRONG
+            ? "\nShares of a GPU cannot be enforced here; requests for them are refused."
+            : "\nMemory limits are enforced by the tenants' library and the daemon's ledger, compute by leases.");
+    return worst == WRONG ? EXIT_FAILED : EXIT_FINE;
+}
