@@ -20,6 +20,8 @@
 #include "net/http_server.h"
 #include "text/metrics.h"
 
+enum { FOLDER_MAX = 96 };  // a socket's path has to fit behind it
+
 #define RESERVE_MIN (UINT64_C(512) << 20)
 
 nsec_t gpud_now(void)
@@ -63,9 +65,9 @@ static void parse_uuid(const char *text, uint8_t uuid[static 16])
 
 static int make_folders(const char *folder, struct err *err)
 {
-    char path[256];
+    char path[512];
 
-    if (folder[0] != '/' || strlen(folder) + 8 > sizeof path)
+    if (folder[0] != '/' || strlen(folder) > FOLDER_MAX)
         return err_set(err, -EINVAL, "the folder '%s' is no absolute path of a reasonable length", folder);
     (void)snprintf(path, sizeof path, "%s/groups/", folder);
     for (char *at = path + 1; (at = strchr(at, '/')); at++) {
