@@ -70,6 +70,20 @@ def _(here):
     here.clear()
 
 
+@SUITE.test("a part of a GPU that did not come is tried again")
+def _(here):
+    here.operator.is_paused = True
+    here.bind(fraction_pod("later"), NODE, "Fraction", portion="0.50", groups=["group-later"], backoffLimit=2)
+    here.wait_phase("later", "Failed")
+    here.operator.is_paused = False
+    here.wait_bound("later", NODE)
+    expect(here.wait_phase("later", "Succeeded")["status"]["failedAttempts"], 1)
+    log = here.cluster.processes.log_of("binder", 1 << 20)
+    made = [line for line in log.splitlines() if "GPU is reserved" in line and "group=group-later" in line]
+    expect(len(made), 2, "reservation pods, one for each attempt")
+    here.clear()
+
+
 @SUITE.test("what was done is taken back when a later step fails")
 def _(here):
     here.api.create(CLAIMS, {"metadata": {"name": "first"}, "spec": claim_spec()})
@@ -196,6 +210,21 @@ def _(here):
     here.cluster.wait_gone(f"{REQUESTS}/before")
     expect(len(here.reservations()), 1)
     here.cluster.start("binder")
+    here.clear()
+
+
+@SUITE.test("a pod that a killed binder left in a group does not keep its GPU")
+def _(here):
+    here.operator.is_paused = True
+    here.bind(fraction_pod("stray"), NODE, "Fraction", portion="0.50", groups=["group-stray"])
+    here.cluster.wait_until(here.reservations, "the reservation pod")
+    here.cluster.kill("binder")
+    here.operator.is_paused = False
+    here.api.patch(f"{PODS}/stray", {"metadata": {"labels": {world.GROUP_KEY: "group-stray", "own": "stays"}}})
+    here.api.delete(f"{REQUESTS}/stray")
+    here.cluster.start("binder")
+    here.cluster.wait_until(lambda: not here.reservations(), "the GPU is given back")
+    expect(here.api.get(f"{PODS}/stray")["metadata"]["labels"], {"own": "stays"})
     here.clear()
 
 

@@ -205,6 +205,7 @@ static void on_pods_synced(void *arg, bool is_first)
              log_int("known_pods", (int64_t)binder->roster.pods),
              log_int("gpu_groups", (int64_t)binder->roster.groups));
     binder_sync_all(binder);
+    binder_free_strays(binder);
     loop_task_queue(&binder->pump);
 }
 
@@ -337,6 +338,7 @@ static void binder_close(struct service *service)
     loop_task_cancel(&binder->pump);
     binder_seats_drop(binder);
     binder_checks_drop(binder);
+    binder_strays_drop(binder);
     items_done(&binder->items);
     attempts_done(&binder->attempts);
     roster_done(&binder->roster);

@@ -24,7 +24,7 @@
  *     job      one attempt to carry one out, step by step             job.c, rollback.c, finish.c
  *     plugins  what some pods need before they are bound              plugin_*.c
  *     seats    reservation pods that are being waited for             seats.c
- *     groups   shared GPUs that nobody needs any more                 groups.c
+ *     groups   shared GPUs that nobody needs any more                 groups.c, strays.c
  *     roster   the pods that all of this depends on                   roster.c
  */
 struct follower;
@@ -92,6 +92,7 @@ struct node_entry {
 
 struct seat;
 struct check;
+struct stray;
 struct binder_meters;
 
 struct binder {
@@ -109,6 +110,7 @@ struct binder {
     struct map64 nodes;  // hash of the name -> struct node_entry *
     struct seat *seats;
     struct check *checks;  // groups whose reservation is being looked for
+    struct stray *strays;  // pods that are being taken out of their groups
     struct follower *follow_requests, *follow_nodes, *follow_pods;
     struct loop_task pump;
     struct binder_meters *meters;
@@ -137,6 +139,13 @@ void binder_sync_group(struct binder *binder, const char *id);
 void binder_sync_node(struct binder *binder, const char *node);
 void binder_sync_all(struct binder *binder);
 void binder_checks_drop(struct binder *binder);
+
+/* strays.c: pods that are in groups for nothing, at the start. */
+void binder_free_strays(struct binder *binder);
+void binder_strays_drop(struct binder *binder);
+
+/* Takes the pod, if it is that one and has no node, out of its groups. Returns whether it has changed. */
+bool stray_unlabel(yyjson_mut_val *pod, const char *uid);
 
 /* binder.c: a pod as a watch or an answer has it. */
 void binder_pod_seen(struct binder *binder, yyjson_val *pod);

@@ -133,6 +133,74 @@ int claim_reserve(yyjson_mut_doc *claim, const char *pod, const char *uid, yyjso
     return 1;
 }
 
+/* What the driver says of the device in a result; NULL while it says nothing. */
+static yyjson_val *device_of(yyjson_val *claim, yyjson_val *result)
+{
+    static const char *const keys[] = {"driver", "pool", "device"};
+    yyjson_val *devices = yyjson_obj_get(yyjson_obj_get(claim, "status"), "devices");
+    yyjson_val *device;
+    size_t i, max;
+
+    yyjson_arr_foreach(devices, i, max, device)
+    {
+        bool is_same = true;
+
+        for (size_t at = 0; at < ARRAY_LEN(keys); at++)
+            is_same = is_same && strcmp(kube_text(device, keys[at]), kube_text(result, keys[at])) == 0;
+        if (is_same)
+            return device;
+    }
+    return NULL;
+}
+
+static bool is_true(yyjson_val *device, const char *type)
+{
+    yyjson_val *conditions = yyjson_obj_get(device, "conditions");
+    yyjson_val *condition;
+    size_t i, max;
+
+    yyjson_arr_foreach(conditions, i, max, condition)
+    {
+        if (strcmp(kube_text(condition, "type"), type) == 0)
+            return strcmp(kube_text(condition, "status"), "True") == 0;
+    }
+    return false;
+}
+
+/* How many of the conditions in a list are true. */
+static size_t count_true(yyjson_val *device, yyjson_val *types)
+{
+    yyjson_val *type;
+    size_t i, max, count = 0;
+
+    yyjson_arr_foreach(types, i, max, type)
+    {
+        count += yyjson_is_str(type) && is_true(device, yyjson_get_str(type));
+    }
+    return count;
+}
+
+enum claim_state claim_state_of(yyjson_val *claim)
+{
+    yyjson_val *allocation = yyjson_obj_get(yyjson_obj_get(claim, "status"), "allocation");
+    yyjson_val *results = yyjson_obj_get(yyjson_obj_get(allocation, "devices"), "results");
+    enum claim_state state = CLAIM_READY;
+    yyjson_val *result;
+    size_t i, max;
+
+    yyjson_arr_foreach(results, i, max, result)
+    {
+        yyjson_val *device = device_of(claim, result);
+        yyjson_val *wanted = yyjson_obj_get(result, "bindingConditions");
+
+        if (count_true(device, yyjson_obj_get(result, "bindingFailureConditions")) > 0)
+            return CLAIM_BROKEN;
+        if (count_true(device, wanted) < yyjson_arr_size(wanted))
+            state = CLAIM_WAITS;
+    }
+    return state;
+}
+
 bool claim_release(yyjson_mut_doc *claim, const char *uid, bool is_ours)
 {
     yyjson_mut_val *status = document_member(claim, yyjson_mut_doc_get_root(claim), "status");

@@ -30,6 +30,10 @@ bool claim_unprotect(yyjson_mut_doc *claim);
 MUST_CHECK int claim_reserve(yyjson_mut_doc *claim, const char *pod, const char *uid, yyjson_mut_val *allocation,
                              bool *ret_is_allocated, struct err *err);
 
+/* Whether the devices can be used: some have to be attached first, and say by conditions how that goes. */
+enum claim_state { CLAIM_READY, CLAIM_WAITS, CLAIM_BROKEN };
+enum claim_state claim_state_of(yyjson_val *claim);
+
 /* Takes the pod's reservation back, and with `is_ours` the allocation if nobody else uses it. Returns whether the claim
  * has changed. */
 bool claim_release(yyjson_mut_doc *claim, const char *uid, bool is_ours);

@@ -381,6 +381,8 @@ void job_start(struct item *item)
         .started = nsec_now_monotonic(),
     };
     item->job = job;
+    /* Its GPUs are wanted while it runs, also when it has failed before. */
+    item_set_phase(item, REQUEST_ACTIVE, request->failed_attempts, request->version);
     if (request_is_corrupt(request)) {
         log_warn(job->binder->log, "request for a part of a GPU names no GPU group, and is deleted",
                  log_str("namespace", request->namespace), log_str("request", request->name));

@@ -4,6 +4,8 @@
  * dynamicresources: writes into the pod's claims which devices they have got and that the pod uses them, and makes a
  * claim for extended resources that are made of devices.
  *
+ * Devices that have to be attached first are waited for: their drivers say by conditions how that goes.
+ *
  * A claim with devices is protected from being deleted, as Kubernetes' own scheduler does; its controller takes devices
  * and protection away again when nobody uses the claim.
  */
@@ -20,6 +22,9 @@
 #include "services/binder/claim.h"
 #include "services/binder/document.h"
 
+/* Between two looks at devices that are being attached. */
+#define POLL (500 * NSEC_PER_MSEC)
+
 struct one_claim {
     char *name;
     yyjson_mut_val *allocation;  // of the request's plan; NULL: none
@@ -30,6 +35,7 @@ struct one_claim {
 struct claim_work {
     VEC(struct one_claim) claims;
     uint32_t at;
+    nsec_t deadline;
     struct err err;
 };
 
@@ -138,21 +144,71 @@ static int reserve(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struc
     return claim_reserve(doc, job->request->pod, job->pod_uid, claim->allocation, &claim->is_ours, err);
 }
 
-static void on_reserved(void *arg, const struct kube_answer *answer)
+static void after_claim(struct job *job)
 {
-    struct job *job = arg;
     const struct request *request = job->request;
 
-    job->modify = NULL;
-    if (answer->err.code < 0)
-        job_fail(job, &answer->err);
-    else if (claim_at(job)->is_extended)
+    job_set_stuck(job, false);
+    if (claim_at(job)->is_extended)
         job_write(job, KUBE_PATCH_MERGE, KUBE_PODS, request->namespace, request->pod, "status",
                   claim_pod_status(job->pod_uid, claim_at(job)->name,
                                    yyjson_mut_obj_get(extended_plan(job), "containerMappings")),
                   on_named);
     else
         next_claim(job);
+}
+
+static void on_polled(void *arg, const struct kube_answer *answer);
+
+static void poll_claim(void *arg)
+{
+    struct job *job = arg;
+
+    job_read(job, KUBE_RESOURCE_CLAIMS, job->request->namespace, claim_at(job)->name, on_polled);
+}
+
+static void check_devices(struct job *job, const struct kube_answer *answer)
+{
+    struct err err = answer->err;
+    yyjson_val *claim = NULL;
+
+    if (err.code < 0 || kube_answer_object(answer, &claim, &err) < 0) {
+        job_fail(job, &err);
+        return;
+    }
+    switch (claim_state_of(claim)) {
+    case CLAIM_READY:
+        after_claim(job);
+        return;
+    case CLAIM_BROKEN:
+        (void)err_set(&err, -EIO, "resource claim %s: a device cannot be attached", claim_at(job)->name);
+        break;
+    case CLAIM_WAITS:
+        if (nsec_now_monotonic() < job->claims->deadline) {
+            job_set_stuck(job, true);
+            job_wait(job, POLL, poll_claim);
+            return;
+        }
+        (void)err_set(&err, -ETIMEDOUT, "resource claim %s: timed out waiting for its devices", claim_at(job)->name);
+        break;
+    }
+    job_fail(job, &err);
+}
+
+static void on_polled(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->call = NULL;
+    check_devices(job, answer);
+}
+
+static void on_reserved(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+
+    job->modify = NULL;
+    check_devices(job, answer);
 }
 
 static int protect(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
@@ -213,6 +269,7 @@ static void prepare(struct job *job)
         return;
     }
     job->claims->at = 0;
+    job->claims->deadline = nsec_now_monotonic() + job->binder->plugins.claim_timeout;
     prepare_claim(job);
 }
 

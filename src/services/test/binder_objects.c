@@ -243,6 +243,37 @@ static void a_claim_that_is_full_or_going_is_refused(void **state)
     assert_int_equal(claim_reserve(full, "p", "more", NULL, &is_ours, NULL), -ENOSPC);
 }
 
+static void devices_are_waited_for_until_their_drivers_say_so(void **state)
+{
+    static const struct {
+        const char *wanted;      // bindingConditions
+        const char *conditions;  // of the device
+        enum claim_state expected;
+    } rows[] = {
+        {"", "", CLAIM_READY},
+        {"\"Attached\"", "", CLAIM_WAITS},
+        {"\"Attached\"", "{\"type\":\"Attached\",\"status\":\"False\"}", CLAIM_WAITS},
+        {"\"Attached\"", "{\"type\":\"Attached\",\"status\":\"True\"}", CLAIM_READY},
+        {"\"Attached\",\"Ready\"", "{\"type\":\"Attached\",\"status\":\"True\"}", CLAIM_WAITS},
+        {"\"Attached\"", "{\"type\":\"Broken\",\"status\":\"True\"}", CLAIM_BROKEN},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        char text[600];
+
+        (void)snprintf(text, sizeof text,
+                       "{\"status\":{\"allocation\":{\"devices\":{\"results\":[{\"driver\":\"d\",\"pool\":\"p\","
+                       "\"device\":\"1\",\"bindingConditions\":[%s],\"bindingFailureConditions\":[\"Broken\"]}]}},"
+                       "\"devices\":[{\"driver\":\"d\",\"pool\":\"p\",\"device\":\"0\"},{\"driver\":\"d\","
+                       "\"pool\":\"p\",\"device\":\"1\",\"conditions\":[%s]}]}}",
+                       rows[i].wanted, rows[i].conditions);
+        _cleanup_(json_doc_freep) yyjson_doc *claim = parse(text);
+
+        assert_int_equal(claim_state_of(yyjson_doc_get_root(claim)), rows[i].expected);
+    }
+}
+
 static void what_a_claim_needs_is_decided(void **state)
 {
     static const char waits[] = "{\"volumeBindingMode\":\"WaitForFirstConsumer\"}";
@@ -396,6 +427,7 @@ int main(void)
         cmocka_unit_test(the_claims_of_a_pod_are_found),
         cmocka_unit_test(a_claim_is_reserved_once_and_released),
         cmocka_unit_test(a_claim_that_is_full_or_going_is_refused),
+        cmocka_unit_test(devices_are_waited_for_until_their_drivers_say_so),
         cmocka_unit_test(what_a_claim_needs_is_decided),
         cmocka_unit_test(volumes_fit_by_the_rules_of_kubernetes),
         cmocka_unit_test(a_volume_is_given_to_one_claim),
