@@ -94,7 +94,7 @@ cases() {
             TEST_LIMIT=$((LIMIT_MIB << 20)) TEST_BASELINE_MIB=$(baseline) \
                 through "$door" timeout 120 "$OUT/gpu-tenant" "$case" >"$log" 2>&1
             status=$?
-            grep -E '^not ok|^#' "$log"
+            grep -E '^not ok|^#' "$log" | sed "s,^,$door $case: ,"
             row "$name $case, door $door" \
                 "$(grep -c '^ok' "$log") held, $(grep -c '^not ok' "$log") did not, status $status"
         done

@@ -38,6 +38,7 @@ static bool has_paused;
 static client_holdings_fn *tell_holdings;
 
 static atomic_int gpu_count;
+static atomic_uint epoch;
 static struct gpu_control_page *_Atomic control_page;
 static struct gpu_tenant_page *_Atomic tenant_page;
 /* What stands for the control page while there is no daemon: a copy in which every gate is free. */
@@ -142,6 +143,7 @@ static bool map_pages(const struct gpu_message *welcome, const int fds[GPU_HELLO
     if (((struct gpu_control_page *)control)->magic != GPU_CONTROL_MAGIC)
         return false;
     atomic_store(&gpu_count, (int)welcome->welcome.gpu_count);
+    atomic_fetch_add(&epoch, 1);
     atomic_store(&tenant_page, tenant);
     atomic_store(&control_page, control);
     return true;
@@ -345,6 +347,11 @@ struct gpu_tenant_line *client_line(int slot)
 {
     struct gpu_tenant_page *page = atomic_load_explicit(&tenant_page, memory_order_acquire);
     return page && slot >= 0 && slot < GPU_MAX ? &page->gpus[slot] : NULL;
+}
+
+unsigned client_epoch(void)
+{
+    return atomic_load_explicit(&epoch, memory_order_acquire);
 }
 
 void client_set_holdings(client_holdings_fn *holdings)

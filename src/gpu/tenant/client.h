@@ -37,6 +37,9 @@ int client_gpu_count(void);
 const struct gpu_control_line *client_control(int slot);
 struct gpu_tenant_line *client_line(int slot);
 
+/* Counts connections: words of an earlier daemon's gates mean nothing to the next one. */
+unsigned client_epoch(void);
+
 /* What this process holds, as the daemon has to be told after a new beginning. */
 typedef void client_holdings_fn(int slot, uint64_t *ret_bytes, uint64_t *ret_context_bytes);
 void client_set_holdings(client_holdings_fn *holdings);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,16 +33,20 @@ static struct lock pipe_lock;
 static struct descriptor wake_reader = DESCRIPTOR_NONE;
 static struct descriptor wake_writer = DESCRIPTOR_NONE;
 
-static void report(int slot, enum gpu_message_type type, uint32_t word)
+/* Tells the daemon that a lease has ended, and how long it was in use: not at all, or from its first launch to the end of
+ * the last. */
+static void report(int slot, enum gpu_message_type type, uint32_t word, bool was_used)
 {
     struct gate *gate = &gates[slot];
     struct gpu_tenant_line *own = client_line(slot);
-    int64_t busy = gate_now_ns() - atomic_load(&gate->first_ns);
     struct gpu_message message = {.type = type};
     message.lease.gpu = (uint32_t)slot;
     message.lease.word = word;
-    message.lease.launches = atomic_load(&gate->launches);
-    message.lease.busy_ns = message.lease.launches > 0 && busy > 0 ? (uint64_t)busy : 0;
+    message.lease.launches = was_used ? atomic_load(&gate->launches) : 0;
+    if (message.lease.launches > 0) {
+        int64_t first = atomic_load(&gate->first_ns), end = fences_last_end(slot);
+        message.lease.busy_ns = (uint64_t)((end > first ? end : gate_now_ns()) - first);
+    }
     message.lease.flags = type == GPU_DRAINED && atomic_load(&gate->waiting) > 0 ? GPU_DRAINED_HAS_MORE : 0;
     if (own)
         atomic_fetch_add_explicit(&own->busy_ns, message.lease.busy_ns, memory_order_relaxed);
@@ -71,7 +76,7 @@ static void look_at_drain(int slot)
         return;
     uint32_t word = atomic_load(&gate->active_word);
     bool is_for_daemon = atomic_load(&gate->drains_for_daemon);
-    report(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, word);
+    report(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, word, true);
     atomic_store(&gate->active_word, 0);
     atomic_store(&gate->drain_ns, 0);
 }
@@ -119,7 +124,7 @@ static void hear(const struct gpu_message *message)
         if (atomic_load(&gates[slot].active_word) == message->lease.word)
             begin_drain(slot, true);
         else
-            report(slot, GPU_DRAINED, message->lease.word);
+            report(slot, GPU_DRAINED, message->lease.word, false);
         break;
     case GPU_TRIM:
         (void)pools_trim((int)message->memory.gpu);
@@ -142,6 +147,8 @@ static void take_wakes(void)
 static void *control(void *unused)
 {
     (void)unused;
+    /* Of this thread alone: the end of a lease is not to be noticed late because timers are rounded. */
+    (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     for (;;) {
         int64_t sleep_ns = look_at_all();
         int fd = client_events();

@@ -247,6 +247,14 @@ static bool is_passed(struct fence *fence)
     return result != CU_NOT_READY;
 }
 
+uint64_t fences_left(int slot)
+{
+    lock_take(&all[slot].lock);
+    uint64_t left = all[slot].fenced_ns;
+    lock_give(&all[slot].lock);
+    return left;
+}
+
 uint64_t fences_look(int slot)
 {
     struct fences *fences = &all[slot];
@@ -264,10 +272,7 @@ uint64_t fences_look(int slot)
         }
         atomic_store(&fences->is_looked_at, 0);
     }
-    lock_take(&fences->lock);
-    uint64_t left = fences->fenced_ns;
-    lock_give(&fences->lock);
-    return left;
+    return fences_left(slot);
 }
 
 /* Takes a stream off the list, to record its fence; false when there is none. */

@@ -11,7 +11,10 @@
 /* After a launch on the slot. Called by the thread that launched, which may record a fence now. */
 void fences_note(int slot, void *stream, const void *what);
 
-/* Looks which fences have been passed. Returns the work that is still unfinished, as far as it is known. */
+/* The work that was unfinished when somebody last looked, in nanoseconds. */
+uint64_t fences_left(int slot);
+
+/* Looks which fences have been passed, and returns the same. */
 uint64_t fences_look(int slot);
 
 /* Whether everything has ended, fences behind the last launches included; these are recorded when missing. */

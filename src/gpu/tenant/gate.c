@@ -43,11 +43,10 @@ static void sleep_ns(int64_t ns)
 /* Waits until less than `limit_ns` of work lies in the driver's queues. */
 static void wait_for_backlog(int slot, uint64_t limit_ns)
 {
-    uint64_t left;
-    while (limit_ns > 0 && (left = fences_look(slot)) >= limit_ns) {
-        uint64_t over = left - limit_ns;
-        sleep_ns(over > 200000 ? 100000 : 20000);
-    }
+    if (limit_ns == 0 || fences_left(slot) < limit_ns)
+        return;
+    for (uint64_t left = fences_look(slot); left >= limit_ns; left = fences_look(slot))
+        sleep_ns(left - limit_ns > 200000 ? 100000 : 20000);
 }
 
 /* The first launch under a new word. */
@@ -113,6 +112,19 @@ static void wait_for_turn(int slot, const struct gpu_control_line *line, uint32_
     }
 }
 
+/* After a new connection: what was said to the daemon before is forgotten. */
+static void look_for_new_daemon(struct gate *gate)
+{
+    uint32_t now = client_epoch();
+    if (atomic_load(&gate->epoch) == now || atomic_exchange(&gate->epoch, now) == now)
+        return;
+    atomic_store(&gate->allowed, GPU_GATE_NEVER);
+    atomic_store(&gate->asked_word, GPU_GATE_NEVER);
+    atomic_store(&gate->yielded_word, GPU_GATE_NEVER);
+    atomic_store(&gate->active_word, 0);
+    atomic_store(&gate->drain_ns, 0);
+}
+
 static void enter_slowly(struct gate_pass *pass, int slot)
 {
     if (tenant_is_capturing(pass->stream))
@@ -122,6 +134,7 @@ static void enter_slowly(struct gate_pass *pass, int slot)
         const struct gpu_control_line *line = client_control(slot);
         if (!line)
             return;
+        look_for_new_daemon(&gates[slot]);
         uint32_t word = atomic_load(&line->word);
         switch (gpu_gate_state(word)) {
         case GPU_GATE_FREE:

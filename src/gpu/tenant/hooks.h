@@ -152,19 +152,20 @@
 #define PARAMS_checkpoint int pid, void *args
 #define ARGS_checkpoint pid, args
 
-#define CUDA_HANDLERS(X)                                                                                               \
-    X(get_proc)                                                                                                        \
-    X(get_proc_v2) X(ctx_create) X(ctx_create_v3) X(ctx_create_v4) X(ctx_destroy) X(primary_retain) X(primary_release) \
-        X(primary_reset) X(mem_alloc) X(mem_alloc_v1) X(mem_alloc_pitch) X(mem_alloc_pitch_v1) X(mem_alloc_managed)    \
-            X(mem_free) X(mem_free_v1) X(array_create) X(array_create_v1) X(array3d_create) X(array3d_create_v1)       \
-                X(mipmapped_create) X(array_destroy) X(vmm_create) X(vmm_release) X(vmm_map) X(vmm_map_array)          \
-                    X(vmm_unmap) X(vmm_retain) X(pool_alloc) X(pool_alloc_from) X(pool_free) X(pool_create)            \
-                        X(pool_destroy) X(pool_trim) X(sync_stream) X(sync_context) X(graph_add_alloc) X(graph_add)    \
-                            X(graph_add_v2) X(graph_make) X(graph_make_flags) X(graph_make_params) X(graph_upload)     \
-                                X(graph_launch) X(graph_exec_destroy) X(graph_trim) X(mem_info) X(mem_info_v1)         \
-                                    X(total_mem) X(total_mem_v1) X(launch_kernel) X(launch_ex) X(launch_cooperative)   \
-                                        X(launch_multi) X(launch_old) X(launch_grid) X(launch_grid_async)              \
-                                            X(stream_destroy) X(capture_begin_v1) X(capture_begin) X(capture_into)     \
+#define CUDA_HANDLERS(X)                                                                                             \
+    X(get_proc)                                                                                                      \
+    X(get_proc_v2)                                                                                                   \
+    X(ctx_create) X(ctx_create_v3) X(ctx_create_v4) X(ctx_destroy) X(primary_retain) X(primary_release)              \
+        X(primary_reset) X(mem_alloc) X(mem_alloc_v1) X(mem_alloc_pitch) X(mem_alloc_pitch_v1) X(mem_alloc_managed)  \
+            X(mem_free) X(mem_free_v1) X(array_create) X(array_create_v1) X(array3d_create) X(array3d_create_v1)     \
+                X(mipmapped_create) X(array_destroy) X(vmm_create) X(vmm_release) X(vmm_map) X(vmm_map_array)        \
+                    X(vmm_unmap) X(vmm_retain) X(pool_alloc) X(pool_alloc_from) X(pool_free) X(pool_create)          \
+                        X(pool_destroy) X(pool_trim) X(sync_stream) X(sync_context) X(graph_add_alloc) X(graph_add)  \
+                            X(graph_add_v2) X(graph_make) X(graph_make_flags) X(graph_make_params) X(graph_upload)   \
+                                X(graph_launch) X(graph_exec_destroy) X(graph_trim) X(mem_info) X(mem_info_v1)       \
+                                    X(total_mem) X(total_mem_v1) X(launch_kernel) X(launch_ex) X(launch_cooperative) \
+                                        X(launch_multi) X(launch_old) X(launch_grid) X(launch_grid_async)            \
+                                            X(stream_destroy) X(capture_begin_v1) X(capture_begin) X(capture_into)   \
                                                 X(checkpoint)
 
 #define CUDA_HOOKS(X)                                       \

@@ -58,6 +58,11 @@ void *nvml_library(void)
     return handle ? handle : (handle = library("TEST_NVML", "libnvidia-ml.so.1"));
 }
 
+bool is_real(void)
+{
+    return getenv("FAKE_GPU_STATE") == NULL;
+}
+
 static void *find(void *handle, const char *name)
 {
     void *found = dlsym(handle, name);

@@ -23,6 +23,9 @@ void check_equal(uint64_t found, uint64_t expected, const char *what, ...) __att
 void *cuda_library(void);
 void *nvml_library(void);
 
+/* Whether there is a device behind it, not only a pretended one. */
+bool is_real(void);
+
 /* A function by its exact exported name; ends the program when there is none. */
 void *cuda(const char *name);
 void *nvml(const char *name);
