@@ -333,6 +333,20 @@ bool fences_are_passed(int slot)
     return is_empty;
 }
 
+int64_t fences_next_end(int slot)
+{
+    struct fences *fences = &all[slot];
+    int64_t end = now_ns();
+    lock_take(&fences->lock);
+    if (fences->head != fences->tail) {
+        const struct fence *next = &fences->ring[fences->head % RING];
+        int64_t begin = next->begin_ns > fences->last_end_ns ? next->begin_ns : fences->last_end_ns;
+        end = begin + (int64_t)next->known_ns;
+    }
+    lock_give(&fences->lock);
+    return end;
+}
+
 int64_t fences_last_end(int slot)
 {
     lock_take(&all[slot].lock);

@@ -20,6 +20,9 @@ uint64_t fences_look(int slot);
 /* Whether everything has ended, fences behind the last launches included; these are recorded when missing. */
 bool fences_are_passed(int slot);
 
+/* When the next fence will be passed, if its work takes as long as it did before. */
+int64_t fences_next_end(int slot);
+
 /* When the last fence was seen to be passed, as CLOCK_MONOTONIC. */
 int64_t fences_last_end(int slot);
 

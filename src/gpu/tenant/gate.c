@@ -3,6 +3,7 @@
  * reached the driver, so that whoever closes the gate knows when the last one has. */
 #include "gpu/tenant/gate.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -40,13 +41,23 @@ static void sleep_ns(int64_t ns)
     nanosleep(&pause, NULL);
 }
 
-/* Waits until less than `limit_ns` of work lies in the driver's queues. */
+/* Waits until less than `limit_ns` of work lies in the driver's queues. Where kernels are longer than that the device has
+ * nothing to do from the end of one until we launch the next, so that the end is awaited closely: asleep until shortly
+ * before it is expected, then looking all the time, and asleep again when the expectation was wrong. */
 static void wait_for_backlog(int slot, uint64_t limit_ns)
 {
+    enum { SHORTLY_NS = 150000, LONGEST_NS = 2000000, PAUSE_NS = 20000 };
     if (limit_ns == 0 || fences_left(slot) < limit_ns)
         return;
-    for (uint64_t left = fences_look(slot); left >= limit_ns; left = fences_look(slot))
-        sleep_ns(left - limit_ns > 200000 ? 100000 : 20000);
+    while (fences_look(slot) >= limit_ns) {
+        int64_t left = fences_next_end(slot) - gate_now_ns();
+        if (left > SHORTLY_NS)
+            sleep_ns(left - SHORTLY_NS < LONGEST_NS ? left - SHORTLY_NS : LONGEST_NS);
+        else if (left < -2 * SHORTLY_NS)
+            sleep_ns(PAUSE_NS);
+        else
+            sched_yield();
+    }
 }
 
 /* The first launch under a new word. */

@@ -155,9 +155,10 @@
 #define CUDA_HANDLERS(X)                                                                                             \
     X(get_proc)                                                                                                      \
     X(get_proc_v2)                                                                                                   \
-    X(ctx_create) X(ctx_create_v3) X(ctx_create_v4) X(ctx_destroy) X(primary_retain) X(primary_release)              \
-        X(primary_reset) X(mem_alloc) X(mem_alloc_v1) X(mem_alloc_pitch) X(mem_alloc_pitch_v1) X(mem_alloc_managed)  \
-            X(mem_free) X(mem_free_v1) X(array_create) X(array_create_v1) X(array3d_create) X(array3d_create_v1)     \
+    X(ctx_create)                                                                                                    \
+    X(ctx_create_v3) X(ctx_create_v4) X(ctx_destroy) X(primary_retain) X(primary_release) X(primary_reset)           \
+        X(mem_alloc) X(mem_alloc_v1) X(mem_alloc_pitch) X(mem_alloc_pitch_v1) X(mem_alloc_managed) X(mem_free)       \
+            X(mem_free_v1) X(array_create) X(array_create_v1) X(array3d_create) X(array3d_create_v1)                 \
                 X(mipmapped_create) X(array_destroy) X(vmm_create) X(vmm_release) X(vmm_map) X(vmm_map_array)        \
                     X(vmm_unmap) X(vmm_retain) X(pool_alloc) X(pool_alloc_from) X(pool_free) X(pool_create)          \
                         X(pool_destroy) X(pool_trim) X(sync_stream) X(sync_context) X(graph_add_alloc) X(graph_add)  \
