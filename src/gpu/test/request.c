@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/request/request.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+
+#define A(key, value) {WORD_ANNOTATION, key, value}
+#define R(key, value) {WORD_RESOURCE, key, value}
+#define V(key, value) {WORD_VARIABLE, key, value}
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+enum { WORDS_MAX = 5 };
+
+static size_t count_of(const struct gpu_word *words)
+{
+    size_t count = 0;
+
+    while (count < WORDS_MAX && words[count].key)
+        count++;
+    return count;
+}
+
+/* On a T4 with 15360 MiB. */
+static void every_system_is_understood_to_the_byte(void **state)
+{
+    static const struct {
+        struct gpu_word words[WORDS_MAX];
+        uint32_t devices;
+        uint64_t request, limit;
+        uint32_t share, cap;
+        enum gpu_mode mode;
+    } cases[] = {
+        {{A("gpu-fraction", "0.5")}, 1, 7680 * MIB, 7680 * MIB, 500000, 1000000, GPU_MODE_FAIR},
+        {{A("gpu-memory", "4096")}, 1, 4096 * MIB, 4096 * MIB, 266666, 1000000, GPU_MODE_FAIR},
+        {{A("gpu-fraction", "0.25"), A("gpu-fraction-num-devices", "2"), A("other", "x")},
+         2,
+         3840 * MIB,
+         3840 * MIB,
+         250000,
+         1000000,
+         GPU_MODE_FAIR},
+        {{A("gpu-fraction", ".1"), A("gpu-compute-mode", "strict")},
+         1,
+         1536 * MIB,
+         1536 * MIB,
+         100000,
+         100000,
+         GPU_MODE_STRICT},
+        {{A("gpu-fraction", "0.333333333")}, 1, 5368709114, 5368709114, 333333, 1000000, GPU_MODE_FAIR},
+        {{A("nvidia.com/container.main.gpu-memory.limit", "4Gi")}, 1, 4 * GIB, 4 * GIB, 266666, 1000000, GPU_MODE_FAIR},
+        {{A("nvidia.com/container.main.gpu-memory.request", "2Gi"),
+          A("nvidia.com/container.main.gpu-memory.limit", "4Gi"),
+          A("kai.scheduler/gpu-compute-sharing-mode", "time-slicing")},
+         1,
+         2 * GIB,
+         4 * GIB,
+         133333,
+         1000000,
+         GPU_MODE_TIME},
+        {{V("GPU_PORTION", "0.5")}, 1, 7680 * MIB, 7680 * MIB, 500000, 1000000, GPU_MODE_FAIR},
+        {{A("gpu-memory", "4096"), V("RUNAI_GPU_MEMORY_LIMIT", "8Gi")},
+         1,
+         4 * GIB,
+         8 * GIB,
+         266666,
+         1000000,
+         GPU_MODE_FAIR},
+        {{A("gpu-fraction", "0.25"), V("RUNAI_GPU_MEMORY_LIMIT", "0.5")},
+         1,
+         3840 * MIB,
+         7680 * MIB,
+         250000,
+         1000000,
+         GPU_MODE_FAIR},
+        {{A("gpu-memory-request", "1Gi"), A("gpu-memory-limit", "2Gi"), A("gpu-compute-share", "0.3"),
+          A("gpu-compute-share-limit", "0.6")},
+         1,
+         GIB,
+         2 * GIB,
+         300000,
+         600000,
+         GPU_MODE_FAIR},
+        {{R("nvidia.com/gpu", "0.5")}, 1, 7680 * MIB, 7680 * MIB, 500000, 1000000, GPU_MODE_FAIR},
+        {{R("nvidia.com/gpu", "2"), R("nvidia.com/gpumem", "3000"), R("nvidia.com/gpucores", "30")},
+         2,
+         3000 * MIB,
+         3000 * MIB,
+         300000,
+         300000,
+         GPU_MODE_STRICT},
+        {{R("nvidia.com/gpu", "1"), R("nvidia.com/gpumem-percentage", "50"), R("nvidia.com/gpucores", "0")},
+         1,
+         7680 * MIB,
+         7680 * MIB,
+         500000,
+         1000000,
+         GPU_MODE_FAIR},
+        {{V("CUDA_DEVICE_MEMORY_LIMIT", "4096m"), V("CUDA_DEVICE_SM_LIMIT", "25")},
+         1,
+         4 * GIB,
+         4 * GIB,
+         250000,
+         250000,
+         GPU_MODE_STRICT},
+        {{V("CUDA_DEVICE_MEMORY_LIMIT_0", "2g"), V("CUDA_DEVICE_MEMORY_LIMIT", "2048m")},
+         1,
+         2 * GIB,
+         2 * GIB,
+         133333,
+         1000000,
+         GPU_MODE_FAIR},
+        {{R("volcano.sh/vgpu-number", "1"), R("volcano.sh/vgpu-memory", "1024"), R("volcano.sh/vgpu-cores", "10")},
+         1,
+         GIB,
+         GIB,
+         100000,
+         100000,
+         GPU_MODE_STRICT},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct gpu_request request;
+        struct gpu_amounts amounts;
+        struct err err = {0};
+
+        if (gpu_request_read(cases[i].words, count_of(cases[i].words), &request, &err) != 1 ||
+            gpu_request_on(&request, 15360 * MIB, &amounts, &err) < 0)
+            fail_msg("case %zu: %s", i, err.text);
+        if (request.devices != cases[i].devices || amounts.request_bytes != cases[i].request ||
+            amounts.limit_bytes != cases[i].limit || amounts.share != cases[i].share || amounts.cap != cases[i].cap ||
+            request.mode != cases[i].mode)
+            fail_msg("case %zu: %u x %llu..%llu bytes, share %u cap %u mode %d", i, request.devices,
+                     (unsigned long long)amounts.request_bytes, (unsigned long long)amounts.limit_bytes, amounts.share,
+                     amounts.cap, (int)request.mode);
+        assert_non_null(request.alias);
+    }
+}
+
+static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
+{
+    static const struct {
+        struct gpu_word words[WORDS_MAX];
+        int code;
+        const char *part;
+    } cases[] = {
+        {{A("gpu-fraction", "NaN")}, -EINVAL, "gpu-fraction: 'NaN'"},
+        {{A("gpu-fraction", "1")}, -EINVAL, "whole GPU"},
+        {{A("gpu-fraction", "0")}, -EINVAL, "'0'"},
+        {{A("gpu-fraction", "-0.5")}, -EINVAL, "'-0.5'"},
+        {{A("gpu-fraction", "5e-1")}, -EINVAL, "5e-1"},
+        {{A("gpu-fraction", "")}, -EINVAL, "gpu-fraction"},
+        {{A("gpu-memory", "1.5")}, -EINVAL, "gpu-memory"},
+        {{A("gpu-memory", "99999999999999999999")}, -EINVAL, "gpu-memory"},
+        {{A("gpu-fraction", "0.5"), A("gpu-memory", "100")}, -EINVAL, "not both"},
+        {{A("gpu-fraction", "0.5"), V("RUNAI_GPU_MEMORY_LIMIT", "8Gi")}, -EINVAL, "limit"},
+        {{A("gpu-fraction", "0.5"), V("RUNAI_GPU_MEMORY_LIMIT", "0.25")}, -EINVAL, "less than the request"},
+        {{A("gpu-fraction", "0.5"), R("nvidia.com/gpu", "1")}, -EINVAL, "exclude each other"},
+        {{A("gpu-fraction", "0.5"), V("GPU_PORTION", "0.25")}, -EINVAL, "contradict"},
+        {{A("gpu-fraction", "0.5"), A("gpu-fraction-num-devices", "0")}, -EINVAL, "num-devices"},
+        {{A("gpu-fraction", "0.5"), A("gpu-fraction-num-devices", "17")}, -EINVAL, "num-devices"},
+        {{R("nvidia.com/gpu", "1.5")}, -EINVAL, "neither"},
+        {{R("nvidia.com/gpumem", "100"), R("nvidia.com/gpucores", "101")}, -EINVAL, "gpucores"},
+        {{R("nvidia.com/gpucores", "50")}, -EINVAL, "needs memory"},
+        {{A("gpu-fraction", "0.5"), A("kai.scheduler/gpu-compute-sharing-mode", "sm-sharing")}, -ENOTSUP, "MPS"},
+        {{R("nvidia.com/gpumem", "100"), A("nvidia.com/vgpu-mode", "mig")}, -ENOTSUP, "slice of the hardware"},
+        {{A("gpu-fraction", "0.5"), A("gpu-compute-mode", "best")}, -EINVAL, "best"},
+        {{V("CUDA_DEVICE_MEMORY_LIMIT", "4096x")}, -EINVAL, "4096x"},
+        {{V("CUDA_DEVICE_MEMORY_LIMIT", "m")}, -EINVAL, "MEMORY_LIMIT"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct gpu_request request;
+        struct err err = {0};
+        int r = gpu_request_read(cases[i].words, count_of(cases[i].words), &request, &err);
+
+        if (r != cases[i].code || !strstr(err.text, cases[i].part))
+            fail_msg("case %zu: %d %s", i, r, err.text);
+    }
+}
+
+static void who_asks_for_no_part_gets_none(void **state)
+{
+    static const struct gpu_word words[] = {R("nvidia.com/gpu", "2"), A("app", "x"), V("PATH", "/bin"),
+                                            A("nvidia.com/container.a.b.gpu-memory.limit", "1Gi")};
+    struct gpu_request request;
+
+    (void)state;
+    assert_int_equal(gpu_request_read(words, ARRAY_LEN(words), &request, NULL), 0);
+    assert_int_equal(gpu_request_read(NULL, 0, &request, NULL), 0);
+}
+
+static void a_gpu_that_is_too_small_is_refused(void **state)
+{
+    static const struct gpu_word words[] = {A("gpu-memory", "4096")};
+    struct gpu_request request;
+    struct gpu_amounts amounts;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(gpu_request_read(words, 1, &request, &err), 1);
+    assert_int_equal(gpu_request_on(&request, 2 * GIB, &amounts, &err), -EINVAL);
+    assert_non_null(strstr(err.text, "gpu-memory asks for 4294967296 bytes"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_system_is_understood_to_the_byte),
+        cmocka_unit_test(what_cannot_be_kept_is_refused_with_its_reason),
+        cmocka_unit_test(who_asks_for_no_part_gets_none),
+        cmocka_unit_test(a_gpu_that_is_too_small_is_refused),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
