@@ -1,6 +1,7 @@
 """The scheduler: objects that make no sense, and a cluster that breaks."""
 
 import json
+import random
 import signal
 import time
 
@@ -226,3 +227,56 @@ def _(stage):
         expect(stage.stop("fast"), 0)
     finally:
         stage.api.patch(f"{NODES}/{names[0]}", {"metadata": {"labels": {"kai.scheduler/node-pool": None}}})
+
+
+@SUITE.test("when too many names are of things long gone, everything is listed anew")
+def _(stage):
+    stage.restart("--names-max=10")
+    try:
+        stage.clear()
+        stage.pod("stays", 8)
+        node = stage.bound("stays")[0]
+        for turn in range(40):
+            for number in range(10):
+                stage.pod(f"passing-{turn}-{number}", 0, cpu="10m")
+            stage.bound(*(f"passing-{turn}-{number}" for number in range(10)))
+            for number in range(10):
+                stage.delete(f"passing-{turn}-{number}")
+            if "listing everything anew" in stage.log():
+                break
+        expect_in("listing everything anew", stage.log())
+        for number in range(3):
+            stage.pod(f"whole-{number}", 8)
+        expect(node in stage.bound("whole-0", "whole-1", "whole-2"), False)
+    finally:
+        stage.restart()
+
+
+@SUITE.test("whatever comes and goes, and however it is killed, no node holds more than it has")
+def _(stage):
+    stage.clear()
+    chance = random.Random(7)
+    made = iter(range(10_000))
+    end = time.monotonic() + 12
+    kills = 3
+    while time.monotonic() < end:
+        for _ in range(chance.randrange(1, 12)):
+            stage.pod(f"churn-{next(made)}", chance.choice((0, 1, 2, 4, 8)), cpu=chance.choice(("1", "20", "60")))
+        pods = stage.api.items(PODS)
+        expect_room(stage, pods)
+        for one in chance.sample(pods, len(pods) // 2):
+            stage.delete(one["metadata"]["name"])
+        if kills and time.monotonic() > end - 3 * kills:
+            kills -= 1
+            stage.cluster.stop("scheduler", by=signal.SIGKILL)
+            stage.start()
+    expect_room(stage, stage.api.items(PODS))
+
+
+def expect_room(stage, pods):
+    """GPUs and cores that pods on each node ask for."""
+    for node in stage.api.items(NODES):
+        mine = [one["spec"]["containers"][0]["resources"] for one in pods if node_of(one) == node["metadata"]["name"]]
+        gpus = sum(int(one.get("limits", {}).get("nvidia.com/gpu", 0)) for one in mine)
+        cores = sum(int(one["requests"]["cpu"]) for one in mine)
+        expect(gpus <= 8 and cores <= 128, True, f"{node['metadata']['name']}: {gpus} GPUs, {cores} cores")

@@ -135,6 +135,14 @@ class Stage:
                 raise
             return None
 
+    def delete(self, name):
+        """The pod goes, unless the scheduler has evicted it already."""
+        try:
+            self.api.delete(f"{PODS}/{name}")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
     def bound(self, *names, seconds=20):
         """Waits until they are; returns their nodes."""
         return [node_of(self.cluster.wait_for(f"{PODS}/{name}", node_of, seconds)) for name in names]

@@ -282,6 +282,7 @@ void carry_bind(struct scheduler *s, const struct decision *decision, const char
     placement->is_direct = !needs_request(s, decision->pod);
     writes_cancel(s->writes, WRITE_POD_CONDITION, carrying->key);
     (void)map64_remove(&s->pod_conditions, carrying->key);
+    (void)map64_remove(&s->promised, carrying->key);
     if (!placement->is_direct) {
         bind_by_request(carrying, placement, decision->pod);
         return;

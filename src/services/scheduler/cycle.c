@@ -16,12 +16,16 @@
 #include "services/scheduler/gang_notes.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "services/scheduler/writes.h"
 
 /* Between cycles at least: what comes meanwhile is decided together. */
 #define SETTLE_TIME (2 * NSEC_PER_MSEC)
 
 /* Of the time, cycles that take long get one part in so many. */
 enum { SPACING = 4, TEXT_MAX = 64 * 1024 };
+
+/* What a pod has: name, UID, gang, and what of its labels is its own. */
+enum { NAMES_OF_ONE = 8 };
 
 static void start_timer(struct scheduler *s, nsec_t after)
 {
@@ -182,6 +186,20 @@ static void evict(struct scheduler *s, const struct outcomes *outcomes, const st
     carry_evict(s, &outcome->decision, outcome->text, count_evicted(s, outcomes, pod->gang));
 }
 
+/* A promise is made again in every cycle until it is kept; it is told once for each node. */
+static void tell_promise(struct scheduler *s, const struct decision *decision, const char *text)
+{
+    const struct pod *pod = &s->state->pods.items[decision->pod];
+    object_key key = key_of(pod->namespace, pod->name);
+    name_id node = s->state->nodes.items[decision->node].name;
+    uint64_t old = 0;
+
+    if (map64_get(&s->promised, key, &old) && old == node)
+        return;
+    map64_put(&s->promised, key, node);
+    report_pod_event(s, key, pod->uid, "Normal", "Pipelined", text);
+}
+
 static void carry_out(struct scheduler *s, struct outcomes *outcomes)
 {
     VEC(struct decision) decisions = {0};
@@ -199,7 +217,7 @@ static void carry_out(struct scheduler *s, struct outcomes *outcomes)
         else if (decision->kind == DECISION_EVICT)
             evict(s, outcomes, outcome);
         else if (decision->kind == DECISION_PIPELINE && pod->status == POD_PENDING)
-            report_pod_event(s, key_of(pod->namespace, pod->name), pod->uid, "Normal", "Pipelined", outcome->text);
+            tell_promise(s, decision, outcome->text);
     }
 }
 
@@ -243,6 +261,19 @@ static void run(struct scheduler *s)
     vec_done(&outcomes);
 }
 
+/*
+ * Names are never given back, and pods never stop coming: when most names are those of objects that are long gone, the
+ * state is made anew, as after a restart.
+ */
+static bool is_worn_out(const struct scheduler *s)
+{
+    const struct state *state = s->state;
+    uint64_t used = map64_len(&state->pod_by_name) + map64_len(&state->gang_by_name) + state->nodes.len;
+
+    return intern_len(&state->names) > (uint64_t)s->flags->names_max + NAMES_OF_ONE * used && carry_is_idle(s) &&
+           writes_len(s->writes) == 0;
+}
+
 /* Something may become possible, or due, by the clock alone. */
 static bool waits_for_time(const struct scheduler *s)
 {
@@ -260,6 +291,10 @@ static void on_timer(void *arg)
     run(s);
     s->last_end = nsec_now_monotonic();
     s->last_duration = s->last_end - began;
+    if (is_worn_out(s)) {
+        loop_task_queue(&s->renewal);
+        return;
+    }
     if (s->is_woken)
         return;
     if (s->has_unreported)
@@ -271,6 +306,10 @@ static void on_timer(void *arg)
 void cycle_init(struct scheduler *s)
 {
     loop_timer_init(&s->timer, s->loop, on_timer, s);
+}
+
+void cycle_set_clock(struct scheduler *s)
+{
     engine_set_clock(s->engine, should_stop, s);
 }
 

@@ -55,6 +55,8 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
     {"lease-retry-period", FLAG_DURATION, AT(lease_retry_period), "5s", "time between attempts", 0, 0},
     {"bind-requests", FLAG_STRING, AT(bind_requests), "auto",
      "auto: binds itself where it can; always: leaves every bind to the binder", 0, 0},
+    {"names-max", FLAG_INT, AT(names_max), "2000000",
+     "names of things long gone that are kept; with more, everything is listed anew", 0, 1e9},
     {"journal", FLAG_STRING, AT(journal), "", "folder to write changes and decisions to, for muster replay", 0, 0},
     {"journal-size", FLAG_STRING, AT(journal_size), "1Gi", "bytes that the journal may take; the oldest go first", 0,
      0},

@@ -42,11 +42,12 @@ struct scheduler_flags {
     const char *health_address;
 
     const char *bind_requests;  // "auto": only where a bind takes more than binding; "always": as KAI does
+    int64_t names_max;          // of objects that are gone; beyond, the state is made anew
     const char *journal;        // folder that deltas and decisions are written to; "": none
     const char *journal_size;   // bytes that it may have
 
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 41 };
+enum { SCHEDULER_FLAGS = 42 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

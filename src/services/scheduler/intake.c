@@ -225,6 +225,9 @@ static void on_pod_group(struct scheduler *s, const struct follow_event *event)
     object_key key = key_put(s->state, event->namespace, event->name);
     struct gang_times before = gang_times_get(s, key);
 
+    /* What was told while there was no PodGroup is to be told to it as well. */
+    if (!gang_note_find(s, key))
+        report_forget(s, key);
     if (event->change == FOLLOW_DELETED) {
         gang_note_drop(s, key);
         intake_drop(s, WATCH_POD_GROUPS, event->namespace, event->name);

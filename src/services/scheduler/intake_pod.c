@@ -235,6 +235,7 @@ static void drop_pod(struct scheduler *s, const struct follow_event *event, obje
     (void)map64_remove(&s->namespace_pickers, key);
     (void)map64_remove(&s->leaving, key);
     (void)map64_remove(&s->pod_conditions, key);
+    (void)map64_remove(&s->promised, key);
     if (placement && placement->is_direct && !placement->carrying)
         placement_drop(s, placement);
     lay_eviction_over(s, key);

@@ -143,6 +143,7 @@ void report_done(struct scheduler *s)
     for (uint32_t i = s->events_first; i < s->events.len; i++)
         kept_free(s->events.items[i]);
     vec_done(&s->events);
+    s->events_first = 0;
     for (size_t cursor = 0; map64_next(&s->told, &cursor, &key, &value);)
         free((struct told *)(uintptr_t)value);
     map64_done(&s->told);

@@ -83,19 +83,15 @@ static int add_observers(struct scheduler *s, struct err *err)
     return 0;
 }
 
-static void scheduler_free(struct scheduler *s)
+/* Everything that is known of the cluster, and all that hangs on names. */
+static void forget_cluster(struct scheduler *s)
 {
     watching_free(s->watching);
+    s->watching = NULL;
     carry_done(s);
     writes_free(s->writes);
-    cycle_done(s);
-    loop_timer_done(&s->stop_timer);
     report_done(s);
     complaints_done(s);
-    vec_foreach (&s->observers, observer)
-        if (observer->free)
-            observer->free(observer->arg);
-    vec_done(&s->observers);
     placements_done(&s->placements);
     gang_notes_done(&s->gang_notes);
     beside_done(&s->beside);
@@ -103,10 +99,50 @@ static void scheduler_free(struct scheduler *s)
     map64_done(&s->pod_conditions);
     map64_done(&s->leaving);
     map64_done(&s->namespace_pickers);
+    map64_done(&s->promised);
     object_reader_done(&s->reader);
     object_notes_done(&s->notes);
+    vec_foreach (&s->observers, observer)
+        if (observer->free)
+            observer->free(observer->arg);
+    vec_done(&s->observers);
     engine_free(s->engine);
     state_free(s->state);
+    s->is_synced = false;
+}
+
+static int know_cluster(struct scheduler *s, struct err *err)
+{
+    s->state = state_new();
+    s->engine = engine_new(s->state, &s->config);
+    object_notes_init(&s->notes);
+    object_reader_init(&s->reader, s->state, &s->options, NULL, &s->notes);
+    report_init(s);
+    s->writes = writes_new(s, (uint32_t)s->flags->status_workers);
+    cycle_set_clock(s);
+    int r = add_observers(s, err);
+    if (r >= 0)
+        s->watching = watching_new(s);
+    return r;
+}
+
+static void renew(void *arg)
+{
+    struct scheduler *s = arg;
+    struct err err = {0};
+
+    log_info(s->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
+    forget_cluster(s);
+    if (know_cluster(s, &err) < 0)
+        service_fail(s->service, &err);
+}
+
+static void scheduler_free(struct scheduler *s)
+{
+    loop_task_cancel(&s->renewal);
+    cycle_done(s);
+    loop_timer_done(&s->stop_timer);
+    forget_cluster(s);
     settings_done(&s->settings);
     free(s);
 }
@@ -132,23 +168,19 @@ static int open(struct service *service, struct err *err)
     s->client = service->client;
     s->recorder = service->recorder;
     int r = scheduler_configure(s, err);
-    s->state = state_new();
-    s->engine = engine_new(s->state, &s->config);
-    object_notes_init(&s->notes);
-    object_reader_init(&s->reader, s->state, &s->options, NULL, &s->notes);
-    loop_timer_init(&s->stop_timer, s->loop, look_whether_idle, s);
-    cycle_init(s);
-    report_init(s);
-    s->writes = writes_new(s, (uint32_t)s->flags->status_workers);
-    service->state = s;
-    if (r >= 0)
-        r = add_observers(s, err);
     if (r < 0) {
-        scheduler_free(s);
+        settings_done(&s->settings);
+        free(s);
         return r;
     }
-    s->watching = watching_new(s);
-    return 0;
+    loop_timer_init(&s->stop_timer, s->loop, look_whether_idle, s);
+    loop_task_init(&s->renewal, s->loop, renew, s);
+    cycle_init(s);
+    service->state = s;
+    r = know_cluster(s, err);
+    if (r < 0)
+        scheduler_free(s);
+    return r;
 }
 
 static void lead(struct service *service)

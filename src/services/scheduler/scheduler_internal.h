@@ -88,6 +88,7 @@ struct scheduler {
     /* Cycles. */
     struct loop_timer timer;
     struct loop_timer stop_timer;
+    struct loop_task renewal;
     uint64_t cycles;
     size_t deltas;
     nsec_t last_end;       // of a cycle, monotonic
@@ -106,6 +107,7 @@ struct scheduler {
     struct carrying *carrying;  // all under way
     size_t binds_under_way;
     struct map64 told;         // gang's key -> struct told *
+    struct map64 promised;     // pod's key -> name of the node that it was last told to be promised
     struct map64 conditioned;  // gangs whose PodGroup has scheduling conditions
     struct loop_timer events_timer;
     VEC(struct kept_event *) events;  // that wait for their turn, from events_first on
@@ -119,6 +121,7 @@ struct scheduler {
 /* Something changed: a cycle follows soon. */
 void cycle_wake(struct scheduler *s);
 void cycle_init(struct scheduler *s);
+void cycle_set_clock(struct scheduler *s);  // for a new engine
 void cycle_done(struct scheduler *s);
 
 /* Nothing is left to be known: cycles may begin, once we lead. */
