@@ -231,7 +231,7 @@ def _(stage):
 
 @SUITE.test("when too many names are of things long gone, everything is listed anew")
 def _(stage):
-    stage.restart("--names-max=10")
+    stage.restart("--names-max=10", f"--journal={stage.cluster.folder}/journal")
     try:
         stage.clear()
         stage.pod("stays", 8)

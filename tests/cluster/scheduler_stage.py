@@ -15,6 +15,7 @@ CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 EVENTS = f"/api/v1/namespaces/{NAMESPACE}/events"
 NODES = "/api/v1/nodes"
 FLAGS = ["--listen-address=0", "--plugin-server-port=0"]
+READY = b"everything is known"
 PRIORITIES = {"train": 50, "build": 100, "inference": 125}
 
 
@@ -87,7 +88,11 @@ class Stage:
     # The scheduler.
 
     def start(self, *flags, name="scheduler"):
+        """Starts it, and waits until it knows the cluster."""
+        log = self.cluster.processes.log_path(name)
+        before = log.stat().st_size if log.exists() else 0
         self.cluster.spawn(name, self.muster, "scheduler", *FLAGS, *flags)
+        self.cluster.wait_until(lambda: READY in log.read_bytes()[before:], f"{name} is ready")
 
     def stop(self, name="scheduler"):
         return self.cluster.stop(name)

@@ -79,6 +79,17 @@ static int open_journal(struct journal_observer *observer, struct err *err)
     return r < 0 ? err_wrap(err, r, "--journal") : 0;
 }
 
+static int on_renewed(void *arg, struct err *err)
+{
+    struct journal_observer *observer = arg;
+
+    journal_close(TAKE_PTR(observer->journal));
+    int r = open_journal(observer, err);
+    if (r >= 0)
+        journal_follow_clock(observer->journal, observer->view->engine);
+    return r;
+}
+
 int observe_for_journal(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err)
 {
     if (*view->flags->journal == '\0')
@@ -97,6 +108,7 @@ int observe_for_journal(const struct scheduler_view *view, struct scheduler_obse
         .arg = observer,
         .on_cycle_begin = on_cycle_begin,
         .on_cycle_end = on_cycle_end,
+        .on_renewed = on_renewed,
         .free = free_observer,
     };
     return 1;

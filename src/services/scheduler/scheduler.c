@@ -102,16 +102,11 @@ static void forget_cluster(struct scheduler *s)
     map64_done(&s->promised);
     object_reader_done(&s->reader);
     object_notes_done(&s->notes);
-    vec_foreach (&s->observers, observer)
-        if (observer->free)
-            observer->free(observer->arg);
-    vec_done(&s->observers);
-    engine_free(s->engine);
-    state_free(s->state);
     s->is_synced = false;
 }
 
-static int know_cluster(struct scheduler *s, struct err *err)
+/* An empty cluster, to be filled by what is followed. */
+static void begin_cluster(struct scheduler *s)
 {
     s->state = state_new();
     s->engine = engine_new(s->state, &s->config);
@@ -120,21 +115,38 @@ static int know_cluster(struct scheduler *s, struct err *err)
     report_init(s);
     s->writes = writes_new(s, (uint32_t)s->flags->status_workers);
     cycle_set_clock(s);
-    int r = add_observers(s, err);
-    if (r >= 0)
-        s->watching = watching_new(s);
+}
+
+static int renew_observers(struct scheduler *s, struct err *err)
+{
+    int r = 0;
+
+    s->view.state = s->state;
+    s->view.engine = s->engine;
+    vec_foreach (&s->observers, observer) {
+        if (r >= 0 && observer->on_renewed)
+            r = observer->on_renewed(observer->arg, err);
+    }
     return r;
 }
 
 static void renew(void *arg)
 {
     struct scheduler *s = arg;
+    struct state *old_state = s->state;
+    struct engine *old_engine = s->engine;
     struct err err = {0};
 
     log_info(s->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
     forget_cluster(s);
-    if (know_cluster(s, &err) < 0)
+    begin_cluster(s);
+    int r = renew_observers(s, &err);
+    engine_free(old_engine);
+    state_free(old_state);
+    if (r < 0)
         service_fail(s->service, &err);
+    else
+        s->watching = watching_new(s);
 }
 
 static void scheduler_free(struct scheduler *s)
@@ -143,6 +155,12 @@ static void scheduler_free(struct scheduler *s)
     cycle_done(s);
     loop_timer_done(&s->stop_timer);
     forget_cluster(s);
+    vec_foreach (&s->observers, observer)
+        if (observer->free)
+            observer->free(observer->arg);
+    vec_done(&s->observers);
+    engine_free(s->engine);
+    state_free(s->state);
     settings_done(&s->settings);
     free(s);
 }
@@ -177,10 +195,14 @@ static int open(struct service *service, struct err *err)
     loop_task_init(&s->renewal, s->loop, renew, s);
     cycle_init(s);
     service->state = s;
-    r = know_cluster(s, err);
-    if (r < 0)
+    begin_cluster(s);
+    r = add_observers(s, err);
+    if (r < 0) {
         scheduler_free(s);
-    return r;
+        return r;
+    }
+    s->watching = watching_new(s);
+    return 0;
 }
 
 static void lead(struct service *service)
