@@ -110,6 +110,34 @@ static void gangs_go_by_priority_then_need_then_age_then_uid(void **unused)
     cluster_end(&c);
 }
 
+static void the_order_of_all_that_wait_can_be_asked_for(void **unused)
+{
+    (void)unused;
+    struct cluster c;
+    struct arena arena;
+    uint32_t count;
+
+    cluster_begin(&c, 1);
+    put_queue(&c, queue_with("q", NULL, 1, 1));
+    gang_id young = put_gang(&c, "young", "q", (struct gang_options){.min = 1, .pending = 1, .created = 2});
+    gang_id old = put_gang(&c, "old", "q", (struct gang_options){.min = 1, .pending = 1, .created = 1});
+    gang_id high =
+        put_gang(&c, "high", "q", (struct gang_options){.min = 1, .pending = 1, .priority = 9, .created = 3});
+    put_gang(&c, "runs", "q", (struct gang_options){.min = 1, .running = 1});
+    arena_init(&arena);
+    engine_take_in(c.engine);
+    engine_open(c.engine, 0);
+    const gang_id *gangs = engine_waiting(c.engine, &arena, &count);
+
+    assert_int_equal(count, 3);
+    assert_int_equal(gangs[0], high);
+    assert_int_equal(gangs[1], old);
+    assert_int_equal(gangs[2], young);
+    engine_close(c.engine);
+    arena_done(&arena);
+    cluster_end(&c);
+}
+
 static void what_may_not_be_tried_gets_a_verdict(void **unused)
 {
     (void)unused;
@@ -444,6 +472,7 @@ int main(void)
         cmocka_unit_test(equal_queues_take_turns_in_the_order_of_creation),
         cmocka_unit_test(victims_go_lowest_priority_first_and_from_the_younger_queue),
         cmocka_unit_test(gangs_go_by_priority_then_need_then_age_then_uid),
+        cmocka_unit_test(the_order_of_all_that_wait_can_be_asked_for),
         cmocka_unit_test(what_may_not_be_tried_gets_a_verdict),
         cmocka_unit_test(a_queue_offers_no_more_gangs_than_its_depth),
         cmocka_unit_test(a_gang_that_loses_pods_while_it_waits_is_compared_anew),

@@ -188,6 +188,43 @@ static void a_queue_that_may_give_too_little_is_not_even_tried(void **state)
     }
 }
 
+static void a_search_tells_how_it_ended(void **state)
+{
+    (void)state;
+    struct cluster c;
+    size_t count;
+
+    put_unequal(&c);
+    gang_id gang = put_waiting(&c, "w", "want", 2, 1);
+    run_at(&c, 100, ACTION_RECLAIM);
+    const struct search_report *reports = engine_searches(c.engine, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(reports[0].action, ACTION_RECLAIM);
+    assert_int_equal(reports[0].gang, gang);
+    assert_int_equal(reports[0].result, SEARCH_SOLVED);
+    assert_false(reports[0].ended_action);
+    assert_true(reports[0].generators[0].simulated > 0);
+    assert_true(reports[0].generators[0].emitted >= reports[0].generators[0].simulated);
+    engine_close(c.engine);
+    run_at(&c, 101, ACTION_ALLOCATE);
+    (void)engine_searches(c.engine, &count);
+    assert_int_equal(count, 0);
+    cluster_end(&c);
+
+    cluster_begin(&c, 2);
+    put_queue(&c, queue_with("have", NULL, 2, 1));
+    put_queue(&c, queue_with("want", NULL, 2, 1));
+    put_running(&c, "r0", "have", "node", 1);
+    put_running(&c, "r1", "have", "node", 1);
+    put_waiting(&c, "w", "want", 1, 1);
+    run_at(&c, 100, ACTION_RECLAIM);
+    reports = engine_searches(c.engine, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(reports[0].result, SEARCH_HOPELESS);
+    assert_int_equal(reports[0].generators[0].emitted, 0);
+    cluster_end(&c);
+}
+
 static void a_gang_over_several_nodes_needs_the_second_generator(void **state)
 {
     (void)state;
@@ -408,6 +445,7 @@ int main(void)
         cmocka_unit_test(an_elastic_gang_gives_its_last_pod),
         cmocka_unit_test(a_queue_within_its_quota_is_not_even_tried),
         cmocka_unit_test(a_queue_that_may_give_too_little_is_not_even_tried),
+        cmocka_unit_test(a_search_tells_how_it_ended),
         cmocka_unit_test(a_gang_over_several_nodes_needs_the_second_generator),
         cmocka_unit_test(consolidation_moves_a_pod_so_that_another_fits),
         cmocka_unit_test(consolidation_loses_nobody),
