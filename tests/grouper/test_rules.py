@@ -205,3 +205,21 @@ def restart(cluster):
     expect(maker.group(group["metadata"]["name"])["metadata"]["resourceVersion"],
            group["metadata"]["resourceVersion"])
     expect_in("muster_leader 1\n", world.ask(cluster.ports[0], "/metrics"))
+
+
+@SUITE.test("the manifests are taken by the server, and the rights in them are enough to get ready")
+def manifests(cluster):
+    deploy = world.ROOT / "deploy"
+    cluster.kubectl("apply", "-f", deploy / "namespaces.yaml")
+    cluster.kubectl("apply", "-f", deploy / "rbac")
+    cluster.kubectl("apply", "--dry-run=server", "-f", deploy / "services.yaml")
+    for name, flag in (("scheduler", "--listen-address"), ("binder", "--metrics-bind-address")):
+        world.role_of(cluster, name)
+        port, = world.bed.free_ports(1)
+        cluster.spawn(name, world.MUSTER, name, f"--kubeconfig={cluster.credentials.user(name)}", f"{flag}=0",
+                      f"--health-probe-bind-address=127.0.0.1:{port}",
+                      *(["--plugin-server-port=0"] if name == "scheduler" else []))
+        cluster.wait_until(lambda asked=port: world.ask(asked, "/readyz") == "ok", f"the {name} is ready", 60)
+        expect(cluster.stop(name), 0, name)
+        log = cluster.processes.log_of(name, 100000)
+        expect([line for line in log.splitlines() if "forbidden" in line.lower() or "403" in line], [], name)

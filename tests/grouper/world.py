@@ -19,9 +19,11 @@ def role_of(cluster, name):
     """The rights of a file in deploy/rbac for a user of that name."""
     cluster.kubectl("create", "namespace", "kai-scheduler", check=False)
     cluster.kubectl("apply", "-f", ROOT / "deploy" / "rbac" / f"{name}.yaml")
+    accounts = {"scheduler": "scheduler", "binder": "binder", "grouper": "pod-grouper"}
     bindings = json.loads(cluster.kubectl("get", "clusterrolebindings,rolebindings", "-A", "-o", "json"))["items"]
     for binding in bindings:
-        if any(one.get("namespace") == "kai-scheduler" for one in binding.get("subjects", [])):
+        if any(one["name"] == accounts[name] and one.get("namespace") == "kai-scheduler"
+               for one in binding.get("subjects", [])):
             space = ["-n", binding["metadata"]["namespace"]] if binding["kind"] == "RoleBinding" else []
             cluster.kubectl(*space, "create", binding["kind"].lower(), f"{name}-{binding['metadata']['name']}",
                             f"--{binding['roleRef']['kind'].lower()}={binding['roleRef']['name']}", f"--user={name}",

@@ -13,6 +13,15 @@
 #include "base/mem.h"
 #include "text/json.h"
 
+/* Whether it may stand alone: what comes behind it is another flag. */
+static bool is_switch(const struct flag *flag)
+{
+    const char *fallback = flag->fallback ? flag->fallback : "false";
+
+    return flag->type == FLAG_BOOL ||
+           (flag->type == FLAG_IGNORED && (strcmp(fallback, "true") == 0 || strcmp(fallback, "false") == 0));
+}
+
 static void *value_at(const struct flag_set *set, const struct flag *flag)
 {
     return (char *)set->values + flag->offset;
@@ -222,9 +231,7 @@ static int read_flag(const struct flag_set *sets, size_t set_count, int argc, co
     flag = find_flag(sets, set_count, name, len, &set);
     if (!flag)
         return err_set(err, -EINVAL, "there is no flag --%.*s", (int)len, name);
-    if (flag->type == FLAG_IGNORED && !text && !flag->fallback)
-        return 0;
-    if (!text && flag->type == FLAG_BOOL)
+    if (!text && is_switch(flag))
         text = "true";
     if (!text && *at < argc)
         text = argv[(*at)++];
@@ -290,5 +297,5 @@ const char *flag_value_name(const struct flag *flag)
         [FLAG_DURATION] = "TIME", [FLAG_PAIRS] = "K=V,...", [FLAG_JSON] = "JSON",     [FLAG_IGNORED] = "VALUE",
     };
 
-    return flag->type == FLAG_IGNORED && !flag->fallback ? NULL : names[flag->type];
+    return is_switch(flag) ? NULL : names[flag->type];
 }

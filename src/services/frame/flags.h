@@ -32,7 +32,7 @@ enum flag_type {
     FLAG_DURATION,  // nsec_t, written "90s"
     FLAG_PAIRS,     // struct flag_pairs, written "a=b,c=d"
     FLAG_JSON,      // yyjson_doc *: NULL when the text is empty
-    FLAG_IGNORED,   // is taken for the sake of those who pass it, and has no value of ours; boolean or not
+    FLAG_IGNORED,   // is taken for the sake of those who pass it; a boolean when its default is one
 };
 
 struct flag {

@@ -26,6 +26,7 @@ static const struct flag flags[] = {
      0},
     {"knative-gang-schedule", FLAG_BOOL, AT(gangs_knative), "true", "group the pods of a Knative revision as a gang", 0,
      0},
+    {"generic-karta-fallback", FLAG_IGNORED, 0, "true", "accepted and ignored: Kartas are not looked at", 0, 0},
     {"default-priorities-configmap-name", FLAG_STRING, AT(defaults_name), "",
      "ConfigMap with a priority and preemptibility for kinds of owners", 0, 0},
     {"default-priorities-configmap-namespace", FLAG_STRING, AT(defaults_namespace), "", "where it is", 0, 0},

@@ -33,7 +33,7 @@ static const struct flag flags[] = {
     {"labels", FLAG_PAIRS, AT(labels), NULL, "", 0, 0},
     {"plugins", FLAG_JSON, AT(plugins), NULL, "", 0, 0},
     {"old", FLAG_IGNORED, 0, "5", "", 0, 0},
-    {"old-switch", FLAG_IGNORED, 0, NULL, "", 0, 0},
+    {"old-switch", FLAG_IGNORED, 0, "true", "", 0, 0},
 };
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
@@ -77,7 +77,7 @@ static void flags_are_taken_in_all_forms_that_go_takes(void **state)
     (void)state;
     const char *const *argv =
         ARGS("--name", "x", "-leader-elect", "--is-on=false", "-workers=3", "--qps=0.5", "--period", "1m30s",
-             "--labels=a=b,c=d=e", "--plugins={\"a\":[1]}", "--old", "7", "--old-switch");
+             "--labels=a=b,c=d=e", "--plugins={\"a\":[1]}", "--old-switch", "--old", "7");
     struct values values;
     enum flags_result result;
     struct err err;
