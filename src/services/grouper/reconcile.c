@@ -130,6 +130,8 @@ static void fail(struct reconcile *work, const struct err *err)
 
 /* The pod's patch: the last step. */
 
+static void send_patch(struct reconcile *work);
+
 static void on_patched(void *arg, const struct kube_answer *answer)
 {
     struct reconcile *work = arg;
@@ -138,6 +140,10 @@ static void on_patched(void *arg, const struct kube_answer *answer)
     work->call = NULL;
     if (answer->status == 404) {
         finish(work);
+        return;
+    }
+    if (answer->status == 409 && ++work->conflicts < CONFLICTS_MAX) {
+        send_patch(work);
         return;
     }
     if (answer->err.code < 0) {
@@ -163,18 +169,23 @@ static bool says(const char *found, const char *wanted)
 static void patch_pod(struct reconcile *work)
 {
     const struct group_outcome *outcome = &work->outcome;
-    yyjson_mut_doc *doc;
-    yyjson_mut_val *root, *meta;
 
     work->group_key = 0;
     meter_add(work->grouper->grouped, 1);
     if (says(object_annotation(work->object, KEY_POD_GROUP), outcome->name) &&
-        says(object_label(work->object, KEY_SUBGROUP), outcome->subgroup)) {
+        says(object_label(work->object, KEY_SUBGROUP), outcome->subgroup))
         finish(work);
-        return;
-    }
-    doc = yyjson_mut_doc_new(NULL);
-    root = yyjson_mut_obj(doc);
+    else
+        send_patch(work);
+}
+
+static void send_patch(struct reconcile *work)
+{
+    const struct group_outcome *outcome = &work->outcome;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_val *meta;
+
     yyjson_mut_doc_set_root(doc, root);
     meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     /* Another pod of that name is not ours to change. */
