@@ -229,4 +229,4 @@ def manifests(cluster):
         cluster.wait_until(lambda asked=port: world.ask(asked, "/readyz") == "ok", f"the {name} is ready", 60)
         expect(cluster.stop(name), 0, name)
         log = cluster.processes.log_of(name, 100000)
-        expect([line for line in log.splitlines() if "forbidden" in line.lower() or "403" in line], [], name)
+        expect([line for line in log.splitlines() if "forbidden" in line.lower() or "status 403" in line], [], name)
