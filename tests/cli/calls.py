@@ -119,3 +119,16 @@ def _():
                f"{words}: {ended(words, '>/dev/full')}")
         expect(ended(words, ">&-") == (1, "muster: standard output: Bad file descriptor\n"),
                f"{words}: {ended(words, '>&-')}")
+
+
+@tests.case("a trace comes out the same in every run, to the last bit")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        made = run("trace", "generate", "--days", "2", "--jobs", "400", "--gpus", "128", "--queues", "a,b,c",
+                   "--cluster", "cluster.yaml", "--out", "days.csv", folder=folder)
+        expect_accepted(made)
+        first, second = (run("simulate", "-ojson", "cluster.yaml", "--trace", "days.csv", folder=folder) for _ in range(2))
+    expect_accepted(first)
+    expect(first.out == second.out, "two runs differ")
+    whole = json.loads(first.out)["queues"][0]["metrics"]
+    expect(whole["finished"] == 400 and whole["evictions"] > 0 and whole["max_wait"] > 0, whole)
