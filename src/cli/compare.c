@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* muster compare: two settings, one trace. */
-#include "sim/compare.h"
+#include "sim/report/compare.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
-#include "sim/metrics.h"
-#include "sim/simulate.h"
+#include "sim/report/metrics.h"
+#include "sim/simulate/simulate.h"
 #include "sim/trace.h"
 #include "text/file.h"
 #include "text/table.h"

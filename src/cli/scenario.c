@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "cli/command.h"
-#include "sim/scenario_report.h"
+#include "sim/scenario/scenario_report.h"
 #include "text/file.h"
 #include "text/json.h"
 

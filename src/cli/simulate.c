@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* muster simulate: a cluster, until nothing changes or through a trace. */
-#include "sim/simulate.h"
+#include "sim/simulate/simulate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
 #include "sim/journal/journal.h"
-#include "sim/report.h"
+#include "sim/report/report.h"
 #include "sim/trace.h"
 #include "text/file.h"
 #include "text/table.h"

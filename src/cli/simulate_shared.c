@@ -10,8 +10,8 @@
 #include "base/strbuf.h"
 #include "cli/command.h"
 #include "sim/journal/journal.h"
-#include "sim/metrics.h"
-#include "sim/simulate.h"
+#include "sim/report/metrics.h"
+#include "sim/simulate/simulate.h"
 #include "text/quantity.h"
 
 enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024 };

@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 #include "services/live/live.h"
-#include "sim/cluster_files.h"
+#include "sim/cluster/cluster_files.h"
 #include "sim/play.h"
 
 struct err;

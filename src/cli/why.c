@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* muster why: one workload, one cluster, one answer. */
-#include "sim/why.h"
+#include "sim/why/why.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
-#include "sim/scenario.h"
-#include "sim/simulate.h"
+#include "sim/scenario/scenario.h"
+#include "sim/simulate/simulate.h"
 #include "text/file.h"
 #include "text/json.h"
 #include "text/table.h"

@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "fuzz.h"
 #include "model/state.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 enum { SCENARIOS_MAX = 3, ROUNDS_MAX = 8, PLACES_MAX = 4000 };
 

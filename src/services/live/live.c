@@ -21,7 +21,7 @@
 #include "net/loop.h"
 #include "objects/kinds.h"
 #include "objects/notes.h"
-#include "sim/cluster_reading.h"
+#include "sim/cluster/cluster_reading.h"
 
 enum { PAGE_SIZE = 500, NAMES_MAX = 4096 };
 

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "services/scheduler/scheduler_internal.h"
-#include "sim/cluster_config.h"
+#include "sim/cluster/cluster_config.h"
 #include "text/file.h"
 #include "text/yaml.h"
 

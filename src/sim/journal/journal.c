@@ -21,7 +21,7 @@
 #include "model/state.h"
 #include "sim/journal/record.h"
 #include "sim/journal/segment.h"
-#include "sim/why_copy.h"
+#include "sim/why/why_copy.h"
 
 /* A buffer of this size is written at once; a segment is at most this part of the whole, and this many times the state
  * that it begins with, unless that is more than half of the whole. */

@@ -8,7 +8,7 @@
 #include "model/state.h"
 #include "sim/journal/player.h"
 #include "sim/journal/replay.h"
-#include "sim/scenario_why.h"
+#include "sim/scenario/scenario_why.h"
 #include "text/table.h"
 
 enum { ROWS_SHOWN = 200, CELL_MAX = 1024 };

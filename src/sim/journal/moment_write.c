@@ -8,7 +8,7 @@
 #include "engine/engine.h"
 #include "model/state.h"
 #include "sim/journal/replay.h"
-#include "sim/scenario_why.h"
+#include "sim/scenario/scenario_why.h"
 
 enum { WHY_MAX = 4096 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/cluster_files.h"
+#include "sim/cluster/cluster_files.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/metrics.h"
+#include "sim/report/metrics.h"
 
 #include <math.h>
 #include <setjmp.h>

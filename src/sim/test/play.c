@@ -16,8 +16,8 @@
 #include "engine/config.h"
 #include "model/delta.h"
 #include "model/state.h"
-#include "sim/metrics.h"
-#include "sim/report.h"
+#include "sim/report/metrics.h"
+#include "sim/report/report.h"
 #include "sim/trace.h"
 #include "sim/trace_generate.h"
 

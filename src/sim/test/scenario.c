@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/why.h"
+#include "sim/why/why.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 #include "base/strbuf.h"
 #include "engine/engine.h"
 #include "model/state.h"
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 #include "text/json.h"
 
 /* A scenario with its document, and an answer about one of its jobs. */

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The page is a template with four places in it, "{{NAME}}". Names of queues and jobs come from outside: in the data every
+ * '<' is written as an escape, so that nothing in it can end the script element it stands in.
+ */
+#include "sim/report/report.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "sim/report/metrics.h"
+#include "sim/scenario/scenario_emit.h"
+
+/* ui/report, embedded by the build. */
+extern const char report_html[];
+extern const uint64_t report_html_len;
+extern const char report_css[];
+extern const uint64_t report_css_len;
+extern const char report_js[];
+extern const uint64_t report_js_len;
+
+struct page {
+    FILE *out;
+    const char *title;
+    const struct report_play *plays;
+    size_t play_count;
+    const struct report_bounds *bounds;
+};
+
+static void write_metric_list(struct emit *e)
+{
+    static const char *const units[] = {
+        [UNIT_COUNT] = "count", [UNIT_SECONDS] = "seconds", [UNIT_PART] = "part", [UNIT_HOURS] = "hours"};
+
+    emit_open(e, "metrics", '[');
+    for (int i = 0; i < _METRIC_MAX; i++) {
+        const struct metric_info *info = metric_info((enum metric)i);
+
+        emit_open(e, NULL, '{');
+        emit_str(e, "name", info->name);
+        emit_str(e, "unit", units[info->unit]);
+        emit_int(e, "better", info->better);
+        emit_str(e, "help", info->help);
+        emit_close(e, '}');
+    }
+    emit_close(e, ']');
+}
+
+static void write_bounds(struct emit *e, const struct report_bounds *bounds)
+{
+    emit_open(e, "bounds", '[');
+    for (size_t i = 0; bounds && i < bounds->count; i++) {
+        emit_open(e, NULL, '{');
+        emit_str(e, "text", bounds->bounds[i].text);
+        emit_int(e, "holds", bounds->holds[i]);
+        emit_close(e, '}');
+    }
+    emit_close(e, ']');
+}
+
+static void write_data(const struct page *page, FILE *out)
+{
+    struct emit e = {.out = out};
+
+    emit_open(&e, NULL, '{');
+    emit_str(&e, "title", page->title);
+    write_metric_list(&e);
+    write_bounds(&e, page->bounds);
+    emit_open(&e, "plays", '[');
+    for (size_t i = 0; i < page->play_count; i++)
+        report_write_play(&e, &page->plays[i]);
+    emit_close(&e, ']');
+    emit_close(&e, '}');
+}
+
+static void put_data(const struct page *page)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *memory = open_memstream(&text, &len);
+
+    if (!memory)
+        return;
+    write_data(page, memory);
+    (void)fclose(memory);
+    for (const char *at = text, *end = text + len; at < end;) {
+        size_t plain = strcspn(at, "<");
+
+        (void)fwrite(at, 1, plain, page->out);
+        at += plain;
+        if (at < end) {
+            (void)fputs("\\u003c", page->out);
+            at++;
+        }
+    }
+    free(text);
+}
+
+static void put_title(const struct page *page)
+{
+    for (const char *at = page->title; *at; at++) {
+        if (*at == '<' || *at == '>' || *at == '&')
+            (void)fprintf(page->out, "&#%d;", *at);
+        else
+            (void)fputc(*at, page->out);
+    }
+}
+
+static void put_style(const struct page *page)
+{
+    (void)fwrite(report_css, 1, report_css_len, page->out);
+}
+
+static void put_script(const struct page *page)
+{
+    (void)fwrite(report_js, 1, report_js_len, page->out);
+}
+
+static const struct {
+    const char *name;
+    void (*put)(const struct page *page);
+} places[] = {
+    {"{{TITLE}}", put_title},
+    {"{{STYLE}}", put_style},
+    {"{{DATA}}", put_data},
+    {"{{SCRIPT}}", put_script},
+};
+
+void report_write(FILE *out, const char *title, const struct report_play *plays, size_t count,
+                  const struct report_bounds *bounds)
+{
+    const struct page page = {out, title, plays, count, bounds};
+    const char *at = report_html;
+    const char *page_end = report_html + report_html_len;
+
+    while (at < page_end) {
+        const char *next = memmem(at, (size_t)(page_end - at), "{{", 2);
+        const char *end = next ? next : page_end;
+
+        (void)fwrite(at, 1, (size_t)(end - at), out);
+        at = end;
+        for (size_t i = 0; next && i < ARRAY_LEN(places); i++) {
+            size_t len = strlen(places[i].name);
+
+            if ((size_t)(page_end - next) < len || memcmp(next, places[i].name, len) != 0)
+                continue;
+            places[i].put(&page);
+            at = next + len;
+        }
+        BUG_ON(next && at == end);
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <yyjson.h>
+
+#include "base/macros.h"
+#include "engine/config.h"
+#include "sim/cluster/cluster_files.h"
+#include "sim/play.h"
+#include "sim/scenario/scenario.h"
+
+struct err;
+struct state;
+struct table_view;
+struct trace;
+
+/* A cluster from files, played until nothing changes or through a trace, and what came of it. */
+struct simulation {
+    struct state *state;
+    struct config config;
+    struct cluster_notes notes;
+    struct play play;
+    nsec_t start;      // the latest time that the files name, now for a running cluster, or the start of traces
+    bool is_scenario;  // the cluster came as a scenario, whose own are the next two
+    struct scenario scenario;
+    yyjson_doc *doc;
+};
+
+/* Manifests, folders, snapshots and running clusters, or one scenario; `options.now` is when a running one was asked.
+ * simulation_done is called in any case. */
+MUST_CHECK int simulation_load(struct simulation *sim, const struct cluster_options *options, const char *const *paths,
+                               size_t path_count, struct err *err);
+
+/* Plays it once. `trace` may be NULL; `options` are taken as they are but for the start. */
+MUST_CHECK int simulation_run(struct simulation *sim, const struct play_options *options, const struct trace *trace,
+                              struct err *err);
+void simulation_done(struct simulation *sim);
+
+/* For people: queues, who runs where, and why the rest waits. */
+void simulation_print(struct simulation *sim, const struct table_view *view, FILE *out);
+
+/* For people, after a trace: how each queue fared, and the cluster as a whole. */
+void simulation_print_trace(const struct simulation *sim, const struct table_view *view, FILE *out);
+
+/* For programs: {"pods": [...], "queues": [...], "evicted": [...], "skipped": [...]}, and "metrics" after a trace. */
+void simulation_write(struct simulation *sim, FILE *out);
