@@ -255,7 +255,7 @@ int long_duration_parse(const char *text, nsec_t *ret_duration, struct err *err)
     char *end;
     double number = strtod(text, &end);
     double days = strcmp(end, "d") == 0 ? 1 : strcmp(end, "w") == 0 ? 7 : 0;
-    nsec_t duration;
+    nsec_t duration = 0;
 
     if (days > 0 && isdigit((unsigned char)*text) && number * days < 36500) {
         *ret_duration = (nsec_t)(number * days * 86400 * 1e9);

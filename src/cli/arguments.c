@@ -2,11 +2,13 @@
 
 /* Reading options by a command's table: -o json, -ojson, --output json, --output=json; operands may stand anywhere. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/command.h"
+#include "cli/suggest.h"
 
 void arguments_init(struct arguments *a, const struct command *command, int argc, const char *const *argv)
 {
@@ -50,6 +52,20 @@ static int take_value(struct arguments *a, int i, const char *attached)
     return i;
 }
 
+static int unknown_option(const struct arguments *a, const char *word, size_t len)
+{
+    struct suggestion suggestion;
+    char typed[64];
+    char hint[SUGGESTION_MAX];
+
+    (void)snprintf(typed, sizeof typed, "%.*s", (int)len, word);
+    suggestion_init(&suggestion, typed);
+    for (size_t i = 0; i < a->command->option_count; i++)
+        suggestion_offer(&suggestion, a->command->options[i].long_name);
+    (void)command_wrong(a->command, "there is no option --%s%s", typed, suggestion_text(&suggestion, "--", hint));
+    return ARGUMENT_WRONG;
+}
+
 static int read_long(struct arguments *a, const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -69,8 +85,7 @@ static int read_long(struct arguments *a, const char *word)
         (void)command_wrong(a->command, "--%s takes no value", option->long_name);
         return ARGUMENT_WRONG;
     }
-    (void)command_wrong(a->command, "there is no option --%.*s", (int)len, word);
-    return ARGUMENT_WRONG;
+    return unknown_option(a, word, len);
 }
 
 /* One letter of a word such as -vo json. */

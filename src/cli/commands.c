@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "cli/command.h"
+#include "cli/suggest.h"
 #include "services/binder/binder.h"
 #include "services/frame/service.h"
 #include "services/grouper/grouper.h"
@@ -418,7 +419,7 @@ int command_main(int argc, char **argv)
         name = "version";
     command = command_find(name);
     if (!command)
-        return command_wrong(NULL, name[0] == '-' ? "there is no option %s" : "there is no command '%s'", name);
+        return name[0] == '-' ? command_wrong(NULL, "there is no option %s", name) : command_unknown(name);
     arguments_init(&arguments, command, argc - 2, (const char *const *)argv + 2);
     status = command->run(command, &arguments);
     arguments_done(&arguments);

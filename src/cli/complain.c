@@ -23,7 +23,9 @@ int command_wrong(const struct command *command, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     (void)table_clean(text);
-    (void)fprintf(stderr, "muster%s%s: %s; see 'muster help%s%s'\n", gap, name, text, gap, name);
+    size_t len = strlen(text);
+    const char *see = len > 0 && text[len - 1] == '?' ? " See" : "; see";
+    (void)fprintf(stderr, "muster%s%s: %s%s 'muster help%s%s'\n", gap, name, text, see, gap, name);
     return EXIT_WRONG_CALL;
 }
 

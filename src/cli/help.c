@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/suggest.h"
 
 #ifndef MUSTER_VERSION
 #define MUSTER_VERSION "0.1.0"
@@ -65,12 +66,13 @@ int run_help(const struct command *command, struct arguments *arguments)
     const struct command *about = NULL;
     int status;
 
+    (void)command;
     if (!arguments_operands(arguments, 1, &status))
         return status;
     if (arguments->operand_count == 1) {
         about = command_find(arguments->operands[0]);
         if (!about)
-            return command_wrong(command, "there is no command '%s'", arguments->operands[0]);
+            return command_unknown(arguments->operands[0]);
     }
     return command_help(about);
 }

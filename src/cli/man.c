@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/suggest.h"
 
 enum { OPTION_LIST };
 
@@ -201,7 +202,7 @@ int run_man(const struct command *command, struct arguments *arguments)
     }
     about = command_find(arguments->operands[0]);
     if (!about)
-        return command_wrong(command, "there is no command '%s'", arguments->operands[0]);
+        return command_unknown(arguments->operands[0]);
     print_page(about);
     return EXIT_FINE;
 }

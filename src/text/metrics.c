@@ -167,14 +167,15 @@ static uint64_t hash_of(const struct meter *meter, const char *const *values)
 {
     uint64_t hash = 0;
 
-    for (size_t i = 0; i < meter->label_count; i++)
+    BUG_ON(meter->label_count > 0 && !values);
+    for (size_t i = 0; values && i < meter->label_count; i++)
         hash = XXH3_64bits_withSeed(values[i], strlen(values[i]), hash);
     return hash;
 }
 
 static bool has_values(const struct meter_series *series, const char *const *values)
 {
-    for (size_t i = 0; i < series->meter->label_count; i++) {
+    for (size_t i = 0; values && i < series->meter->label_count; i++) {
         if (strcmp(series->labels[i], values[i]) != 0)
             return false;
     }

@@ -327,7 +327,13 @@ FILES = {"c.yaml": CLUSTER, "t.csv": TRACE, "noyaml/a.txt": "x", "empty.json": "
          "part.csv": "job_name,task_name,status,start_time,end_time,plan_cpu,plan_mem,gpu_type\n",
          "turned.csv": "inst_id,job_name,user,status,start_time,end_time\n", "rows.csv": "a,b,c,d,x,2\n", "three.csv": "1,2,3\n"}
 CALLS = [
-    (("simulate",), "muster simulate: which cluster?"),
+    (("simulate",), "muster simulate: which cluster? See 'muster help simulate'"),
+    (("simulat",), "muster: there is no command 'simulat'; did you mean simulate? See 'muster help'"),
+    (("help", "compleet"), "muster: there is no command 'compleet'; see 'muster help'"),
+    (("help", "complettion"), "muster: there is no command 'complettion'; did you mean completion? See 'muster help'"),
+    (("nonsense",), "muster: there is no command 'nonsense'; see 'muster help'"),
+    (("simulate", "--trac", "t.csv", "c.yaml"), "muster simulate: there is no option --trac; did you mean --trace? See"),
+    (("simulate", "--outptu=json", "c.yaml"), "muster simulate: there is no option --outptu; did you mean --output? See"),
     (("simulate", "missing"), "muster: missing: No such file or directory"),
     (("simulate", "noyaml"), "muster: noyaml: holds no .yaml, .yml, .json or .zip files"),
     (("simulate", "c.yaml", "-t", "missing"), "muster: missing: No such file or directory"),

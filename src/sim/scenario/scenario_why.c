@@ -14,11 +14,11 @@ static void add_amount(struct strbuf *text, int resource, double amount)
     if (amount == UNLIMITED)
         strbuf_addstr(text, "no limit");
     else if (resource == SHARE_CPU)
-        strbuf_addf(text, "%.15g cores", amount / 1000);
+        strbuf_addf(text, "%.15g core%s", amount / 1000, amount == 1000 ? "" : "s");
     else if (resource == SHARE_MEMORY)
         strbuf_addf(text, "%.4g GB of memory", amount / 1e9);
     else
-        strbuf_addf(text, "%.9g GPUs", amount);
+        strbuf_addf(text, "%.9g GPU%s", amount, amount == 1 ? "" : "s");
 }
 
 static const char *queue_name(const struct state *state, const struct verdict *verdict)

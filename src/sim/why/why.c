@@ -85,7 +85,7 @@ int why_find(const struct state *state, const char *workload, gang_id *ret_gang,
             return 0;
         }
     }
-    return err_set(err, -ENOENT, "no workload is called '%s'", workload);
+    return err_set(err, -ENOENT, "no workload is called '%s'; 'muster simulate' lists those of a cluster", workload);
 }
 
 static uint32_t pods_in(const struct state *state, gang_id id, uint32_t statuses)

@@ -44,7 +44,7 @@ void why_share(struct strbuf *out, int resource, double amount)
     if (amount == UNLIMITED)
         strbuf_addstr(out, "unlimited");
     else if (resource == SHARE_CPU)
-        strbuf_addf(out, "%.6g cores", amount / 1000);
+        strbuf_addf(out, "%.6g core%s", amount / 1000, amount == 1000 ? "" : "s");
     else if (resource == SHARE_MEMORY)
         strbuf_addf(out, "%.6g GB", amount / 1e9);
     else
