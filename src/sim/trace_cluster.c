@@ -38,8 +38,8 @@ static void write_queue(const char *name, const char *parent, double quota, doub
 }
 
 /*
- * What a busy cluster needs: only the first workload of a queue has victims looked for. Behind one that has to wait, no
- * search finds any, since victims return before it is their turn; hundreds of such searches would be made in vain.
+ * What a busy cluster needs: only the first workload of a queue has victims looked for. Behind one that has to wait, hardly
+ * any search finds some, since most victims return before it has its turn; hundreds would be made in vain at each event.
  */
 static void write_settings(FILE *out)
 {
