@@ -14,7 +14,7 @@
 #include "cli/simulate_shared.h"
 #include "sim/report/metrics.h"
 #include "sim/simulate/simulate.h"
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 #include "text/file.h"
 #include "text/table.h"
 

@@ -12,7 +12,7 @@
 #include "cli/simulate_shared.h"
 #include "sim/journal/journal.h"
 #include "sim/report/report.h"
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 #include "text/file.h"
 #include "text/table.h"
 

@@ -7,7 +7,7 @@
 #include "base/macros.h"
 #include "services/live/live.h"
 #include "sim/cluster/cluster_files.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 struct err;
 struct simulation;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* muster trace: makes up traces, and converts public ones. */
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
-#include "sim/trace_convert.h"
-#include "sim/trace_generate.h"
+#include "sim/trace/trace_convert.h"
+#include "sim/trace/trace_generate.h"
 
 enum {
     OPTION_OUT,

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "model/state.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "sim/report/metrics.h"
 #include "sim/report/report.h"
 #include "sim/scenario/scenario_emit.h"

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "model/resources.h"
 #include "model/state.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 #define NSEC_HOUR 3.6e12
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "model/state.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "sim/report/report.h"
 #include "sim/scenario/scenario_emit.h"
 

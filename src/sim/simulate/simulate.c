@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "model/state.h"
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 #include "text/file.h"
 
 enum { STATIC_CYCLES_MAX = 10000 };

@@ -9,7 +9,7 @@
 #include "base/macros.h"
 #include "engine/config.h"
 #include "sim/cluster/cluster_files.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "sim/scenario/scenario.h"
 
 struct err;

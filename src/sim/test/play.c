@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,8 +18,8 @@
 #include "model/state.h"
 #include "sim/report/metrics.h"
 #include "sim/report/report.h"
-#include "sim/trace.h"
-#include "sim/trace_generate.h"
+#include "sim/trace/trace.h"
+#include "sim/trace/trace_generate.h"
 
 /* One play of one trace on a small cluster of nodes with 8 GPUs. */
 struct bed {

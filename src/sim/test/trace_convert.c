@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/trace_convert.h"
+#include "sim/trace/trace_convert.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 
 /* A file that is there for one test. */
 static char *write_file(const char *text)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/trace_generate.h"
+#include "sim/trace/trace_generate.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/resources.h"
-#include "sim/trace.h"
-#include "sim/trace_random.h"
+#include "sim/trace/trace.h"
+#include "sim/trace/trace_random.h"
 
 static const char *const teams[] = {"a", "b", "c"};
 

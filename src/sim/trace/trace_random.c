@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* xoshiro256** by Blackman and Vigna (public domain), seeded by splitmix64 as they advise. */
-#include "sim/trace_random.h"
+#include "sim/trace/trace_random.h"
 
 #include "base/macros.h"
 

@@ -10,8 +10,8 @@
 #include "base/vec.h"
 #include "model/ids.h"
 #include "model/resources.h"
-#include "sim/play_gantt.h"
-#include "sim/play_series.h"
+#include "sim/play/play_gantt.h"
+#include "sim/play/play_series.h"
 
 struct config;
 struct engine;

@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "model/delta.h"
-#include "sim/play_internal.h"
-#include "sim/trace_random.h"
+#include "sim/play/play_internal.h"
+#include "sim/trace/trace_random.h"
 
 enum { SLOTS_MAX = 2048 };
 #define LN_2 0.69314718055994530942

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The loop: time jumps from event to event; what happens at one moment is taken in together, and one cycle follows. */
-#include "sim/play.h"
+#include "sim/play/play.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "engine/engine.h"
 #include "model/delta.h"
 #include "sim/journal/journal.h"
-#include "sim/play_internal.h"
-#include "sim/trace.h"
+#include "sim/play/play_internal.h"
+#include "sim/trace/trace.h"
 
 enum { CYCLES_A_REPORT = 256 };
 

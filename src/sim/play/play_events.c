@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/play_events.h"
+#include "sim/play/play_events.h"
 
 void play_events_done(struct play_events *events)
 {

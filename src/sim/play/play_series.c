@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/play_series.h"
+#include "sim/play/play_series.h"
 
 #include <stdlib.h>
 

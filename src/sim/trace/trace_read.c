@@ -16,7 +16,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 #include "text/csv.h"
 #include "text/file.h"
 #include "text/quantity.h"

@@ -3,8 +3,8 @@
 
 #include "base/vec.h"
 #include "model/state.h"
-#include "sim/play.h"
-#include "sim/play_events.h"
+#include "sim/play/play.h"
+#include "sim/play/play_events.h"
 
 struct trace_job;
 struct usage;

@@ -5,15 +5,15 @@
  * What people do is in tables: sizes, kinds of work, the rhythm of day and week. As in public traces of large clusters most
  * jobs are small, few are gangs, and the busiest hours bring about 1.4 times the mean.
  */
-#include "sim/trace_generate.h"
+#include "sim/trace/trace_generate.h"
 
 #include <errno.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "model/resources.h"
-#include "sim/trace.h"
-#include "sim/trace_random.h"
+#include "sim/trace/trace.h"
+#include "sim/trace/trace_random.h"
 
 enum { SECONDS_A_DAY = 86400, HOURS_A_WEEK = 168, SHORTEST_RUN = 20 };
 enum { LONGEST_RUN = 5 * SECONDS_A_DAY, LONGEST_RUN_LEAST = 2 * 3600 };

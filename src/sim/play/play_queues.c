@@ -2,7 +2,7 @@
 
 /* Queues as the log sees them: what each uses, is due and waits for, with all queues below it. */
 #include "engine/engine.h"
-#include "sim/play_internal.h"
+#include "sim/play/play_internal.h"
 
 void play_load_queues(struct play *play)
 {

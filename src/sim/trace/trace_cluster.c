@@ -4,10 +4,10 @@
  * The cluster that a made-up trace is for. Quotas lie halfway between what a team asks for and an equal part, so that
  * some teams borrow and others lend, and add up to the whole cluster.
  */
-#include "sim/trace_generate.h"
+#include "sim/trace/trace_generate.h"
 
 #include "base/mem.h"
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 
 enum { NODES_A_RACK = 16 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/time.h"
-#include "sim/trace.h"
-#include "sim/trace_convert.h"
+#include "sim/trace/trace.h"
+#include "sim/trace/trace_convert.h"
 
 enum { CONVERT_BYTES_MAX = 0x7fffffff };
 

@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "model/books.h"
 #include "model/delta.h"
-#include "sim/play_internal.h"
-#include "sim/trace.h"
+#include "sim/play/play_internal.h"
+#include "sim/trace/trace.h"
 
 enum { FIRST_FIXED_PRIORITY = 100, POD_NAME_MAX = 280 };
 

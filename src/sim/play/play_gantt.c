@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/play_gantt.h"
+#include "sim/play/play_gantt.h"
 
 #include "model/resources.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/trace_convert.h"
+#include "sim/trace/trace_convert.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/err.h"
-#include "sim/trace_convert_internal.h"
+#include "sim/trace/trace_convert_internal.h"
 
 static const struct format {
     const char *name;

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "sim/trace_convert_internal.h"
+#include "sim/trace/trace_convert_internal.h"
 #include "text/csv.h"
 #include "text/file.h"
 

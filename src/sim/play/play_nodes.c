@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "model/books.h"
 #include "model/delta.h"
-#include "sim/play_internal.h"
+#include "sim/play/play_internal.h"
 
 void play_load_nodes(struct play *play)
 {

@@ -3,7 +3,7 @@
 /* Traces as CSV: each column knows whether a job needs it, so that a trace of plain jobs stays narrow. */
 #include <inttypes.h>
 
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 
 struct out_column {
     const char *title;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/trace.h"
+#include "sim/trace/trace.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "sim/trace_convert_internal.h"
+#include "sim/trace/trace_convert_internal.h"
 #include "text/file.h"
 #include "text/json.h"
 

@@ -8,7 +8,7 @@
 #include "engine/engine.h"
 #include "model/books.h"
 #include "model/delta.h"
-#include "sim/play_internal.h"
+#include "sim/play/play_internal.h"
 
 struct play_pod *play_pod_at(struct play *play, pod_id pod)
 {

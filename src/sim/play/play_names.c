@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "sim/play_internal.h"
+#include "sim/play/play_internal.h"
 
 static const char *first_pod_name(const struct state *state, const struct gang *gang)
 {
