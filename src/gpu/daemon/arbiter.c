@@ -14,7 +14,7 @@
 #include "base/macros.h"
 
 static const struct arbiter_options defaults = {
-    .quantum = 20 * NSEC_PER_MSEC,
+    .quantum = 25 * NSEC_PER_MSEC,
     .plan = 100 * NSEC_PER_MSEC,
     .drain_bound = NSEC_PER_SEC,
     .slack = 400 * NSEC_PER_USEC,

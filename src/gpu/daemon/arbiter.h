@@ -23,7 +23,7 @@
 enum { ARBITER_GROUPS_MAX = 256, ARBITER_GPUS_MAX = 16, ARBITER_WHOLE = 1000000 };
 
 struct arbiter_options {
-    nsec_t quantum;      // of a lease that others wait for; 0: 20 ms
+    nsec_t quantum;      // of a lease that others wait for; 0: 25 ms
     nsec_t quantum_min;  // when one who is far behind comes back, or is still behind after its turn; 0: an eighth of it
     nsec_t plan;         // over which a capped group gets its share in one piece; 0: 100 ms
     nsec_t drain_bound;  // after which a group that does not end is no longer waited for; 0: 1 s
