@@ -17,6 +17,7 @@ def _(stage):
         expect(stage.event(name, "Scheduled")["message"],
                f"Successfully assigned pod default/{name} to node {node} at node-pool default")
     expect(stage.event("gpu", "Scheduled")["source"]["component"], "kai-scheduler")
+    expect(stage.get("gpu")["metadata"]["annotations"]["received-resource-type"], "Regular")
 
 
 @SUITE.test("a pod is bound within a moment of its creation")

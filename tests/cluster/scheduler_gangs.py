@@ -122,6 +122,7 @@ def _(stage):
     stage.gone("stale-0", "stale-2")
     expect_in("Workload doesn't meet the minimum required number of pods (3), evicting remaining pod",
               stage.event("stale", "Evict")["message"])
+    expect_in("minMember is 3", stage.event("stale", "StaleJob")["message"])
 
 
 @SUITE.test("a gang is kept together in a domain of its topology")

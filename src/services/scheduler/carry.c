@@ -21,6 +21,9 @@
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/writes.h"
 
+/* What the binder would write on the pod: controllers read it. */
+#define KEY_RECEIVED "received-resource-type"
+
 static struct carrying *carrying_new(struct scheduler *s, const struct decision *decision, const char *text)
 {
     struct carrying *carrying = xcalloc(1, sizeof *carrying);
@@ -287,7 +290,9 @@ void carry_bind(struct scheduler *s, const struct decision *decision, const char
         bind_by_request(carrying, placement, decision->pod);
         return;
     }
+    const char *const annotations[] = {KEY_RECEIVED, request_resource_type(s, decision->pod), NULL};
     carrying->bind = kube_bind_start(s->client, &(struct kube_bind_request){
+                                                    .annotations = annotations,
                                                     .namespace = key_namespace(s->state, carrying->key),
                                                     .pod = key_name(s->state, carrying->key),
                                                     .uid = state_name(s->state, carrying->uid),

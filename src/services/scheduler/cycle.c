@@ -133,15 +133,30 @@ struct outcome {
 
 struct outcomes VEC_OF(struct outcome);
 
+/* A gang that is evicted for what it has lost hears so before its pods go. */
+static void tell_stale(struct scheduler *s, const struct decision *decision, gang_id *last, struct strbuf *text)
+{
+    gang_id gang = s->state->pods.items[decision->pod].gang;
+
+    if (decision->kind != DECISION_EVICT || decision->action != ACTION_STALE_GANG || gang == NO_ID || gang == *last)
+        return;
+    *last = gang;
+    strbuf_clear(text);
+    verdict_text_stale(s->engine, gang, text);
+    report_gang_event(s, gang, "StaleJob", text->text, NULL, 0);
+}
+
 static void take_decisions(struct scheduler *s, const struct scheduler_cycle *cycle, struct outcomes *outcomes)
 {
     size_t count = 0;
     const struct decision *decisions = engine_decisions(s->engine, &count);
+    gang_id last_stale = NO_ID;
     struct strbuf text;
 
     strbuf_init(&text, TEXT_MAX);
     for (size_t i = 0; i < count; i++) {
         OBSERVE(s, on_decision, cycle, &decisions[i]);
+        tell_stale(s, &decisions[i], &last_stale, &text);
         strbuf_clear(&text);
         verdict_text_decision(s->engine, &decisions[i], s->pool_name, &text);
         vec_push(outcomes, (struct outcome){decisions[i], xstrdup(text.text)});

@@ -9,8 +9,10 @@
 #include "model/numa.h"
 #include "services/scheduler/scheduler_internal.h"
 
-static const char *resource_type(const struct request *request)
+const char *request_resource_type(const struct scheduler *s, pod_id pod)
 {
+    const struct request *request = state_request(s->state, pod);
+
     if (request_is_shared(request))
         return "Fraction";
     return request->kind == REQUEST_MIG ? "MigInstance" : "Regular";
@@ -70,7 +72,7 @@ yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *plac
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, root, "spec");
     (void)yyjson_mut_obj_add_str(doc, spec, "podName", key_name(s->state, placement->key));
     (void)yyjson_mut_obj_add_str(doc, spec, "selectedNode", state_name(s->state, placement->node));
-    (void)yyjson_mut_obj_add_str(doc, spec, "receivedResourceType", resource_type(request));
+    (void)yyjson_mut_obj_add_str(doc, spec, "receivedResourceType", request_resource_type(s, id));
     encode_gpu(doc, spec, pod, request);
     if (placement->group_count > 0) {
         yyjson_mut_val *groups = yyjson_mut_obj_add_arr(doc, spec, "selectedGPUGroups");

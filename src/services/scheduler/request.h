@@ -11,3 +11,6 @@ struct scheduler;
 /* The BindRequest of a pod that the engine has just placed, but for its claims; to be freed by the caller. Its strings are
  * the state's names. */
 yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *placement, pod_id pod);
+
+/* What a pod receives, in KAI's words: "Regular", "Fraction" or "MigInstance". */
+const char *request_resource_type(const struct scheduler *s, pod_id pod);
