@@ -225,6 +225,14 @@ static void a_reservation_pod_asks_for_one_gpu(void **state)
         "\"limits\":{\"nvidia.com/gpu\":\"1\"}},\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{"
         "\"fieldPath\":\"metadata.name\"}}},{\"name\":\"POD_NAMESPACE\",\"valueFrom\":{\"fieldRef\":{"
         "\"fieldPath\":\"metadata.namespace\"}}}]}]}}");
+    options.is_fake = true;
+    yyjson_mut_doc *fake = write_reservation(&options, "node-1", "group-1", NULL);
+    _cleanup_(freep) char *text = yyjson_mut_write(fake, 0, NULL);
+
+    assert_non_null(strstr(text, "\"image\":\"ubuntu\""));
+    assert_non_null(strstr(text, "\"args\":[\"sleep\",\"infinity\"]"));
+    assert_null(strstr(text, "tolerations"));
+    yyjson_mut_doc_free(fake);
     yyjson_doc_free(options.resources);
     yyjson_doc_free(options.pod_security);
 }
