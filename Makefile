@@ -58,6 +58,9 @@ coverage: ## run the tests and show which lines they reach
 
 install: build ## install into $(DESTDIR)$(PREFIX)
 	install -D -m 755 build/release/muster $(DESTDIR)$(PREFIX)/bin/muster
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/muster build/release/src/gpu/tenant/libmuster-gpu.so
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/muster/proxy build/release/src/gpu/tenant/libmuster-gpu-core.so \
+		build/release/src/gpu/tenant/libcuda.so.1 build/release/src/gpu/tenant/libnvidia-ml.so.1
 	scripts/install-texts build/release/muster $(DESTDIR)$(PREFIX)/share
 
 clean: ## remove what was built

@@ -153,7 +153,8 @@ static bool map_pages(const struct gpu_message *welcome, const int fds[GPU_HELLO
 static bool attach_all(void)
 {
     for (int slot = 0; tell_holdings && slot < atomic_load(&gpu_count); slot++) {
-        struct gpu_message message = {.type = GPU_ATTACH, .sequence = ++sequence}, answer;
+        struct gpu_message message = {.type = GPU_ATTACH}, answer;
+        message.sequence = ++sequence;
         message.memory.gpu = (uint32_t)slot;
         tell_holdings(slot, &message.memory.bytes, &message.memory.context_bytes);
         if (!send_on(&requests, &message) || !receive(requests.fd, ANSWER_MS, &answer, NULL))
@@ -164,7 +165,8 @@ static bool attach_all(void)
 
 static bool say_hello(int fd, int fds[GPU_HELLO_FDS])
 {
-    struct gpu_message hello = {.type = GPU_HELLO, .sequence = ++sequence}, welcome;
+    struct gpu_message hello = {.type = GPU_HELLO}, welcome;
+    hello.sequence = ++sequence;
     hello.hello.flags = session ? GPU_HELLO_RETURNS : 0;
     hello.hello.session = session;
     hello.hello.pid = (uint32_t)getpid();

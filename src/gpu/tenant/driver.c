@@ -25,7 +25,7 @@ static const char *const names[HOOK_COUNT] = {
 #undef X
 };
 
-#define X(name, handler) int name(OR_VOID(PARAMS_##handler));
+#define X(name, handler) int name(PARAMS_##handler);
 CUDA_HOOKS(X)
 NVML_HOOKS(X)
 #undef X

@@ -3,18 +3,18 @@
 #include "gpu/tenant/hooks.h"
 #include "gpu/tenant/tenant.h"
 
-#define EXPORT(missing, name, handler)                                          \
-    __attribute__((visibility("default"))) int name(OR_VOID(PARAMS_##handler)); \
-    int name(OR_VOID(PARAMS_##handler))                                         \
-    {                                                                           \
-        handler##_fn *real = (handler##_fn *)driver_real(HOOK_##name);          \
-        if (__builtin_expect(!real, 0))                                         \
-            return missing;                                                     \
-        if (!tenant_enter())                                                    \
-            return real(ARGS_##handler);                                        \
-        int result = on_##handler(real AND(ARGS_##handler));                    \
-        tenant_leave();                                                         \
-        return result;                                                          \
+#define EXPORT(missing, name, handler)                                 \
+    __attribute__((visibility("default"))) int name(PARAMS_##handler); \
+    int name(PARAMS_##handler)                                         \
+    {                                                                  \
+        handler##_fn *real = (handler##_fn *)driver_real(HOOK_##name); \
+        if (__builtin_expect(!real, 0))                                \
+            return missing;                                            \
+        if (!tenant_enter())                                           \
+            return real(ARGS_##handler);                               \
+        int result = on_##handler(real, ARGS_##handler);               \
+        tenant_leave();                                                \
+        return result;                                                 \
     }
 
 #define X(name, handler) EXPORT(CU_NOT_SUPPORTED, name, handler)

@@ -84,10 +84,10 @@
 #define ARGS_pool_destroy pool
 #define PARAMS_pool_trim void *pool, size_t keep
 #define ARGS_pool_trim pool, keep
+/* A stream, an event, a context, or for cuCtxSynchronize nothing at all: it takes no argument, and one too many in a
+ * register is not looked at. */
 #define PARAMS_sync_stream void *stream
 #define ARGS_sync_stream stream
-#define PARAMS_sync_context
-#define ARGS_sync_context
 
 #define PARAMS_graph_add_alloc \
     void **ret_node, void *graph, void *const *before, size_t count, struct cu_mem_alloc_node *node
@@ -152,22 +152,68 @@
 #define PARAMS_checkpoint int pid, void *args
 #define ARGS_checkpoint pid, args
 
-#define CUDA_HANDLERS(X)                                                                                             \
-    X(get_proc)                                                                                                      \
-    X(get_proc_v2)                                                                                                   \
-    X(ctx_create)                                                                                                    \
-    X(ctx_create_v3) X(ctx_create_v4) X(ctx_destroy) X(primary_retain) X(primary_release) X(primary_reset)           \
-        X(mem_alloc) X(mem_alloc_v1) X(mem_alloc_pitch) X(mem_alloc_pitch_v1) X(mem_alloc_managed) X(mem_free)       \
-            X(mem_free_v1) X(array_create) X(array_create_v1) X(array3d_create) X(array3d_create_v1)                 \
-                X(mipmapped_create) X(array_destroy) X(vmm_create) X(vmm_release) X(vmm_map) X(vmm_map_array)        \
-                    X(vmm_unmap) X(vmm_retain) X(pool_alloc) X(pool_alloc_from) X(pool_free) X(pool_create)          \
-                        X(pool_destroy) X(pool_trim) X(sync_stream) X(sync_context) X(graph_add_alloc) X(graph_add)  \
-                            X(graph_add_v2) X(graph_make) X(graph_make_flags) X(graph_make_params) X(graph_upload)   \
-                                X(graph_launch) X(graph_exec_destroy) X(graph_trim) X(mem_info) X(mem_info_v1)       \
-                                    X(total_mem) X(total_mem_v1) X(launch_kernel) X(launch_ex) X(launch_cooperative) \
-                                        X(launch_multi) X(launch_old) X(launch_grid) X(launch_grid_async)            \
-                                            X(stream_destroy) X(capture_begin_v1) X(capture_begin) X(capture_into)   \
-                                                X(checkpoint)
+#define CUDA_HANDLERS(X)  \
+    X(get_proc)           \
+    X(get_proc_v2)        \
+    X(ctx_create)         \
+    X(ctx_create_v3)      \
+    X(ctx_create_v4)      \
+    X(ctx_destroy)        \
+    X(primary_retain)     \
+    X(primary_release)    \
+    X(primary_reset)      \
+    X(mem_alloc)          \
+    X(mem_alloc_v1)       \
+    X(mem_alloc_pitch)    \
+    X(mem_alloc_pitch_v1) \
+    X(mem_alloc_managed)  \
+    X(mem_free)           \
+    X(mem_free_v1)        \
+    X(array_create)       \
+    X(array_create_v1)    \
+    X(array3d_create)     \
+    X(array3d_create_v1)  \
+    X(mipmapped_create)   \
+    X(array_destroy)      \
+    X(vmm_create)         \
+    X(vmm_release)        \
+    X(vmm_map)            \
+    X(vmm_map_array)      \
+    X(vmm_unmap)          \
+    X(vmm_retain)         \
+    X(pool_alloc)         \
+    X(pool_alloc_from)    \
+    X(pool_free)          \
+    X(pool_create)        \
+    X(pool_destroy)       \
+    X(pool_trim)          \
+    X(sync_stream)        \
+    X(graph_add_alloc)    \
+    X(graph_add)          \
+    X(graph_add_v2)       \
+    X(graph_make)         \
+    X(graph_make_flags)   \
+    X(graph_make_params)  \
+    X(graph_upload)       \
+    X(graph_launch)       \
+    X(graph_exec_destroy) \
+    X(graph_trim)         \
+    X(mem_info)           \
+    X(mem_info_v1)        \
+    X(total_mem)          \
+    X(total_mem_v1)       \
+    X(launch_kernel)      \
+    X(launch_ex)          \
+    X(launch_cooperative) \
+    X(launch_multi)       \
+    X(launch_old)         \
+    X(launch_grid)        \
+    X(launch_grid_async)  \
+    X(stream_destroy)     \
+    X(capture_begin_v1)   \
+    X(capture_begin)      \
+    X(capture_into)       \
+    X(checkpoint)
 
 #define CUDA_HOOKS(X)                                       \
     X(cuGetProcAddress, get_proc)                           \
@@ -217,7 +263,7 @@
     X(cuStreamSynchronize, sync_stream)                     \
     X(cuStreamSynchronize_ptsz, sync_stream)                \
     X(cuEventSynchronize, sync_stream)                      \
-    X(cuCtxSynchronize, sync_context)                       \
+    X(cuCtxSynchronize, sync_stream)                        \
     X(cuCtxSynchronize_v2, sync_stream)                     \
     X(cuGraphAddMemAllocNode, graph_add_alloc)              \
     X(cuGraphAddNode, graph_add)                            \
@@ -294,16 +340,10 @@ enum hook {
 #undef X
 };
 
-/* Lists that may be empty: as they are declared, and behind another argument. */
-#define OR_VOID(...) OR_VOID_##__VA_OPT__(SOME)(__VA_ARGS__)
-#define OR_VOID_() void
-#define OR_VOID_SOME(...) __VA_ARGS__
-#define AND(...) __VA_OPT__(, ) __VA_ARGS__
-
 /* A real function's type, and the handler that stands in front of it: on_x(real, arguments...). */
-#define X(handler)                                       \
-    typedef int handler##_fn(OR_VOID(PARAMS_##handler)); \
-    int on_##handler(handler##_fn *real AND(PARAMS_##handler));
+#define X(handler)                              \
+    typedef int handler##_fn(PARAMS_##handler); \
+    int on_##handler(handler##_fn *real, PARAMS_##handler);
 CUDA_HANDLERS(X)
 NVML_HANDLERS(X)
 #undef X

@@ -136,13 +136,6 @@ int on_sync_stream(sync_stream_fn *real, void *stream)
     return result;
 }
 
-int on_sync_context(sync_context_fn *real)
-{
-    cu_result result = real();
-    settle_after_sync();
-    return result;
-}
-
 /* How much the pool would have to grow for this allocation, if what is free in it can be used. */
 static uint64_t expected_growth(void *pool, uint64_t bytes)
 {

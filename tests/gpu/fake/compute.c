@@ -125,9 +125,10 @@ static cu_result synchronize_context(struct fake_object *ctx)
     return CU_SUCCESS;
 }
 
-FAKE_EXPORT cu_result cuCtxSynchronize(void)
+FAKE_EXPORT cu_result cuCtxSynchronize(void *nothing)
 {
     BEGIN(cuCtxSynchronize);
+    (void)nothing;
     fake_lock();
     struct fake_object *ctx = fake_current();
     fake_unlock();

@@ -5,7 +5,7 @@
 
 #include "object.h"
 
-#define X(name, handler) int name(OR_VOID(PARAMS_##handler));
+#define X(name, handler) int name(PARAMS_##handler);
 CUDA_HOOKS(X)
 #undef X
 

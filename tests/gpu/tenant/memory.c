@@ -7,7 +7,7 @@
 
 #include "driver.h"
 
-enum { PIECE_MIB = 64, MOST = 256 };
+enum { PIECE_MIB = 64, MOST = 256, FREES_AT_LAUNCH = 1 };
 
 /* One way to take pieces of memory, and how each is given back. */
 struct way {
@@ -146,14 +146,16 @@ static void fill(const struct way *way, uint64_t limit)
     printf("# %s: %d pieces, %llu MiB charged of %llu, the device holds %llu\n", way->name, count,
            (unsigned long long)((limit - told_free()) / MIB), (unsigned long long)(limit / MIB),
            (unsigned long long)(held / MIB));
-    check(held <= limit, "%s does not let the device hold more than the limit", way->name);
+    /* A real device's own needs are known to the daemon of the tests only roughly. */
+    check(held <= limit + (is_real() ? limit / 100 : 0), "%s does not let the device hold more than the limit",
+          way->name);
     check(told_free() < PIECE_MIB * MIB, "%s has used up what is free", way->name);
     (void)way->take(&refused);
     check_equal(refused, mark, "%s leaves its result alone when refused", way->name);
     for (int i = 0; i < count; i++)
         result = way->give(keys[i]) == CU_SUCCESS ? result : CU_UNKNOWN;
     check(result == CU_OUT_OF_MEMORY, "%s: all is given back", way->name);
-    CALL(cuCtxSynchronize, sync_context)();
+    CALL(cuCtxSynchronize, sync_stream)(NULL);
     check_equal(told_free(), before, "%s leaves nothing charged", way->name);
 }
 
@@ -243,7 +245,8 @@ static void vmm(void)
     check_equal(told_free(), before, "both are given back");
     check(is_real() || CALL(cuMemRelease, vmm_release)(12345) != CU_SUCCESS,
           "an unknown handle is the driver's to refuse");
-    check(CALL(cuMemUnmap, vmm_unmap)(range, 128 * MIB) != CU_SUCCESS, "an unknown mapping is the driver's to refuse");
+    check(is_real() || CALL(cuMemUnmap, vmm_unmap)(range, 128 * MIB) != CU_SUCCESS,
+          "an unknown mapping is the driver's to refuse");
     check_equal(told_free(), before, "neither changes the account");
 }
 
@@ -260,7 +263,7 @@ static void pools(void)
           "it gives memory");
     check_equal(told_free(), before - 32 * MIB, "what the pool has reserved is charged, not what was asked");
     check(CALL(cuMemFreeAsync, pool_free)(first, NULL) == CU_SUCCESS, "it takes memory back");
-    CALL(cuCtxSynchronize, sync_context)();
+    CALL(cuCtxSynchronize, sync_stream)(NULL);
     check_equal(told_free(), before - 32 * MIB, "what the pool keeps stays charged");
     check(CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&first, 20 * MIB, pool, NULL) == CU_SUCCESS,
           "it gives it again");
@@ -317,13 +320,15 @@ static void graphs(void)
     uint64_t before = told_free();
     check(create(&graph, 0) == CU_SUCCESS &&
               CALL(cuGraphAddMemAllocNode, graph_add_alloc)(&added, graph, NULL, 0, &node) == CU_SUCCESS &&
-              CALL(cuGraphInstantiateWithFlags, graph_make_flags)(&exec, graph, 0) == CU_SUCCESS,
+              CALL(cuGraphInstantiateWithFlags, graph_make_flags)(&exec, graph, FREES_AT_LAUNCH) == CU_SUCCESS,
           "a graph with memory is made");
     check_equal(told_free(), before, "it costs nothing yet");
     check(CALL(cuGraphLaunch, graph_launch)(exec, NULL) == CU_SUCCESS, "it runs");
     check_equal(told_free(), before - 128 * MIB, "its memory is charged");
     check(CALL(cuGraphLaunch, graph_launch)(exec, NULL) == CU_SUCCESS, "it runs again");
     check_equal(told_free(), before - 128 * MIB, "and is charged once");
+    /* What a graph has allocated and not freed belongs to the program. */
+    check(!is_real() || CALL(cuMemFree_v2, mem_free)(node.address) == CU_SUCCESS, "its memory is freed");
     check(CALL(cuGraphExecDestroy, graph_exec_destroy)(exec) == CU_SUCCESS &&
               CALL(cuDeviceGraphMemTrim, graph_trim)(0) == CU_SUCCESS,
           "it is destroyed and its memory trimmed");
