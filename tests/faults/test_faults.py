@@ -1,0 +1,231 @@
+"""One fault each: load before, during and after it, and then everything has to hold."""
+
+import json
+import time
+
+import world as w
+from suite import Skip, Suite, expect
+
+
+
+class Cleaning(Suite):
+    """A test that fails leaves nothing behind for the next one."""
+
+    def test(self, title):
+        def add(function):
+            def run(world):
+                try:
+                    function(world)
+                except BaseException:
+                    world.clear()
+                    raise
+            return Suite.test(self, title)(run)
+        return add
+
+
+SUITE = Cleaning()
+
+
+@SUITE.test("without a fault all pods run")
+def nothing(world):
+    world.settle(world.load())
+    world.clear()
+
+
+@SUITE.test("the API server is killed and comes back")
+def server_killed(world):
+    names = world.load()
+    time.sleep(0.3)
+    world.cluster.kill("kube-apiserver")
+    time.sleep(2)
+    world.cluster.start("kube-apiserver")
+    world.settle(names + world.load())
+    expect(world.alive(), list(w.SERVICES), "services that live")
+    world.clear()
+
+
+@SUITE.test("watches are cut in the middle of an object")
+def watches_cut(world):
+    names = []
+    for _ in range(3):
+        world.proxy.cut_watches()
+        names += world.load()
+        time.sleep(0.5)
+    world.settle(names)
+    expect(world.proxy.counts["cut"] > 3, True, "watches that were cut")
+    world.clear()
+
+
+@SUITE.test("etcd forgets the past while the connection is gone")
+def compacted(world):
+    names = world.load()
+    world.proxy.is_refusing = True
+    world.proxy.cut_watches()
+    names += [world.pod("late-0"), world.pod("late-1")]
+    time.sleep(1)
+    world.cluster.compact()
+    world.proxy.is_refusing = False
+    world.settle(names)
+    world.clear()
+
+
+@SUITE.test("every third write is refused with a conflict")
+def conflicts(world):
+    world.proxy.conflict_every = 3
+    world.settle(world.load())
+    expect(world.proxy.counts["conflicts"] > 5, True, "conflicts")
+    world.clear()
+
+
+@SUITE.test("answers are slow, and every fourth is lost after the write was done")
+def lost_answers(world):
+    world.proxy.delay, world.proxy.drop_every = 0.1, 4
+    world.settle(world.load())
+    expect(world.proxy.counts["dropped"] > 3, True, "lost answers")
+    world.clear()
+
+
+def is_bind(method, path):
+    return method == "POST" and (path.split("?")[0].endswith("/binding") or "bindrequests" in path)
+
+
+@SUITE.test("the leader is killed between its decision and the bind")
+def leader_killed(world):
+    # Two schedulers, one lease: the first holds its binds back and dies, the second takes over.
+    world.restart("scheduler", *w.QUICK_LEASE, "--namespace=kai-scheduler")
+    world.cluster.wait_until(lambda: "leading" in world.cluster.processes.log_of("scheduler", 100000), "a leader", 30)
+    world.start("scheduler", *w.QUICK_LEASE, "--namespace=kai-scheduler", name="scheduler-2")
+    world.proxy.holds = is_bind
+    names = world.load()
+    world.cluster.wait_until(lambda: world.proxy.counts["held"] > 0, "a bind is under way", 30)
+    world.cluster.kill("scheduler")
+    world.cluster.wait_until(lambda: "leading" in world.cluster.processes.log_of("scheduler-2", 100000), "another leader", 30)
+    # The binds of the dead are carried out as well now, as a slow network would.
+    world.proxy.holds = None
+    world.settle(names)
+    world.cluster.stop("scheduler-2")
+    world.start("scheduler")
+    world.clear()
+
+
+@SUITE.test("the binder is killed between a reservation and the bind")
+def binder_killed(world):
+    world.proxy.holds = lambda method, path: method == "POST" and path.split("?")[0].endswith("/binding")
+    names = [world.fraction(f"kept-{number}") for number in range(4)]
+    world.cluster.wait_until(lambda: world.proxy.counts["held"] and world.api.items(w.RESERVED), "a reservation", 30)
+    world.cluster.kill("binder")
+    world.proxy.holds = None
+    world.start("binder")
+    world.settle(names)
+    world.clear()
+
+
+@SUITE.test("the scheduler and the grouper are killed at work")
+def others_killed(world):
+    names = world.load()
+    time.sleep(0.2)
+    for service in ("scheduler", "grouper"):
+        world.cluster.kill(service)
+        world.start(service)
+    world.settle(names)
+    world.clear()
+
+
+@SUITE.test("a token is rotated, and the old one refused")
+def token_rotated(world):
+    cluster, space = world.cluster, "/api/v1/namespaces/kai-scheduler"
+    world.api.create(f"{space}/serviceaccounts", {"metadata": {"name": "rotated"}})
+    cluster.kubectl("create", "clusterrolebinding", "rotated", "--clusterrole=cluster-admin",
+                    "--serviceaccount=kai-scheduler:rotated")
+
+    def token_of(secret):
+        made = world.api.create(f"{space}/secrets", {"metadata": {"name": secret}})
+        return world.api.create(f"{space}/serviceaccounts/rotated/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"boundObjectRef": {
+                "apiVersion": "v1", "kind": "Secret", "name": secret, "uid": made["metadata"]["uid"]}}})["status"]["token"]
+
+    file = cluster.folder / "token"
+    file.write_text(token_of("first"))
+    config = cluster.folder / "rotated.json"
+    config.write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": cluster.server, "certificate-authority": str(
+            cluster.credentials.path("ca.crt"))}}],
+        "users": [{"name": "u", "user": {"tokenFile": str(file)}}]}))
+    for service in w.SERVICES:
+        world.restart(service, kubeconfig=str(config))
+    names = world.settle(world.load())
+    file.write_text(token_of("second"))
+    world.api.delete(f"{space}/secrets/first")
+    # The server believes a token that it knows for some seconds more.
+    time.sleep(12)
+    world.settle(names + world.load())
+    expect(world.alive(), list(w.SERVICES), "services that live")
+    for service in w.SERVICES:
+        world.restart(service)
+    world.clear()
+
+
+@SUITE.test("the clocks of the services jump")
+def clocks_jump(world):
+    library = w.clock_library(world.cluster.folder)
+    if not library:
+        raise Skip("no compiler")
+    offset = world.cluster.folder / "offset"
+    offset.write_text("0")
+    environment = {"LD_PRELOAD": library, "CLOCK_OFFSET_FILE": offset,
+                   "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+    for service in w.SERVICES:
+        world.restart(service, environment=environment)
+    names = world.settle(world.load())
+    for seconds in (3600, -7200):
+        offset.write_text(str(seconds))
+        names = world.settle(names + [world.pod(f"jump{seconds}-{number}".replace("--", "-back-"))
+                                      for number in range(4)])
+    world.settle(names + world.gang("jump-gang", 3))
+    expect(world.alive(), list(w.SERVICES), "services that live")
+    for service in w.SERVICES:
+        world.restart(service)
+    world.clear()
+
+
+@SUITE.test("a node goes away with the pods on it")
+def node_deleted(world):
+    names = world.settle(world.load())
+    places = world.places_of(names)
+    node = max(set(places.values()), key=list(places.values()).count)
+    world.api.delete(f"/api/v1/nodes/{node}")
+    for name in [name for name, place in places.items() if place == node]:
+        names.remove(name)
+        world.api.delete(f"{w.PODS}/{name}?gracePeriodSeconds=0")
+    more = world.load()
+    world.settle(more)
+    expect(node in world.places_of(more).values(), False, "pods on a node that is gone")
+    world.cluster.add_nodes(1, first=int(node.split("-")[1]))
+    world.clear()
+
+
+@SUITE.test("another scheduler binds pods to the same nodes")
+def two_schedulers(world):
+    names = []
+    for number in range(8):
+        names.append(world.pod(f"ours-{number}"))
+        names.append(world.pod(f"theirs-{number}", scheduler="default-scheduler"))
+    names += world.gang("ours-gang", 6)
+    world.settle(names)
+    world.clear()
+
+
+@SUITE.test("a full cluster stays whole while everything is broken at once")
+def everything(world):
+    world.proxy.conflict_every, world.proxy.drop_every, world.proxy.delay = 5, 7, 0.05
+    names = world.load()
+    world.proxy.cut_watches()
+    names += world.load()
+    world.cluster.kill("scheduler")
+    world.start("scheduler")
+    too_much = world.gang("too-much", 20, gpus=8)
+    world.settle(names)
+    expect(sorted(world.places_of(too_much).values()), [], "nodes of a gang that cannot fit")
+    world.clear()
