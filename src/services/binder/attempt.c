@@ -60,8 +60,12 @@ void attempt_cancel(struct attempt *attempt)
 
 void attempts_done(struct attempts *attempts)
 {
-    while (attempts->first)
-        attempt_cancel(attempts->first);
+    struct attempt *next;
+
+    for (struct attempt *attempt = attempts->first; attempt; attempt = next) {
+        next = attempt->next;
+        attempt_cancel(attempt);
+    }
 }
 
 static void send_request(void *arg)

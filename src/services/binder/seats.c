@@ -69,9 +69,10 @@ static void seat_free(struct seat *seat)
 
 void binder_seats_drop(struct binder *binder)
 {
-    while (binder->seats) {
-        struct seat *seat = binder->seats;
+    struct seat *next;
 
+    for (struct seat *seat = binder->seats; seat; seat = next) {
+        next = seat->next;
         seat_detach(seat);
         seat_free(seat);
     }

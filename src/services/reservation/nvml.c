@@ -83,6 +83,7 @@ int nvml_only_gpu(const char *library, char uuid[static GPU_UUID_MAX], struct er
         return err_set(err, -ENOENT, "NVIDIA's management library cannot be opened: %s", dlerror());
     int r = load(handle, library, &nvml, err);
     if (r == 0) {
+        BUG_ON(!nvml.init || !nvml.shutdown);
         int code = nvml.init();
 
         if (code == 0) {
