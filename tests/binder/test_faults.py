@@ -3,7 +3,7 @@
 import random
 import time
 
-import proxy
+import refusals
 import world
 from suite import Suite, expect, expect_in
 from test_binds import allocation, claim_spec, make_claim, make_class, make_volume, volume_pod
@@ -265,7 +265,7 @@ def _(here):
 @SUITE.test("every third write may meet a conflict")
 def _(here):
     here.stop()
-    with proxy.Proxy(here.cluster, nth=3) as between:
+    with refusals.Proxy(here.cluster, nth=3) as between:
         here.start(kubeconfig=between.kubeconfig())
         check_all(here, mixed_load(here, "conflict", 40))
         expect(between.refused > 30, True, f"{between.refused} of {between.writes} writes refused")
