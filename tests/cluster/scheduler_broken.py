@@ -1,12 +1,13 @@
 """The scheduler: objects that make no sense, and a cluster that breaks."""
 
+import contextlib
 import json
 import random
 import signal
 import time
 
 from client import ApiError
-from scheduler_stage import GROUPS, NODES, PODS, QUEUES, REQUESTS, TOPOLOGIES, node_of, queue_object
+from scheduler_stage import GROUPS, NODES, PODS, QUEUES, REQUESTS, TOPOLOGIES, condition, node_of, queue_object
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()
@@ -120,6 +121,84 @@ def _(stage):
     else:
         stage.event("flat", "Invalid")
     is_served(stage)
+
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+POLICY_BINDINGS = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+
+
+@contextlib.contextmanager
+def refused(stage, resource, operation, expression):
+    """While it lasts, the API server refuses that operation on objects of which the expression is false."""
+    stage.api.create(POLICIES, {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": "no"}, "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": [operation],
+                                                    "resources": [resource]}]},
+            "validations": [{"expression": expression, "message": "not this one"}]}})
+    stage.api.create(POLICY_BINDINGS, {
+        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": "no"}, "spec": {"policyName": "no", "validationActions": ["Deny"]}})
+    try:
+        yield
+    finally:
+        stage.api.delete(f"{POLICY_BINDINGS}/no")
+        stage.api.delete(f"{POLICIES}/no")
+
+
+def count_said(stage, text, name):
+    return sum(text in line and f"pod={name} " in line for line in stage.log().splitlines())
+
+
+@SUITE.test("a bind that keeps failing is tried less and less often, and others are bound at once")
+def _(stage):
+    stage.clear()
+    with refused(stage, "pods/binding", "CREATE", "!object.metadata.name.startsWith('doomed')"):
+        for attempt in range(50):  # until the policy is in force
+            name = f"doomed-{attempt}"
+            stage.pod(name, 1)
+            stage.cluster.wait_until(lambda: condition(stage.get(name), "PodScheduled"), "an answer")  # noqa: B023
+            if not node_of(stage.get(name)):
+                break
+            stage.delete(name)
+        expect_in("not this one", stage.condition(name, reason="BindingError")["message"])
+        began = time.monotonic()
+        for number in range(10):
+            stage.pod(f"other-{number}", 1)
+            stage.bound(f"other-{number}", seconds=5)
+        time.sleep(max(0, 9 - (time.monotonic() - began)))
+        tries = count_said(stage, "bind failed", name)
+        expect(3 <= tries <= 5, True, f"tried {tries} times in 9 s")
+        expect(node_of(stage.get(name)), None)
+    stage.bound(name, seconds=30)
+
+
+@SUITE.test("an eviction that keeps failing is tried less and less often")
+def _(stage):
+    stage.clear()
+    stage.queue("greedy", quota=0)
+    stage.queue("owner", quota=32)
+    for number in range(4):
+        stage.pod(f"kept-{number}", 8, queue="greedy")
+    stage.bound(*(f"kept-{number}" for number in range(4)))
+    with refused(stage, "pods", "DELETE", "!oldObject.metadata.name.startsWith('kept')"):
+        stage.cluster.wait_until(lambda: is_refused(stage, "kept-0"), "the policy is in force")
+        stage.pod("heir", 8, queue="owner")
+        stage.cluster.wait_until(lambda: "eviction failed" in stage.log(), "a first attempt")
+        time.sleep(8)
+        tries = stage.log().count("eviction failed")
+        expect(2 <= tries <= 12, True, f"tried {tries} times in 8 s")
+    stage.bound("heir", seconds=60)
+
+
+def is_refused(stage, name):
+    """Would the server refuse to delete it?"""
+    try:
+        stage.api.call("DELETE", f"{PODS}/{name}?dryRun=All")
+    except ApiError as error:
+        return "not this one" in str(error)
+    return False
 
 
 @SUITE.test("the API server goes away and comes back, and pods are bound again")

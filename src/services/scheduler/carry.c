@@ -137,11 +137,13 @@ static void fail(struct carrying *carrying, const struct err *err)
     char text[sizeof err->text + 1024];
 
     OBSERVE(s, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, err);
+    bool is_there = id != NO_ID && s->state->pods.items[id].uid == carrying->uid && err->code != -ENOENT;
+    nsec_t wait = is_there ? setback_note(s, SETBACK_BIND, carrying->key, carrying->node, nsec_now_monotonic()) : 0;
     log_warn(s->log, "bind failed; the pod is decided on again",
              log_str("namespace", key_namespace(s->state, carrying->key)),
              log_str("pod", key_name(s->state, carrying->key)), log_str("node", state_name(s->state, carrying->node)),
-             log_error(err));
-    if (id != NO_ID && s->state->pods.items[id].uid == carrying->uid && err->code != -ENOENT) {
+             log_duration("again_after", wait), log_error(err));
+    if (is_there) {
         (void)snprintf(text, sizeof text, "Failed to bind pod %s/%s to node %s. %s",
                        key_namespace(s->state, carrying->key), key_name(s->state, carrying->key),
                        state_name(s->state, carrying->node), err->text);

@@ -129,6 +129,7 @@ static void run_actions(struct scheduler *s, struct scheduler_cycle *cycle)
 struct outcome {
     struct decision decision;
     char *text;
+    bool is_held;  // not carried out for now
 };
 
 struct outcomes VEC_OF(struct outcome);
@@ -159,7 +160,7 @@ static void take_decisions(struct scheduler *s, const struct scheduler_cycle *cy
         tell_stale(s, &decisions[i], &last_stale, &text);
         strbuf_clear(&text);
         verdict_text_decision(s->engine, &decisions[i], s->pool_name, &text);
-        vec_push(outcomes, (struct outcome){decisions[i], xstrdup(text.text)});
+        vec_push(outcomes, (struct outcome){.decision = decisions[i], .text = xstrdup(text.text)});
     }
     strbuf_done(&text);
 }
@@ -186,7 +187,23 @@ static bool was_placed(const struct outcomes *outcomes, const struct outcome *ev
     return false;
 }
 
-static void evict(struct scheduler *s, const struct outcomes *outcomes, const struct outcome *outcome)
+static void let_wait(struct scheduler *s, pod_id id)
+{
+    state_move_pod(s->state, id, POD_PENDING, NO_ID, (struct group_list){0});
+    OBSERVE(s, on_moved, id);
+}
+
+/* One whose bind or eviction has just failed is left alone for a while; the others had to be decided as if it were not. */
+static void bind(struct scheduler *s, struct outcome *outcome)
+{
+    outcome->is_held = setback_holds(s, SETBACK_BIND, outcome->decision.pod, nsec_now_monotonic());
+    if (outcome->is_held)
+        let_wait(s, outcome->decision.pod);
+    else
+        carry_bind(s, &outcome->decision, outcome->text);
+}
+
+static void evict(struct scheduler *s, const struct outcomes *outcomes, struct outcome *outcome)
 {
     pod_id id = outcome->decision.pod;
     const struct pod *pod = &s->state->pods.items[id];
@@ -194,7 +211,12 @@ static void evict(struct scheduler *s, const struct outcomes *outcomes, const st
     if (pod->status != POD_RELEASING)
         return;
     if (was_placed(outcomes, outcome)) {
-        state_move_pod(s->state, id, POD_PENDING, NO_ID, (struct group_list){0});
+        let_wait(s, id);
+        return;
+    }
+    if (pod->deleted == 0 && setback_holds(s, SETBACK_EVICT, id, nsec_now_monotonic())) {
+        outcome->is_held = true;
+        state_move_pod(s->state, id, POD_RUNNING, pod->node, pod->groups);
         OBSERVE(s, on_moved, id);
         return;
     }
@@ -228,7 +250,7 @@ static void carry_out(struct scheduler *s, struct outcomes *outcomes)
         const struct pod *pod = &s->state->pods.items[decision->pod];
 
         if (decision->kind == DECISION_BIND && pod->status == POD_BINDING && pod->node == decision->node)
-            carry_bind(s, decision, outcome->text);
+            bind(s, outcome);
         else if (decision->kind == DECISION_EVICT)
             evict(s, outcomes, outcome);
         else if (decision->kind == DECISION_PIPELINE && pod->status == POD_PENDING)
@@ -241,7 +263,7 @@ static void annotate_times(struct scheduler *s, const struct outcomes *outcomes)
     vec_foreach (outcomes, outcome) {
         gang_id gang = s->state->pods.items[outcome->decision.pod].gang;
 
-        if (outcome->decision.kind != DECISION_PIPELINE && gang != NO_ID)
+        if (outcome->decision.kind != DECISION_PIPELINE && gang != NO_ID && !outcome->is_held)
             gang_times_write(s, gang);
     }
     vec_foreach (&s->state->stale_gangs.ids, gang)

@@ -170,8 +170,10 @@ static void on_node(struct scheduler *s, const struct follow_event *event)
         intake_drop(s, WATCH_NODES, "", event->name);
     else
         put_plain(s, WATCH_NODES, event, beside_node);
-    if (!was_present || event->change == FOLLOW_DELETED)
+    if (!was_present || event->change == FOLLOW_DELETED) {
         s->nodes_changed = true;
+        setbacks_forget_node(s, name_put(s->state, event->name));
+    }
 }
 
 /* Kinds that are kept beside: those that read them are read again when that changes something for them. */
@@ -246,6 +248,16 @@ static bool is_superseded(struct scheduler *s, const struct placement *placement
                                                             placement->request_uid == name_put(s->state, event->uid)));
 }
 
+/* A request that the binder has given up is a bind that failed, once. */
+static void read_request(struct scheduler *s, struct placement *placement, const struct follow_event *event)
+{
+    bool had_failed = placement->has_failed && placement->request_uid == name_put(s->state, event->uid);
+
+    placement_read(s, placement, event->object);
+    if (placement->has_failed && !had_failed)
+        (void)setback_note(s, SETBACK_BIND, placement->key, placement->node, nsec_now_monotonic());
+}
+
 static void on_bind_request(struct scheduler *s, const struct follow_event *event)
 {
     object_key key = key_put(s->state, event->namespace, event->name);
@@ -256,7 +268,7 @@ static void on_bind_request(struct scheduler *s, const struct follow_event *even
         return;
     }
     if (event->change != FOLLOW_DELETED)
-        placement_read(s, placement_put(s, key), event->object);
+        read_request(s, placement_put(s, key), event);
     else if (placement)
         placement_drop(s, placement);
     placement_apply(s, key);

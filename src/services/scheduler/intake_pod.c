@@ -239,6 +239,7 @@ static void drop_pod(struct scheduler *s, const struct follow_event *event, obje
     if (placement && placement->is_direct && !placement->carrying)
         placement_drop(s, placement);
     lay_eviction_over(s, key);
+    setbacks_look_at_pod(s, key);
 }
 
 static void put_pod(struct scheduler *s, const struct follow_event *event, object_key key)
@@ -281,6 +282,7 @@ void intake_pod(struct scheduler *s, const struct follow_event *event)
     }
     put_pod(s, event, key);
     lay_eviction_over(s, key);
+    setbacks_look_at_pod(s, key);
     look_at_lone_gang(s, key);
     note_leaving(s, key);
     report_note_condition(s, key, event->object);

@@ -93,6 +93,7 @@ static void forget_cluster(struct scheduler *s)
     report_done(s);
     complaints_done(s);
     placements_done(&s->placements);
+    setbacks_done(&s->setbacks);
     gang_notes_done(&s->gang_notes);
     beside_done(&s->beside);
     map64_done(&s->lone_gangs);

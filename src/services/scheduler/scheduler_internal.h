@@ -24,6 +24,7 @@
 #include "services/scheduler/keys.h"
 #include "services/scheduler/observer.h"
 #include "services/scheduler/placements.h"
+#include "services/scheduler/setbacks.h"
 
 /*
  * The scheduler from the inside. One thread, one struct; each file below works on its part:
@@ -32,6 +33,7 @@
  *   intake     an event of a follower becomes a delta of the state
  *   beside     what is read for the sake of others
  *   placements decisions that the cluster does not show yet, and BindRequests
+ *   setbacks   decisions that failed, and how long they are left alone
  *   gang_notes what is known of PodGroups besides the state
  *   cycle      when the engine runs, and its run
  *   carry      decisions become requests to the API server
@@ -75,8 +77,9 @@ struct scheduler {
     struct object_notes notes;  // what reading the last object had to say
     struct object_reader reader;
     struct beside beside;
-    struct map64 placements;         // key -> struct placement *
-    struct map64 evictions;          // key -> struct eviction *
+    struct map64 placements;  // key -> struct placement *
+    struct map64 evictions;   // key -> struct eviction *
+    struct setbacks setbacks;
     struct map64 gang_notes;         // key -> struct gang_note *
     struct map64 lone_gangs;         // pod's key -> name of the gang that was made for it
     struct map64 pod_conditions;     // waiting pod's key -> hash of its PodScheduled condition

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/map.h"
+#include "base/time.h"
+#include "model/ids.h"
+#include "services/scheduler/keys.h"
+
+struct scheduler;
+
+/*
+ * Pods whose bind or eviction failed. The next attempt waits a second, then twice as long after each failure, a minute at
+ * most. The engine decides as if there were no such wait, so that nobody else is placed differently for it; a decision
+ * that comes too early is not carried out, and made again by a later cycle. All of a gang that failed together may be
+ * tried again together, hence no chance in it.
+ *
+ * A setback is over when the pod is another, asks for something else, or got what was decided, and when the node that it
+ * was about comes or goes.
+ */
+enum setback_kind { SETBACK_BIND, SETBACK_EVICT, _SETBACK_MAX };
+
+struct setbacks {
+    struct map64 by_pod[_SETBACK_MAX];  // key -> struct setback *
+};
+
+void setbacks_done(struct setbacks *setbacks);
+
+/* The decision about the pod on that node failed. Returns how long the next attempt has to wait; 0 when there is no such
+ * pod any more. */
+nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, nsec_t now);
+
+/* Is it too early to try again? */
+bool setback_holds(const struct scheduler *s, enum setback_kind kind, pod_id pod, nsec_t now);
+
+/* The pod was read, or is gone: setbacks that it has left behind are forgotten. */
+void setbacks_look_at_pod(struct scheduler *s, object_key key);
+
+/* The node came or went. */
+void setbacks_forget_node(struct scheduler *s, name_id node);
