@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "kube/meta.h"
 #include "model/delta.h"
-#include "model/numa.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "services/scheduler/zones.h"
 
 /* Shared GPUs of one request; the annotation that asks for them allows no more. */
 enum { GROUPS_MAX = 1024 };
@@ -159,6 +159,7 @@ void placement_take(struct scheduler *s, struct placement *placement, pod_id id)
     placement->has_failed = false;
     placement->is_being_deleted = false;
     placement->is_ours = true;
+    placement->zones = zones_encode(s->state, pod->numa);
     if (pod->groups.count == 0)
         return;
     placement->groups = xcalloc(pod->groups.count, sizeof *placement->groups);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Events of followers into the scheduler's state, with its own decisions laid over them. No API server is asked. */
+#include "model/numa.h"
 #include "services/test/scheduler_stage.h"
 
 /* As if the engine had placed it and the bind were under way. */
@@ -269,6 +270,45 @@ static void volume_claim_is_read_again_with_its_volume(void **arg)
     stage_free(s);
 }
 
+static void zones_that_the_engine_chose_are_read_back_as_they_were(void **arg)
+{
+    static const char expected[] =
+        "[{\"zone\":\"node-0\",\"amount\":{\"cpu\":\"1500m\",\"nvidia.com/gpu\":\"2\"}},"
+        "{\"zone\":\"node-1\",\"amount\":{\"cpu\":\"2\",\"memory\":\"1024\",\"hugepages-1Gi\":\"3\"}}]";
+    struct scheduler *s = stage_new();
+    uint32_t pages = 0;
+
+    (void)arg;
+    assert_int_equal(resources_add(&s->state->res, &s->state->names, "hugepages-1Gi", &pages, NULL), 0);
+    struct numa_placement *numa = calloc(1, sizeof *numa + 5 * sizeof *numa->draws);
+    assert_non_null(numa);
+    name_id zones[2] = {name_put(s->state, "node-0"), name_put(s->state, "node-1")};
+    const struct numa_draw draws[5] = {{zones[0], RES_CPU, 1500},
+                                       {zones[0], RES_GPU, 2 * GPU_ONE},
+                                       {zones[1], RES_CPU, 2000},
+                                       {zones[1], RES_MEMORY, 1024},
+                                       {zones[1], pages, 3000}};
+    numa->count = 5;
+    memcpy(numa->draws, draws, sizeof draws);
+    feed(s, WATCH_NODES, NODE("n1"));
+    feed(s, WATCH_PODS, POD("p", "u1"));
+    pod_id id = key_pod(s->state, key_put(s->state, "ns", "p"));
+    s->state->pods.items[id].numa = numa;
+    struct placement *placement = place(s, "p", "n1", false);
+    assert_string_equal(placement->zones, expected);
+
+    /* Read anew, the pod draws the same: its placement is laid over it. */
+    feed(s, WATCH_PODS, POD("p", "u1"));
+    expect_pod(s, "p", POD_BINDING, "n1");
+    const struct numa_placement *read = pod_at(s, "p")->numa;
+    assert_non_null(read);
+    assert_ptr_not_equal(read, numa);
+    assert_int_equal(read->count, 5);
+    assert_memory_equal(read->draws, draws, sizeof draws);
+    free(numa);
+    stage_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +327,7 @@ int main(void)
         cmocka_unit_test(pod_that_runs_takes_its_room_however_it_is_written),
         cmocka_unit_test(times_on_their_way_to_the_server_stay),
         cmocka_unit_test(volume_claim_is_read_again_with_its_volume),
+        cmocka_unit_test(zones_that_the_engine_chose_are_read_back_as_they_were),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
