@@ -184,18 +184,6 @@ static bool node_affinity(struct engine *engine, pod_id pod, node_id node)
     return matches;
 }
 
-static bool has_label(const struct engine *engine, const struct node *node, const char *key)
-{
-    const struct state *state = engine->state;
-    struct labels labels = state_labels(state, node->labels);
-
-    for (uint32_t i = 0; i < labels.count; i++) {
-        if (strcmp(state_name(state, labels.pairs[i].key), key) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool restricts_nodes(const struct engine *engine, const struct request *request,
                             const struct constraints *constraints)
 {
@@ -208,8 +196,7 @@ static bool worker_type(struct engine *engine, pod_id pod, node_id node)
 {
     bool is_cpu_only = state_request(engine->state, pod)->is_cpu_only;
 
-    return has_label(engine, node_of(engine, node),
-                     is_cpu_only ? "node-role.kubernetes.io/cpu-worker" : "node-role.kubernetes.io/gpu-worker");
+    return (node_of(engine, node)->workers & (is_cpu_only ? WORKER_CPU : WORKER_GPU)) != 0;
 }
 
 static bool has_spread(const struct engine *engine, const struct request *request,

@@ -63,6 +63,7 @@ struct node_spec {
     const struct taint_spec *taints;
     size_t taint_count;
     uint32_t troubles;  // enum node_trouble
+    uint32_t workers;   // enum node_worker
     const struct amount_spec *allocatable;
     size_t allocatable_count;
     int64_t device_count;    // physical GPUs; -1: as many as are allocatable
@@ -70,6 +71,7 @@ struct node_spec {
     bool is_gpu_memory_known;
     bool is_mig_enabled;
     enum mig_strategy mig_strategy;
+    bool hides_gpus;               // they are not in the cluster's total
     const struct numa_spec *numa;  // NULL: none
     bool clamps_idle_pods;         // idle pod slots never start below 0 (recorded scenarios)
 };

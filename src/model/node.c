@@ -126,6 +126,8 @@ static bool set_fields(struct node *node, const struct node_spec *spec)
 
     node->is_present = true;
     node->troubles = spec->troubles;
+    node->workers = spec->workers;
+    node->hides_gpus = spec->hides_gpus;
     node->gpu_memory_mib = memory > 0 ? memory : 100;
     node->is_gpu_memory_known = spec->is_gpu_memory_known;
     node->is_mig_enabled = spec->is_mig_enabled;
@@ -134,7 +136,8 @@ static bool set_fields(struct node *node, const struct node_spec *spec)
     node->has_derived_devices = spec->device_count < 0;
     if (spec->device_count >= 0)
         node->device_count = spec->device_count;
-    return !old.is_present || old.troubles != node->troubles || old.gpu_memory_mib != node->gpu_memory_mib ||
+    return !old.is_present || old.troubles != node->troubles || old.workers != node->workers ||
+           old.hides_gpus != node->hides_gpus || old.gpu_memory_mib != node->gpu_memory_mib ||
            old.is_gpu_memory_known != node->is_gpu_memory_known || old.is_mig_enabled != node->is_mig_enabled ||
            old.mig_strategy != node->mig_strategy || old.clamps_idle_pods != node->clamps_idle_pods ||
            old.has_derived_devices != node->has_derived_devices || old.device_count != node->device_count;
@@ -283,7 +286,8 @@ void nodes_total(struct state *state)
             continue;
         total.v[SHARE_CPU] += allocatable[RES_CPU];
         total.v[SHARE_MEMORY] += allocatable[RES_MEMORY];
-        total.v[SHARE_GPU] += resources_total_gpu(&state->res, allocatable);
+        if (!node->hides_gpus)
+            total.v[SHARE_GPU] += resources_total_gpu(&state->res, allocatable);
         amounts_add(&total, &node->foreign, -1);
     }
     state->total = total;

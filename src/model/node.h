@@ -22,6 +22,9 @@ enum node_trouble {
     NODE_NETWORK_UNAVAILABLE = 1 << 5,
 };
 
+/* What a node's labels say that it is for. */
+enum node_worker { WORKER_CPU = 1 << 0, WORKER_GPU = 1 << 1 };
+
 enum mig_strategy { MIG_NONE, MIG_SINGLE, MIG_MIXED };
 
 /*
@@ -60,9 +63,11 @@ struct node {
     bool is_mig_enabled;
     bool has_dra_gpus;
     bool is_cpu_only;      // no GPU in any form
+    bool hides_gpus;       // they are not in the cluster's total
     bool books_are_stale;  // a pod on it changed: its books are made anew before they are read
     enum mig_strategy mig_strategy;
     uint32_t troubles;  // enum node_trouble
+    uint32_t workers;   // enum node_worker
     labels_id labels;
     const struct taint *taints;  // owned
     uint32_t taint_count;

@@ -45,6 +45,8 @@
 #define KEY_NODE_GPU_MEMORY "nvidia.com/gpu.memory"
 #define KEY_NODE_GPU_COUNT "nvidia.com/gpu.count"
 #define KEY_NODE_MIG_STRATEGY "nvidia.com/mig.strategy"
+#define KEY_NODE_CPU_WORKER "node-role.kubernetes.io/cpu-worker"
+#define KEY_NODE_GPU_WORKER "node-role.kubernetes.io/gpu-worker"
 #define KEY_NODE_MIG_ENABLED "node-role.kubernetes.io/mig-enabled"
 
 #define KEY_APP_RESERVATION "kai-resource-reservation"

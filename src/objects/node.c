@@ -8,6 +8,7 @@
 #include "objects/amounts.h"
 #include "objects/decode_internal.h"
 #include "objects/keys.h"
+#include "objects/notes.h"
 
 /* Labels that are larger count bytes. */
 #define BYTES_FROM INT64_C(1048576)
@@ -176,6 +177,12 @@ static void gpu_labels_decode(const struct object_reader *reader, const struct o
         spec->mig_strategy = MIG_MIXED;
 }
 
+static uint32_t workers_of(const struct object_options *options, const struct object *object)
+{
+    return (object_label(object, options->cpu_worker_label) ? WORKER_CPU : 0U) |
+           (object_label(object, options->gpu_worker_label) ? WORKER_GPU : 0U);
+}
+
 int node_decode(struct object_reader *reader, const struct object *object, struct err *err)
 {
     struct node_spec spec = {.name = object->name};
@@ -187,6 +194,13 @@ int node_decode(struct object_reader *reader, const struct object *object, struc
         state_drop_node(reader->state, object->name);
         return 0;
     }
+    spec.workers = workers_of(reader->options, object);
+    if (reader->options->restricts_nodes && !spec.workers) {
+        object_notes_skip(reader->notes, "", "Node for neither CPU nor GPU workers");
+        state_drop_node(reader->state, object->name);
+        return 0;
+    }
+    spec.hides_gpus = reader->options->restricts_nodes && !(spec.workers & WORKER_GPU);
     TRY(node_json_decode(object, &json, err));
     TRY(pairs_decode(&reader->scratch, &labels, &spec.labels, &spec.label_count, err));
     TRY(taints_decode(reader, &json.taints, &spec, err));

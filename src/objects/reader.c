@@ -25,6 +25,8 @@ void object_options_init(struct object_options *options)
         .queue_label = KEY_QUEUE,
         .node_pool_label = KEY_NODE_POOL,
         .mig_label = KEY_NODE_MIG_ENABLED,
+        .cpu_worker_label = KEY_NODE_CPU_WORKER,
+        .gpu_worker_label = KEY_NODE_GPU_WORKER,
         .reservation_app = KEY_APP_RESERVATION,
         .partition = "",
         .is_strict = true,

@@ -18,7 +18,10 @@ struct object_options {
     const char *scheduler_name;  // pods of other schedulers are only booked
     const char *queue_label;
     const char *node_pool_label;
-    const char *mig_label;        // on nodes: they are cut into MIG slices
+    const char *mig_label;  // on nodes: they are cut into MIG slices
+    const char *cpu_worker_label;
+    const char *gpu_worker_label;
+    bool restricts_nodes;         // only nodes with one of these two labels; GPUs count where the second is
     const char *reservation_app;  // label app of pods that hold a shared GPU
     bool has_partition;           // only one node pool's nodes, queues and pod groups
     const char *partition;        // its label's value; "": those that do not have the label

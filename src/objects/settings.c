@@ -51,6 +51,8 @@ void settings_init(struct settings *settings)
         .queue_label = KEY_QUEUE,
         .node_pool_label = KEY_NODE_POOL,
         .mig_label = KEY_NODE_MIG_ENABLED,
+        .cpu_worker_label = KEY_NODE_CPU_WORKER,
+        .gpu_worker_label = KEY_NODE_GPU_WORKER,
         .reservation_app = KEY_APP_RESERVATION,
         .partition = "",
         .has_full_hierarchy = true,
@@ -258,6 +260,9 @@ void settings_to_options(const struct settings *settings, struct object_options 
     options->queue_label = settings->queue_label;
     options->node_pool_label = settings->node_pool_label;
     options->mig_label = settings->mig_label;
+    options->cpu_worker_label = settings->cpu_worker_label;
+    options->gpu_worker_label = settings->gpu_worker_label;
+    options->restricts_nodes = settings->restricts_nodes;
     options->reservation_app = settings->reservation_app;
     options->has_partition = settings->has_partition;
     options->partition = settings->partition;

@@ -63,6 +63,8 @@ struct settings {
     const char *queue_label;
     const char *node_pool_label;
     const char *mig_label;
+    const char *cpu_worker_label;
+    const char *gpu_worker_label;
     const char *reservation_app;
     bool has_partition;
     const char *partition;

@@ -47,6 +47,8 @@ static const struct flag {
     {"queue-label-key", FLAG_TEXT, offsetof(struct settings, queue_label)},
     {"nodepool-label-key", FLAG_TEXT, offsetof(struct settings, node_pool_label)},
     {"partition-label-value", FLAG_TEXT, offsetof(struct settings, partition)},
+    {"cpu-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, cpu_worker_label)},
+    {"gpu-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, gpu_worker_label)},
     {"mig-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, mig_label)},
     {"resource-reservation-app-label", FLAG_TEXT, offsetof(struct settings, reservation_app)},
     {"full-hierarchy-fairness", FLAG_BOOL, offsetof(struct settings, has_full_hierarchy)},

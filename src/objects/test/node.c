@@ -133,12 +133,35 @@ static void a_partition_is_one_pools_nodes(void **state)
     }
 }
 
+static void only_nodes_of_workers_count_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    w.options.restricts_nodes = true;
+    w.options.cpu_worker_label = "cpus";
+    w.options.gpu_worker_label = "gpus";
+    world_read(&w, "{apiVersion: v1, kind: Node, metadata: {name: a, labels: {gpus: ''}}, "
+                   "status: {allocatable: {nvidia.com/gpu: 4}}}\n---\n"
+                   "{apiVersion: v1, kind: Node, metadata: {name: b, labels: {cpus: 'x'}}, "
+                   "status: {allocatable: {nvidia.com/gpu: 2}}}\n---\n"
+                   "{apiVersion: v1, kind: Node, metadata: {name: c, labels: "
+                   "{node-role.kubernetes.io/gpu-worker: ''}}, status: {allocatable: {nvidia.com/gpu: 1}}}\n");
+    assert_int_equal(world_node(&w, "a")->workers, WORKER_GPU);
+    assert_int_equal(world_node(&w, "b")->workers, WORKER_CPU);
+    assert_int_equal(state_find_node(w.state, "c"), NO_ID);
+    assert_int_equal(w.state->total.v[SHARE_GPU], 4 * GPU_ONE);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_has_what_is_allocatable),
         cmocka_unit_test(gpu_memory_in_bytes_is_understood),
         cmocka_unit_test(mig_is_seen_by_label_or_by_slices),
+        cmocka_unit_test(only_nodes_of_workers_count_where_that_is_asked_for),
         cmocka_unit_test(conditions_make_trouble),
         cmocka_unit_test(zones_come_from_the_report_of_the_nodes_name),
         cmocka_unit_test(a_partition_is_one_pools_nodes),

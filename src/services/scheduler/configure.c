@@ -63,6 +63,8 @@ static void take_flags(struct scheduler *s)
     settings->queue_label = flags->queue_label_key;
     settings->node_pool_label = flags->nodepool_label_key;
     settings->mig_label = flags->mig_worker_label_key;
+    settings->cpu_worker_label = flags->cpu_worker_label_key;
+    settings->gpu_worker_label = flags->gpu_worker_label_key;
     settings->reservation_app = flags->reservation_app_label;
     settings->has_partition = *flags->nodepool_label_key != '\0';
     settings->partition = flags->partition_label_value;

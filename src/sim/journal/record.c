@@ -44,7 +44,8 @@ SHAPE(node_spec, F(node_spec, name), MANY(node_spec, labels, label_count, str_pa
       MANY(node_spec, taints, taint_count, taint_spec_shape), F(node_spec, troubles),
       MANY(node_spec, allocatable, allocatable_count, amount_spec_shape), F(node_spec, device_count),
       F(node_spec, gpu_memory_mib), F(node_spec, is_gpu_memory_known), F(node_spec, is_mig_enabled),
-      ENUM(node_spec, mig_strategy, MIG_MIXED), TO(node_spec, numa, numa_spec_shape), F(node_spec, clamps_idle_pods));
+      ENUM(node_spec, mig_strategy, MIG_MIXED), TO(node_spec, numa, numa_spec_shape), F(node_spec, clamps_idle_pods),
+      F(node_spec, workers), F(node_spec, hides_gpus));
 
 SHAPE(queue_spec, F(queue_spec, name), F(queue_spec, display_name), F(queue_spec, uid), F(queue_spec, parent),
       F(queue_spec, priority), F(queue_spec, created), F(queue_spec, has_preempt_min_runtime),

@@ -133,6 +133,8 @@ static int set_troubles(struct state *state, node_id id, uint32_t troubles, stru
         .is_gpu_memory_known = node->is_gpu_memory_known,
         .is_mig_enabled = node->is_mig_enabled,
         .mig_strategy = node->mig_strategy,
+        .workers = node->workers,
+        .hides_gpus = node->hides_gpus,
         .clamps_idle_pods = node->clamps_idle_pods,
     };
     struct arena arena;

@@ -113,6 +113,8 @@ static void copy_node(struct copier *c, node_id id)
         .is_gpu_memory_known = node->is_gpu_memory_known,
         .is_mig_enabled = node->is_mig_enabled,
         .mig_strategy = node->mig_strategy,
+        .workers = node->workers,
+        .hides_gpus = node->hides_gpus,
         .clamps_idle_pods = node->clamps_idle_pods,
     };
 
