@@ -99,7 +99,7 @@ def _(stage):
     is_served(stage)
 
 
-@SUITE.test("an annotation of a megabyte is survived")
+@SUITE.test("annotations as long as the API server takes them are survived")
 def _(stage):
     stage.clear()
     stage.pod("wordy", 1, annotations={"note": "x" * 250_000})
