@@ -368,12 +368,25 @@ static nsec_t served_vtime(struct arbiter *a, const struct arbiter_group *newcom
     return least == NSEC_MAX ? a->vclock : least;
 }
 
-/* Time without work is not saved up beyond one quantum. */
+/* Time without work is not saved up beyond one quantum. What the group was owed before, for having waited while others
+ * ran their long kernels, is another matter: it is used up by resting as it would have been by running, so that a short
+ * pause in the middle of a turn does not cost the rest of the turn. */
 static void begin_to_wait(struct arbiter *a, struct arbiter_group *g, nsec_t now)
 {
+    nsec_t kept = MAX(a->options.quantum, g->owed - over(now - g->since, g->weight));
+
     reckon(a, g, now);
-    g->vtime = MAX(g->vtime, served_vtime(a, g, now) - a->options.quantum);
+    g->vtime = MAX(g->vtime, served_vtime(a, g, now) - kept);
+    g->owed = 0;
     enter(g, ARBITER_WAITING, now);
+}
+
+static void fall_idle(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    const struct arbiter_group *rival = best_rival(a, g);
+
+    g->owed = rival ? MAX(rival->vtime - g->vtime, 0) : 0;
+    enter(g, ARBITER_IDLE, now);
 }
 
 void arbiter_ask(struct arbiter *a, uint32_t group, nsec_t now)
@@ -406,9 +419,10 @@ static void pay(struct arbiter *a, struct arbiter_group *g, nsec_t busy, nsec_t 
 static void end_lease(struct arbiter *a, struct arbiter_group *g, nsec_t busy, bool wants_more, nsec_t now)
 {
     pay(a, g, busy, now);
-    enter(g, ARBITER_IDLE, now);
     if (wants_more || g->wants_more)
         enter(g, ARBITER_WAITING, now);
+    else
+        fall_idle(a, g, now);
     g->wants_more = false;
     settle(a, now);
 }

@@ -46,6 +46,7 @@ struct arbiter_group {
     enum arbiter_state state;
     bool wants_more;  // asked again while it runs or drains
     nsec_t vtime;     // use divided by weight
+    nsec_t owed;      // virtual time by which it was behind one that waited when it fell idle
     nsec_t credit;
     nsec_t credit_at;  // when it was last reckoned
     nsec_t since;      // of the state

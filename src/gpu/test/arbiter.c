@@ -87,6 +87,47 @@ static void fair_shares_follow_the_weights(void **state)
     }
 }
 
+/* A program is late with a launch now and then, and its lease goes back. Beside long kernels it is owed much just then. */
+static void a_pause_in_a_turn_does_not_cost_the_turn(void **state)
+{
+    static const nsec_t periods[] = {400 * MSEC, 1 * SEC};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(periods); i++) {
+        struct model m;
+
+        model_init(&m, NULL);
+        struct model_tenant *one = model_add(&m, 0.25, false, 1 * MSEC);
+        struct model_tenant *two = model_add(&m, 0.75, false, 200 * MSEC);
+        one->off = 100 * USEC;
+        one->on = periods[i] - one->off;
+        one->asks_late = two->asks_late = 60 * USEC;
+        model_run(&m, 240 * SEC);
+        assert_share(&m, 0, 0.25, 0.02);
+        assert_share(&m, 1, 0.75, 0.02);
+    }
+}
+
+/* What is owed is used up by resting: who was away for long has no more than anyone who comes back. */
+static void what_is_owed_is_not_kept_through_a_rest(void **state)
+{
+    struct arbiter a;
+
+    (void)state;
+    arbiter_init(&a, NULL);
+    uint32_t one = (uint32_t)arbiter_add(&a, 1, 250000, ARBITER_WHOLE, 0);
+    uint32_t two = (uint32_t)arbiter_add(&a, 1, 750000, ARBITER_WHOLE, 0);
+    arbiter_ask(&a, two, 0);
+    arbiter_ask(&a, one, 0);
+    arbiter_tick(&a, 25 * MSEC);
+    arbiter_drained(&a, two, 200 * MSEC, true, 200 * MSEC);
+    arbiter_yield(&a, one, 10 * MSEC, 210 * MSEC);
+    assert_true(a.groups[one].owed > 200 * MSEC);
+    arbiter_ask(&a, one, 1210 * MSEC);
+    assert_int_equal(a.groups[one].owed, 0);
+    assert_int_equal(a.groups[one].vtime, a.groups[two].vtime + 1000 * MSEC * 4 / 3 - 25 * MSEC);
+}
+
 static void three_share_as_five_three_two(void **state)
 {
     (void)state;
@@ -292,6 +333,8 @@ int main(void)
         cmocka_unit_test(a_strict_share_is_exact_alone),
         cmocka_unit_test(strict_shares_are_exact_together),
         cmocka_unit_test(fair_shares_follow_the_weights),
+        cmocka_unit_test(a_pause_in_a_turn_does_not_cost_the_turn),
+        cmocka_unit_test(what_is_owed_is_not_kept_through_a_rest),
         cmocka_unit_test(three_share_as_five_three_two),
         cmocka_unit_test(an_idle_partner_costs_nothing),
         cmocka_unit_test(an_on_off_partner_gets_its_share_while_it_is_on),

@@ -17,6 +17,7 @@ enum { MODEL_TENANTS_MAX = 8 };
 struct model_tenant {
     nsec_t kernel;      // length of each
     nsec_t on, off;     // works for so long, rests for so long; off 0: always works
+    nsec_t asks_late;   // has its next launch ready only so long after its last kernel; 0: waits at the gate by then
     bool never_drains;  // pays no heed to anyone
     int group;
 
@@ -147,9 +148,11 @@ static inline void model_step(struct model *m, struct model_tenant *t)
         bool is_on = model_is_on(t, m->now);
 
         t->drained_at = NSEC_MAX;
-        t->wakes_at = is_on ? NSEC_MAX : model_next_on(t, m->now);
-        t->waiting_since = is_on ? m->now : NSEC_MAX;
-        arbiter_drained(&m->arbiter, (uint32_t)t->group, t->work_busy, is_on, m->now);
+        bool is_waiting = is_on && t->asks_late == 0;
+
+        t->wakes_at = is_waiting ? NSEC_MAX : model_next_on(t, m->now + t->asks_late);
+        t->waiting_since = is_waiting ? m->now : NSEC_MAX;
+        arbiter_drained(&m->arbiter, (uint32_t)t->group, t->work_busy, is_waiting, m->now);
     }
     if (t->is_open && t->yields_at <= m->now) {
         nsec_t busy = m->now - t->opened_at - m->delay;
