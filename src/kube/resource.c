@@ -59,6 +59,27 @@ const struct kube_resource *kube_known(enum kube_known which)
     return &known[which];
 }
 
+static const struct kube_resource older[KUBE_DEVICE_VERSIONS - 1][3] = {
+    {
+        {"resource.k8s.io", "v1beta2", "resourceclaims", "ResourceClaim", NAMESPACED},
+        {"resource.k8s.io", "v1beta2", "resourceslices", "ResourceSlice", CLUSTER},
+        {"resource.k8s.io", "v1beta2", "deviceclasses", "DeviceClass", CLUSTER},
+    },
+    {
+        {"resource.k8s.io", "v1beta1", "resourceclaims", "ResourceClaim", NAMESPACED},
+        {"resource.k8s.io", "v1beta1", "resourceslices", "ResourceSlice", CLUSTER},
+        {"resource.k8s.io", "v1beta1", "deviceclasses", "DeviceClass", CLUSTER},
+    },
+};
+
+const struct kube_resource *kube_known_of(enum kube_known which, uint32_t device_version)
+{
+    BUG_ON(device_version >= KUBE_DEVICE_VERSIONS);
+    if (device_version == 0 || which < KUBE_RESOURCE_CLAIMS || which > KUBE_DEVICE_CLASSES)
+        return kube_known(which);
+    return &older[device_version - 1][which - KUBE_RESOURCE_CLAIMS];
+}
+
 /* Whatever the locale says. */
 static bool is_plain(char c)
 {

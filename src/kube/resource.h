@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct strbuf;
 
@@ -56,6 +57,13 @@ enum kube_known {
 };
 
 const struct kube_resource *kube_known(enum kube_known which);
+
+/*
+ * Devices had two versions before v1, and servers that do not have it yet: 0 is v1, 1 is v1beta2, 2 is v1beta1. What
+ * belongs to another group than resource.k8s.io has one version.
+ */
+enum { KUBE_DEVICE_VERSIONS = 3 };
+const struct kube_resource *kube_known_of(enum kube_known which, uint32_t device_version);
 
 /* Appends the path of the whole kind, of a namespace's part of it, or of one object and its subresource; all but the
  * resource may be NULL. Names are percent-encoded. */

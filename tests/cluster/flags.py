@@ -21,6 +21,8 @@ def kube_apiserver(port, etcd_url, path, with_accounts):
         f"--etcd-servers={etcd_url}", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
         f"--secure-port={port}", "--endpoint-reconciler-type=none", f"--service-cluster-ip-range={SERVICE_RANGE}",
         "--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
+        # For tests of clusters that have nothing newer.
+        "--runtime-config=resource.k8s.io/v1beta1=true,resource.k8s.io/v1beta2=true",
         f"--client-ca-file={path('ca.crt')}", f"--token-auth-file={path('tokens.csv')}",
         f"--tls-cert-file={path('server.crt')}", f"--tls-private-key-file={path('server.key')}",
         "--service-account-issuer=https://kubernetes.default.svc",

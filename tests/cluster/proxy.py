@@ -27,6 +27,7 @@ class Proxy:
         self.drop_every = 0       # such a write is done, and its answer lost
         self.delay = 0            # seconds that every answer is late
         self.is_refusing = False  # connections are closed at once
+        self.hides = None         # a function of the path: what the server does not have
         self.holds = None         # a function of method and path: such requests wait until it is None again
         self.counts = {"writes": 0, "conflicts": 0, "dropped": 0, "cut": 0, "held": 0, "refused": 0}
         self.cuts = 0             # of the watches that are open: the next object of each ends in its middle
@@ -45,7 +46,7 @@ class Proxy:
     def heal(self):
         """Nothing is broken any more."""
         self.conflict_every = self.drop_every = self.delay = 0
-        self.is_refusing, self.holds = False, None
+        self.is_refusing, self.hides, self.holds = False, None, None
 
     def __exit__(self, *_):
         self.holds = None
@@ -121,10 +122,13 @@ def handler_of(proxy):
                 proxy.count("held")
                 while proxy.holds:
                     time.sleep(0.02)
+            if proxy.hides and proxy.hides(self.path):
+                self.refuse(404, "NotFound", "the server could not find the requested resource")
+                return
             fate = proxy.fate_of(self.command, self.path)
             if fate == "conflict":
                 proxy.count("conflicts")
-                self.refuse()
+                self.refuse(409, "Conflict", "the object has been modified")
                 return
             response = self.ask(body)
             if proxy.delay:
@@ -169,10 +173,10 @@ def handler_of(proxy):
             self.close_connection = True
             self.forget_upstream()
 
-        def refuse(self):
-            data = json.dumps({"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "Conflict",
-                               "message": "the object has been modified", "code": 409}).encode()
-            self.send_response(409)
+        def refuse(self, status, reason, message):
+            data = json.dumps({"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": reason,
+                               "message": message, "code": status}).encode()
+            self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

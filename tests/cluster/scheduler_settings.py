@@ -3,6 +3,7 @@
 import contextlib
 import json
 
+import proxy
 from scheduler_stage import GROUPS, NODES, REQUESTS, node_of
 from suite import Suite, expect, expect_in
 
@@ -93,6 +94,55 @@ def _(stage):
     finally:
         stage.api.delete(f"{CRDS}/{ZONES_CRD['metadata']['name']}")
         stage.restart()
+
+
+def device_claim(version):
+    request = {"deviceClassName": "gpu.example.com", "count": 2}
+    request = {"name": "pair", **request} if version == "v1beta1" else {"name": "pair", "exactly": request}
+    return {"apiVersion": f"resource.k8s.io/{version}", "kind": "ResourceClaim",
+            "metadata": {"name": "two", "labels": {"kai.scheduler/queue": "q"}},
+            "spec": {"devices": {"requests": [request]}}}
+
+
+def claim_devices(stage, version):
+    """A pod gets devices from a server that has no other version of their API."""
+    dra = f"/apis/resource.k8s.io/{version}"
+    claims = f"{dra}/namespaces/default/resourceclaims"
+    node = node_names(stage)[1]
+    devices = [{"name": f"gpu-{number}", **({"basic": {}} if version == "v1beta1" else {})} for number in range(4)]
+    stage.api.create(f"{dra}/deviceclasses", {"apiVersion": f"resource.k8s.io/{version}", "kind": "DeviceClass",
+                                              "metadata": {"name": "gpu.example.com"}, "spec": {}})
+    stage.api.create(f"{dra}/resourceslices", {
+        "apiVersion": f"resource.k8s.io/{version}", "kind": "ResourceSlice", "metadata": {"name": "slice"},
+        "spec": {"driver": "gpu.example.com", "nodeName": node, "devices": devices,
+                 "pool": {"name": "pool", "generation": 1, "resourceSliceCount": 1}}})
+    stage.api.create(claims, device_claim(version))
+    try:
+        stage.pod("claimer", 0, resourceClaims=[{"name": "mine", "resourceClaimName": "two"}])
+        spec = stage.cluster.wait_for(f"{REQUESTS}/claimer")["spec"]
+        expect(spec["selectedNode"], node)
+        results = spec["resourceClaimAllocations"][0]["allocation"]["devices"]["results"]
+        expect({one["request"] for one in results}, {"pair"})
+        expect(len({one["device"] for one in results}), 2)
+    finally:
+        stage.delete("claimer")
+        for path in (f"{claims}/two", f"{dra}/resourceslices/slice", f"{dra}/deviceclasses/gpu.example.com"):
+            stage.api.delete(path)
+
+
+@SUITE.test("devices are claimed from servers that have only an older version of their API")
+def _(stage):
+    stage.stop()
+    try:
+        with proxy.Proxy(stage.cluster) as between:
+            for version in ("v1beta2", "v1beta1"):
+                stage.clear()
+                between.hides = lambda path: "/apis/resource.k8s.io/" in path and version not in path  # noqa: B023
+                stage.start(name="older", kubeconfig=between.kubeconfig())
+                claim_devices(stage, version)
+                expect(stage.stop("older"), 0)
+    finally:
+        stage.start()
 
 
 @SUITE.test("objects as large as the API server takes them harm nothing")

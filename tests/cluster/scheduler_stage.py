@@ -87,11 +87,11 @@ class Stage:
 
     # The scheduler.
 
-    def start(self, *flags, name="scheduler"):
+    def start(self, *flags, name="scheduler", kubeconfig=None):
         """Starts it, and waits until it knows the cluster."""
         log = self.cluster.processes.log_path(name)
         before = log.stat().st_size if log.exists() else 0
-        self.cluster.spawn(name, self.muster, "scheduler", *FLAGS, *flags)
+        self.cluster.spawn(name, self.muster, "scheduler", *FLAGS, *flags, kubeconfig=kubeconfig)
         self.cluster.wait_until(lambda: READY in log.read_bytes()[before:], f"{name} is ready")
 
     def stop(self, name="scheduler"):

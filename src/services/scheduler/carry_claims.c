@@ -142,7 +142,7 @@ static void read_next(struct carrying *carrying)
     }
     carrying->call = kube_send(s->client, &(struct kube_request){
                                               .verb = KUBE_GET,
-                                              .resource = kube_known(KUBE_RESOURCE_CLAIMS),
+                                              .resource = kube_known_of(KUBE_RESOURCE_CLAIMS, s->device_version),
                                               .namespace = key_namespace(s->state, carrying->key),
                                               .name = carrying->claims.items[carrying->next_claim].claim,
                                               .on_done = on_claim,

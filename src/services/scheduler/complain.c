@@ -23,7 +23,7 @@ struct complaint {
 
 static void record(struct scheduler *s, const struct complaint *complaint)
 {
-    const struct kube_resource *resource = watch_resource(complaint->kind);
+    const struct kube_resource *resource = watch_resource(s, complaint->kind);
     char api_version[128];
 
     (void)snprintf(api_version, sizeof api_version, "%s%s%s", resource->group, *resource->group ? "/" : "",
@@ -49,7 +49,7 @@ static void tell(struct scheduler *s, enum watch_kind kind, const struct follow_
         .text = xstrdup(text),
     };
 
-    log_info(s->log, "object makes no sense", log_str("kind", watch_resource(kind)->kind),
+    log_info(s->log, "object makes no sense", log_str("kind", watch_resource(s, kind)->kind),
              log_str("namespace", event->namespace), log_str("name", event->name), log_str("problem", text));
     if (s->is_leading) {
         record(s, &complaint);

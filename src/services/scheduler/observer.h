@@ -41,6 +41,7 @@ struct scheduler_view {
     struct state *state;                   // settled from on_cycle_begin to on_cycle_end; read, and tapped by one
     struct engine *engine;                 // open likewise, for verdicts, shares and explanations
     const bool *is_leading;                // decides, or only follows
+    const uint32_t *device_version;        // of resource.k8s.io, for kube_known_of()
 };
 
 enum { CYCLE_ID_MAX = 8 };

@@ -70,6 +70,7 @@ static int add_observers(struct scheduler *s, struct err *err)
         .state = s->state,
         .engine = s->engine,
         .is_leading = &s->is_leading,
+        .device_version = &s->device_version,
     };
     for (const scheduler_observer_fn *maker = scheduler_observers; *maker; maker++) {
         struct scheduler_observer observer = {0};

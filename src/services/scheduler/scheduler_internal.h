@@ -74,6 +74,7 @@ struct scheduler {
     struct state *state;
     struct engine *engine;
     struct watching *watching;
+    uint32_t device_version;    // that the server has: kube_known_of()
     struct object_notes notes;  // what reading the last object had to say
     struct object_reader reader;
     struct beside beside;

@@ -175,7 +175,7 @@ static void next_list(struct snapshots *snapshots)
     snapshots->listing =
         kube_list_start(snapshots->view->client,
                         &(struct kube_list_request){
-                            .resource = kube_known(list->known),
+                            .resource = kube_known_of(list->known, *snapshots->view->device_version),
                             .label_selector = list->is_of_pool ? pool_selector(snapshots->view->options, &text) : NULL,
                             .field_selector = list->field_selector,
                             .page_size = PAGE_SIZE,

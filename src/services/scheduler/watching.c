@@ -48,6 +48,8 @@ struct watch {
     struct follower *follower;
     bool is_told;  // everything that was there, or that there is nothing
     bool is_missing;
+    uint32_t versions_tried;  // device classes
+    struct loop_task next_version;
 };
 
 /* An object that is being read anew. */
@@ -72,9 +74,9 @@ const struct object_kind *watch_object_kind(enum watch_kind kind)
     return object_kind_of(rows[kind].group, rows[kind].kind);
 }
 
-const struct kube_resource *watch_resource(enum watch_kind kind)
+const struct kube_resource *watch_resource(const struct scheduler *s, enum watch_kind kind)
 {
-    return kube_known(rows[kind].known);
+    return kube_known_of(rows[kind].known, s->device_version);
 }
 
 static void on_event(void *arg, const struct follow_event *event)
@@ -85,6 +87,7 @@ static void on_event(void *arg, const struct follow_event *event)
 }
 
 static void start_stage(struct watching *watching);
+static void start(struct watch *watch);
 
 /* Goes on to the next stage when all of this one has been told. */
 static void look_at_stage(struct watching *watching)
@@ -110,10 +113,24 @@ static void on_synced(void *arg, bool is_first)
     (void)is_first;
     if (watch->is_missing)
         log_info(watch->watching->s->log, "the API server has this kind now",
-                 log_str("kind", watch_resource(watch->kind)->plural));
+                 log_str("kind", watch_resource(watch->watching->s, watch->kind)->plural));
     watch->is_missing = false;
     watch->is_told = true;
     look_at_stage(watch->watching);
+}
+
+/*
+ * The first kind of devices that is followed finds out which version of them the server has: the newest, or v1 again
+ * where it has none. The others come in later stages.
+ */
+static void try_next_version(void *arg)
+{
+    struct watch *watch = arg;
+    struct scheduler *s = watch->watching->s;
+
+    s->device_version = (s->device_version + 1) % KUBE_DEVICE_VERSIONS;
+    follower_free(watch->follower);
+    start(watch);
 }
 
 static void on_problem(void *arg, const struct err *err, nsec_t wait)
@@ -122,12 +139,17 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
     struct scheduler *s = watch->watching->s;
 
     if (err->code != -ENOENT || follower_is_synced(watch->follower)) {
-        service_follow_problem(s->service, watch_resource(watch->kind)->plural, err, wait);
+        service_follow_problem(s->service, watch_resource(s, watch->kind)->plural, err, wait);
+        return;
+    }
+    if (watch->kind == WATCH_DEVICE_CLASSES && watch->versions_tried < KUBE_DEVICE_VERSIONS) {
+        watch->versions_tried++;
+        loop_task_queue(&watch->next_version);
         return;
     }
     if (!watch->is_missing)
         log_info(s->log, "the API server does not have this kind; it is looked for again",
-                 log_str("kind", watch_resource(watch->kind)->plural));
+                 log_str("kind", watch_resource(s, watch->kind)->plural));
     watch->is_missing = true;
     watch->is_told = true;
     look_at_stage(watch->watching);
@@ -146,31 +168,33 @@ static const char *pool_selector(const struct scheduler *s, struct strbuf *text)
     return text->text;
 }
 
-static void start_stage(struct watching *watching)
+static void start(struct watch *watch)
 {
-    struct scheduler *s = watching->s;
+    struct scheduler *s = watch->watching->s;
+    const struct row *row = &rows[watch->kind];
     struct strbuf selector;
 
     strbuf_init(&selector, SELECTOR_MAX);
-    for (int kind = 0; kind < _WATCH_MAX; kind++) {
-        const struct row *row = &rows[kind];
-        struct watch *watch = &watching->watches[kind];
-
-        if (row->stage != watching->stage)
-            continue;
-        watch->follower =
-            follower_new(s->client, &(struct follow_options){
-                                        .resource = kube_known(row->known),
-                                        .label_selector = row->is_of_pool ? pool_selector(s, &selector) : NULL,
-                                        .field_selector = row->field_selector,
-                                        .is_metadata_only = row->is_metadata_only,
-                                        .on_event = on_event,
-                                        .on_synced = on_synced,
-                                        .on_problem = on_problem,
-                                        .arg = watch,
-                                    });
-    }
+    watch->follower =
+        follower_new(s->client, &(struct follow_options){
+                                    .resource = watch_resource(s, watch->kind),
+                                    .label_selector = row->is_of_pool ? pool_selector(s, &selector) : NULL,
+                                    .field_selector = row->field_selector,
+                                    .is_metadata_only = row->is_metadata_only,
+                                    .on_event = on_event,
+                                    .on_synced = on_synced,
+                                    .on_problem = on_problem,
+                                    .arg = watch,
+                                });
     strbuf_done(&selector);
+}
+
+static void start_stage(struct watching *watching)
+{
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        if (rows[kind].stage == watching->stage)
+            start(&watching->watches[kind]);
+    }
 }
 
 struct watching *watching_new(struct scheduler *s)
@@ -178,8 +202,13 @@ struct watching *watching_new(struct scheduler *s)
     struct watching *watching = xcalloc(1, sizeof *watching);
 
     watching->s = s;
-    for (int kind = 0; kind < _WATCH_MAX; kind++)
-        watching->watches[kind] = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
+    s->device_version = 0;
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        struct watch *watch = &watching->watches[kind];
+
+        *watch = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
+        loop_task_init(&watch->next_version, s->loop, try_next_version, watch);
+    }
     start_stage(watching);
     return watching;
 }
@@ -205,8 +234,10 @@ void watching_free(struct watching *watching)
         kube_cancel(watching->refetches->call);
         refetch_free(watching->refetches);
     }
-    for (int kind = 0; kind < _WATCH_MAX; kind++)
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        loop_task_cancel(&watching->watches[kind].next_version);
         follower_free(watching->watches[kind].follower);
+    }
     free(watching);
 }
 
@@ -250,7 +281,7 @@ void watching_refetch(struct watching *watching, enum watch_kind kind, object_ke
     watching->refetches = refetch;
     refetch->call = kube_send(s->client, &(struct kube_request){
                                              .verb = KUBE_GET,
-                                             .resource = watch_resource(kind),
+                                             .resource = watch_resource(s, kind),
                                              .namespace = key_namespace(s->state, key),
                                              .name = key_name(s->state, key),
                                              .on_done = on_refetched,
