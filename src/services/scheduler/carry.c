@@ -57,6 +57,7 @@ static void carrying_free(struct carrying *carrying)
     if (carrying->next)
         carrying->next->prev = carrying->prev;
     s->binds_under_way--;
+    loop_timer_done(&carrying->look);
     free(carrying->text);
     yyjson_mut_doc_free(carrying->doc);
     vec_foreach (&carrying->claims, claim) {
@@ -277,6 +278,37 @@ static bool needs_request(const struct scheduler *s, pod_id id)
            has_open_volume(s->state, id);
 }
 
+static void bind_directly(struct carrying *carrying, pod_id pod)
+{
+    struct scheduler *s = carrying->s;
+    const char *const annotations[] = {KEY_RECEIVED, request_resource_type(s, pod), NULL};
+
+    carrying->bind = kube_bind_start(s->client, &(struct kube_bind_request){
+                                                    .annotations = annotations,
+                                                    .namespace = key_namespace(s->state, carrying->key),
+                                                    .pod = key_name(s->state, carrying->key),
+                                                    .uid = state_name(s->state, carrying->uid),
+                                                    .node = state_name(s->state, carrying->node),
+                                                    .on_done = on_bound,
+                                                    .arg = carrying,
+                                                });
+}
+
+static void on_room(struct carrying *carrying, pod_id pod)
+{
+    const struct placement *placement = placement_find(carrying->s, carrying->key);
+    struct err err = {0};
+
+    if (pod == NO_ID || !placement || placement->carrying != carrying) {
+        (void)err_set(&err, -ENOENT, "the pod or its node has gone");
+        fail(carrying, &err);
+    } else if (placement->is_direct) {
+        bind_directly(carrying, pod);
+    } else {
+        bind_by_request(carrying, placement, pod);
+    }
+}
+
 void carry_bind(struct scheduler *s, const struct decision *decision, const char *text)
 {
     struct carrying *carrying = carrying_new(s, decision, text);
@@ -288,20 +320,8 @@ void carry_bind(struct scheduler *s, const struct decision *decision, const char
     writes_cancel(s->writes, WRITE_POD_CONDITION, carrying->key);
     (void)map64_remove(&s->pod_conditions, carrying->key);
     (void)map64_remove(&s->promised, carrying->key);
-    if (!placement->is_direct) {
-        bind_by_request(carrying, placement, decision->pod);
-        return;
-    }
-    const char *const annotations[] = {KEY_RECEIVED, request_resource_type(s, decision->pod), NULL};
-    carrying->bind = kube_bind_start(s->client, &(struct kube_bind_request){
-                                                    .annotations = annotations,
-                                                    .namespace = key_namespace(s->state, carrying->key),
-                                                    .pod = key_name(s->state, carrying->key),
-                                                    .uid = state_name(s->state, carrying->uid),
-                                                    .node = state_name(s->state, carrying->node),
-                                                    .on_done = on_bound,
-                                                    .arg = carrying,
-                                                });
+    carrying->on_room = on_room;
+    carry_when_free(carrying, decision->pod);
 }
 
 void carry_done(struct scheduler *s)

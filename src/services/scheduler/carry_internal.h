@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "net/loop.h"
 #include "services/scheduler/keys.h"
 
 struct err;
@@ -33,6 +34,8 @@ struct carrying {
     VEC(struct pod_claim_name) claims;
     uint32_t next_claim;  // to be read
     void (*on_claims)(struct carrying *carrying, const struct err *err);
+    struct loop_timer look;  // runs while the bind waits for a GPU that is being given back
+    void (*on_room)(struct carrying *carrying, pod_id pod);
     struct kube_bind *bind;
     struct kube_call *call;
     struct carrying *prev, *next;
@@ -40,5 +43,11 @@ struct carrying {
 
 /* Adds the devices of the pod's claims to the BindRequest, and calls `on_claims`. */
 void carry_claims(struct carrying *carrying);
+
+/*
+ * Calls `on_room` when no GPU of the pod's node is kept for pods that have gone, which is at once in nearly every case;
+ * with NO_ID when the pod has gone meanwhile, or has no place any more.
+ */
+void carry_when_free(struct carrying *carrying, pod_id pod);
 
 void carry_evictions_done(struct scheduler *s);
