@@ -15,9 +15,11 @@ LONGEST_SECONDS = 3
 class Watcher(threading.Thread):
     """Follows all pods; a pod that changes its node, or GPUs that stay given away twice, are remembered."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, longest=LONGEST_SECONDS, pause=0.25):
         super().__init__(daemon=True)
         self.cluster = cluster
+        self.longest = longest
+        self.pause = pause
         self.places = {}
         self.since = {}
         self.wrong = []
@@ -28,7 +30,7 @@ class Watcher(threading.Thread):
     def run(self):
         api = self.cluster.client()
         while True:
-            time.sleep(0.25)
+            time.sleep(self.pause)
             try:
                 pods, nodes = api.items(invariants.PODS), api.items("/api/v1/nodes")
             except (client.ApiError, http.client.HTTPException, OSError, ValueError):
@@ -49,7 +51,7 @@ class Watcher(threading.Thread):
                 names = " ".join(pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName") == node)
                 self.brief.append(f"{line}: {names}")
             self.since.setdefault(line, now)
-            if now - self.since[line] > LONGEST_SECONDS:
+            if now - self.since[line] >= self.longest:
                 self.wrong.append(line)
         self.since = {line: since for line, since in self.since.items() if line in found}
 

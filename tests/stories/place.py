@@ -122,7 +122,7 @@ class Place(Stage):
             failed += status != 0 or bool(bad)
             if status != 0 or bad:
                 print("".join(f"# {line}\n" for line in [str(status), *bad[:10], *log.splitlines()[-30:]]), end="")
-            print(f"{'not ok' if status != 0 or bad else 'ok'} - the {name} stops when it is told to, with no complaint")
+            print(f"{'not ok' if status != 0 or bad else 'ok'} - the {name} stops when told to, with no complaint")
         return (len(SERVICES) - failed, failed, 0)
 
     def all_is_well(self):
@@ -147,15 +147,16 @@ class Place(Stage):
     def queue(self, name, parent="default-parent-queue", **options):
         return super().queue(name, parent, **options)
 
-    def job(self, name, gpus=8, count=1, queue=None, priority=None, annotations=None, notes=None):
-        """A batch Job of `count` pods at once; `notes` are annotations of its pods."""
-        labels = {key: value for key, value in (("kai.scheduler/queue", queue), ("priorityClassName", priority)) if value}
+    def job(self, name, gpus=8, count=1, queue=None, priority=None, annotations=None, notes=None, spec=None):
+        """A batch Job of `count` pods at once; `notes` are annotations of its pods, `spec` more of theirs."""
+        known = {"kai.scheduler/queue": queue, "priorityClassName": priority}
+        labels = {key: value for key, value in known.items() if value}
         return self.api.create(JOBS, {
             "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": labels,
                                                                   "annotations": annotations or {}},
             "spec": {"parallelism": count, "completions": count, "template": {
                 "metadata": {"annotations": notes or {}},
-                "spec": {**pod_spec(gpus), "restartPolicy": "Never"}}}})
+                "spec": {**pod_spec(gpus), "restartPolicy": "Never", **(spec or {})}}}})
 
     def workload(self, kind, name, spec, labels=None, annotations=None):
         return self.api.create(foreign_path(kind), {

@@ -64,7 +64,8 @@ def _(here):
     expect(here.stays(lambda: here.waiting("lacking"), 1), True)
     here.api.patch(f"{JOBS}/lacking", {"metadata": {"annotations": {"kai.scheduler/batch-min-member": "2"}}})
     # The annotation is read when a pod of the Job is looked at the next time.
-    here.api.patch(f"{PODS}/{here.pods_of('lacking')[0]['metadata']['name']}", {"metadata": {"labels": {"look": "again"}}})
+    pod = here.pods_of("lacking")[0]["metadata"]["name"]
+    here.api.patch(f"{PODS}/{pod}", {"metadata": {"labels": {"look": "again"}}})
     here.running("lacking", 2)
 
 

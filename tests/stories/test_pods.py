@@ -108,8 +108,9 @@ def _(here):
             "name": "pool", "generation": 1, "resourceSliceCount": 1},
         "devices": [{"name": f"gpu-{number}"} for number in range(3)]}})
     for name in ("pair", "next"):
-        here.api.create(CLAIMS, {"metadata": {"name": name, "labels": {"kai.scheduler/queue": "default-queue"}}, "spec": {
-            "devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}}]}}})
+        labels = {"kai.scheduler/queue": "default-queue"}
+        here.api.create(CLAIMS, {"metadata": {"name": name, "labels": labels}, "spec": {"devices": {
+            "requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}}]}}})
     try:
         made = here.pod("claimer", 0, resourceClaims=[{"name": "mine", "resourceClaimName": "pair"}])
         pod, _ = here.carried_out("claimer")

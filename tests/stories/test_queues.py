@@ -110,7 +110,8 @@ def _(here):
     here.gone(names[0], names[2])
     expect_in("Workload doesn't meet the minimum required number of pods (3), evicting remaining pod",
               here.told(group_name(job), "Evict", "kai-scheduler"))
-    expect_in("Job is stale. 2 pods are active, minMember is 3", here.told(group_name(job), "StaleJob", "kai-scheduler"))
+    expect_in("Job is stale. 2 pods are active, minMember is 3",
+              here.told(group_name(job), "StaleJob", "kai-scheduler"))
     for name in names:
         here.pod(f"{name}-again", 1, job)
     here.bound(*(f"{name}-again" for name in names))
