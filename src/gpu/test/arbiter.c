@@ -90,7 +90,7 @@ static void fair_shares_follow_the_weights(void **state)
 /* A program is late with a launch now and then, and its lease goes back. Beside long kernels it is owed much just then. */
 static void a_pause_in_a_turn_does_not_cost_the_turn(void **state)
 {
-    static const nsec_t periods[] = {400 * MSEC, 1 * SEC};
+    static const nsec_t periods[] = {310 * MSEC, 370 * MSEC, 430 * MSEC, 530 * MSEC};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(periods); i++) {
