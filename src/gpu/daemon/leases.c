@@ -85,25 +85,35 @@ static void open_gates(struct group *group)
     group->gpud->handovers++;
 }
 
-/* Whether another group could go on with one of its GPUs at once. */
-static bool is_waited_for(const struct group *group)
+static struct group *group_of_lease(const struct gpud *gpud, uint32_t lease)
+{
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (gpud->groups[i] && gpud->groups[i]->lease == (int)lease)
+            return gpud->groups[i];
+    }
+    return NULL;
+}
+
+/* The group that goes on with one of its GPUs when it ends: without a cap, and the one that is furthest behind. */
+static struct group *next_after(const struct group *group)
 {
     const struct arbiter *arbiter = &group->gpud->arbiter;
-    const struct arbiter_group *own = &arbiter->groups[group->lease];
+    const struct arbiter_group *own = &arbiter->groups[group->lease], *next = NULL;
 
     for (uint32_t i = 0; i < arbiter->group_end; i++) {
         const struct arbiter_group *other = &arbiter->groups[i];
 
         if (other->is_used && other != own && (other->gpus & own->gpus) && other->state == ARBITER_WAITING &&
-            other->cap == ARBITER_WHOLE)
-            return true;
+            other->cap == ARBITER_WHOLE && (!next || other->vtime < next->vtime))
+            next = other;
     }
-    return false;
+    return next ? group_of_lease(group->gpud, (uint32_t)(next - arbiter->groups)) : NULL;
 }
 
 /* Asks those who are active to end; says whether anybody is. */
 static bool close_gates(struct group *group)
 {
+    struct group *next = next_after(group);
     bool is_anybody = false;
 
     group->is_open = false;
@@ -112,7 +122,7 @@ static bool close_gates(struct group *group)
         struct device *device = &group->gpud->devices[group->devices[gpu]];
 
         device->closed_at = gpud_now();
-        device->waited_for = is_waited_for(group);
+        device->waited_for = next != NULL;
     }
     for (struct session *s = group->first; s; s = s->next) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
@@ -124,6 +134,8 @@ static bool close_gates(struct group *group)
                          NULL, 0);
         }
     }
+    for (uint32_t gpu = 0; is_anybody && next && gpu < next->spec.gpu_count; gpu++)
+        gate_rouse(group_line(next, gpu));
     return is_anybody;
 }
 
@@ -169,15 +181,6 @@ static void set_idle(struct group *group, bool is_crowded)
 
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
         atomic_store(&group_line(group, gpu)->idle_ns, matters ? (uint64_t)group->gpud->config->idle : 0);
-}
-
-static struct group *group_of_lease(const struct gpud *gpud, uint32_t lease)
-{
-    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        if (gpud->groups[i] && gpud->groups[i]->lease == (int)lease)
-            return gpud->groups[i];
-    }
-    return NULL;
 }
 
 static void act(struct gpud *gpud, const struct arbiter_action *action)

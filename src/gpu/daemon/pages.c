@@ -60,3 +60,8 @@ void gate_set(struct gpu_control_line *line, enum gpu_gate_state state)
     if (state != GPU_GATE_CLOSED)
         (void)syscall(SYS_futex, &line->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
+
+void gate_rouse(struct gpu_control_line *line)
+{
+    (void)syscall(SYS_futex, &line->word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}

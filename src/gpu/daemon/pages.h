@@ -20,3 +20,6 @@ void shared_page_free(struct shared_page *page);
 
 /* Changes a gate's word and wakes whoever waits for that. */
 void gate_set(struct gpu_control_line *line, enum gpu_gate_state state);
+
+/* Wakes up one that waits, although nothing has changed yet: it will be its turn shortly. */
+void gate_rouse(struct gpu_control_line *line);

@@ -27,7 +27,7 @@
  *      tenant's page, load the word of the gate again, and if it has not changed set `allowed` to it and launch; both
  *      the store and the load are sequentially consistent, so that the daemon sees a tenant that saw an open gate;
  *   2. otherwise send ASK with that word, once for each word, count up `waiting`, FUTEX_WAIT until the word changes, and
- *      begin again.
+ *      begin again. One that is woken up while the word is still the same is next: it stays awake for a moment.
  *
  * DRAIN with a word, or a tenant's own wish to yield, means: set `allowed` to GPU_GATE_NEVER, wait until every launch
  * that had passed the gate has reached the driver and the last one has ended, and then send DRAINED or YIELD.

@@ -23,7 +23,9 @@
 
 enum {
     WATCH_NS = 150000,    // how often a lease in use is looked at
-    DRAIN_NS = 30000,     // and one that is being given back
+    DRAIN_NS = 30000,     // and one that is being given back,
+    NEAR_NS = 150000,     // except near its expected end, which others wait for: there all the time,
+    HURRY_NS = 3000000,   // if it ends soon at all
     AWAY_NS = 200000000,  // how often a missing daemon is looked for
     KERNEL_SIGNALS = 8,   // bytes of the kernel's signal set
 };
@@ -98,6 +100,14 @@ static void look_at_lease(int slot)
         begin_drain(slot, false);
 }
 
+/* How long to sleep before the next look at what drains. */
+static int64_t pause_in_drain(int slot)
+{
+    int64_t now = gate_now_ns(), left = fences_next_end(slot) - now;
+    bool is_near = left < NEAR_NS && left > -NEAR_NS;
+    return is_near && now - atomic_load(&gates[slot].drain_ns) < HURRY_NS ? 0 : DRAIN_NS;
+}
+
 /* Looks at every GPU with a lease; returns how long the thread may sleep, or -1 for until something happens. */
 static int64_t look_at_all(void)
 {
@@ -109,7 +119,7 @@ static int64_t look_at_all(void)
             look_at_lease(slot);
         if (is_draining(slot))
             look_at_drain(slot);
-        int64_t wish = is_draining(slot) ? DRAIN_NS : WATCH_NS;
+        int64_t wish = is_draining(slot) ? pause_in_drain(slot) : WATCH_NS;
         if (atomic_load(&gates[slot].active_word) != 0 && (sleep_ns < 0 || wish < sleep_ns))
             sleep_ns = wish;
     }

@@ -66,7 +66,6 @@ static void begin_lease(struct gate *gate, uint32_t word)
     uint32_t before = atomic_exchange(&gate->active_word, word);
     if (before == word)
         return;
-    atomic_store(&gate->first_ns, gate_now_ns());
     atomic_store(&gate->launches, 0);
     control_wake();
 }
@@ -94,6 +93,15 @@ static bool pass_open(int slot, const struct gpu_control_line *line, uint32_t wo
     return false;
 }
 
+/* The daemon wakes up who is next while the holder still drains: awake it is there at once when the gate opens. */
+static void stay_awake(const struct gpu_control_line *line, uint32_t word)
+{
+    enum { AWAKE_NS = 3000000 };
+    int64_t end = gate_now_ns() + AWAKE_NS;
+    while (atomic_load(&line->word) == word && gate_now_ns() < end)
+        sched_yield();
+}
+
 static void wait_for_turn(int slot, const struct gpu_control_line *line, uint32_t word)
 {
     struct gate *gate = &gates[slot];
@@ -111,6 +119,8 @@ static void wait_for_turn(int slot, const struct gpu_control_line *line, uint32_
         client_tell_event(&ask);
     }
     futex_wait((const atomic_uint *)&line->word, word, 1000000000);
+    if (gate_now_ns() - begin < 900000000)
+        stay_awake(line, word);
     /* A daemon that does not answer any more is taken for gone, which frees the gate. */
     if (atomic_load(&line->word) == word && gate_now_ns() - begin > 900000000) {
         atomic_store(&gate->asked_word, GPU_GATE_NEVER);
@@ -192,8 +202,11 @@ void gate_leave(struct gate_pass *pass, cu_result result)
         return;
     struct gate *gate = &gates[pass->slot];
     if (result == CU_SUCCESS) {
-        atomic_fetch_add_explicit(&gate->launches, 1, memory_order_relaxed);
-        atomic_store_explicit(&gate->last_ns, gate_now_ns(), memory_order_relaxed);
+        int64_t now = gate_now_ns();
+        /* The device has its first work now: what the driver needed to give it to a device at rest is not busy time. */
+        if (atomic_fetch_add_explicit(&gate->launches, 1, memory_order_relaxed) == 0)
+            atomic_store(&gate->first_ns, now);
+        atomic_store_explicit(&gate->last_ns, now, memory_order_relaxed);
         fences_note(pass->slot, pass->stream, pass->what);
     }
     atomic_fetch_sub(&gate->inside, 1);
