@@ -139,7 +139,9 @@ static void fail(struct carrying *carrying, const struct err *err)
 
     OBSERVE(s, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, err);
     bool is_there = id != NO_ID && s->state->pods.items[id].uid == carrying->uid && err->code != -ENOENT;
-    nsec_t wait = is_there ? setback_note(s, SETBACK_BIND, carrying->key, carrying->node, nsec_now_monotonic()) : 0;
+    nsec_t wait = is_there ? setback_note(s, SETBACK_BIND, carrying->key, carrying->node, err->code == -EAGAIN,
+                                          nsec_now_monotonic())
+                           : 0;
     log_warn(s->log, "bind failed; the pod is decided on again",
              log_str("namespace", key_namespace(s->state, carrying->key)),
              log_str("pod", key_name(s->state, carrying->key)), log_str("node", state_name(s->state, carrying->node)),

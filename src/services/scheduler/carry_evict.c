@@ -80,7 +80,7 @@ static void on_deleted(void *arg, const struct kube_answer *answer)
         node_id node = id == NO_ID ? NO_ID : s->state->pods.items[id].node;
         nsec_t wait = node == NO_ID ? 0
                                     : setback_note(s, SETBACK_EVICT, eviction->key, s->state->nodes.items[node].name,
-                                                   nsec_now_monotonic());
+                                                   false, nsec_now_monotonic());
         log_warn(s->log, "eviction failed", log_str("namespace", key_namespace(s->state, eviction->key)),
                  log_str("pod", key_name(s->state, eviction->key)), log_duration("again_after", wait), log_error(err));
         undo(eviction);

@@ -94,6 +94,7 @@ static void begin(struct scheduler *s, struct scheduler_cycle *cycle)
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     uint64_t chance = chance_next(kube_client_chance(s->client));
 
+    s->held_for = 0;
     *cycle = (struct scheduler_cycle){
         .number = ++s->cycles,
         .now = nsec_now_wall(),
@@ -194,10 +195,19 @@ static void let_wait(struct scheduler *s, pod_id id)
 }
 
 /* One whose bind or eviction has just failed is left alone for a while; the others had to be decided as if it were not. */
+static bool hold(struct scheduler *s, enum setback_kind kind, struct outcome *outcome)
+{
+    nsec_t wait = setback_wait(s, kind, outcome->decision.pod, nsec_now_monotonic());
+
+    outcome->is_held = wait > 0;
+    if (wait > 0)
+        s->held_for = s->held_for > 0 ? MIN(s->held_for, wait) : wait;
+    return wait > 0;
+}
+
 static void bind(struct scheduler *s, struct outcome *outcome)
 {
-    outcome->is_held = setback_holds(s, SETBACK_BIND, outcome->decision.pod, nsec_now_monotonic());
-    if (outcome->is_held)
+    if (hold(s, SETBACK_BIND, outcome))
         let_wait(s, outcome->decision.pod);
     else
         carry_bind(s, &outcome->decision, outcome->text);
@@ -214,8 +224,7 @@ static void evict(struct scheduler *s, const struct outcomes *outcomes, struct o
         let_wait(s, id);
         return;
     }
-    if (pod->deleted == 0 && setback_holds(s, SETBACK_EVICT, id, nsec_now_monotonic())) {
-        outcome->is_held = true;
+    if (pod->deleted == 0 && hold(s, SETBACK_EVICT, outcome)) {
         state_move_pod(s->state, id, POD_RUNNING, pod->node, pod->groups);
         OBSERVE(s, on_moved, id);
         return;
@@ -337,7 +346,8 @@ static void on_timer(void *arg)
     if (s->has_unreported)
         start_timer(s, 50 * NSEC_PER_MSEC);
     else if (waits_for_time(s))
-        start_timer(s, MAX(s->flags->schedule_period, SETTLE_TIME));
+        start_timer(s, MAX(s->held_for > 0 ? MIN(s->held_for, s->flags->schedule_period) : s->flags->schedule_period,
+                           SETTLE_TIME));
 }
 
 void cycle_init(struct scheduler *s)

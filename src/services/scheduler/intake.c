@@ -255,7 +255,7 @@ static void read_request(struct scheduler *s, struct placement *placement, const
 
     placement_read(s, placement, event->object);
     if (placement->has_failed && !had_failed)
-        (void)setback_note(s, SETBACK_BIND, placement->key, placement->node, nsec_now_monotonic());
+        (void)setback_note(s, SETBACK_BIND, placement->key, placement->node, false, nsec_now_monotonic());
 }
 
 static void on_bind_request(struct scheduler *s, const struct follow_event *event)

@@ -97,6 +97,7 @@ struct scheduler {
     size_t deltas;
     nsec_t last_end;       // of a cycle, monotonic
     nsec_t last_duration;  // of a cycle
+    nsec_t held_for;       // until the first decision that was held back may be carried out; 0: none was
     bool is_woken;         // a cycle is due because of a change
     bool has_unreported;   // gangs are left to be explained
     bool is_synced;

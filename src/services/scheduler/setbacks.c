@@ -8,6 +8,11 @@
 #include "kube/backoff.h"
 #include "services/scheduler/scheduler_internal.h"
 
+#define FIRST NSEC_PER_SEC
+#define MAX_WAIT (60 * NSEC_PER_SEC)
+#define CONFLICT_FIRST (50 * NSEC_PER_MSEC)
+#define CONFLICT_MAX NSEC_PER_SEC
+
 struct setback {
     name_id node;
     struct backoff backoff;
@@ -47,7 +52,8 @@ static bool is_about(const struct setback *setback, const struct pod *pod)
     return setback->uid == pod->uid && setback->request == pod->request && setback->constraints == pod->constraints;
 }
 
-nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, nsec_t now)
+nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, bool is_conflict,
+                    nsec_t now)
 {
     pod_id id = key_pod(s->state, key);
     struct setback *setback = find(s, kind, key);
@@ -62,25 +68,26 @@ nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key,
     if (!setback) {
         setback = xcalloc(1, sizeof *setback);
         *setback = (struct setback){
-            .backoff = {.first = NSEC_PER_SEC, .max = 60 * NSEC_PER_SEC},
             .uid = pod->uid,
             .request = pod->request,
             .constraints = pod->constraints,
         };
         map64_put(&s->setbacks.by_pod[kind], key, (uint64_t)(uintptr_t)setback);
     }
+    setback->backoff.first = is_conflict ? CONFLICT_FIRST : FIRST;
+    setback->backoff.max = is_conflict ? CONFLICT_MAX : MAX_WAIT;
     nsec_t wait = backoff_next(&setback->backoff, 0);
     setback->node = node;
     setback->until = now + wait;
     return wait;
 }
 
-bool setback_holds(const struct scheduler *s, enum setback_kind kind, pod_id id, nsec_t now)
+nsec_t setback_wait(const struct scheduler *s, enum setback_kind kind, pod_id id, nsec_t now)
 {
     const struct pod *pod = &s->state->pods.items[id];
     const struct setback *setback = find(s, kind, key_of(pod->namespace, pod->name));
 
-    return setback && now < setback->until && is_about(setback, pod);
+    return setback && is_about(setback, pod) ? MAX(setback->until - now, (nsec_t)0) : 0;
 }
 
 /* Bound, or leaving: what failed has come about, by us or by others. */

@@ -14,7 +14,8 @@ struct scheduler;
  * Pods whose bind or eviction failed. The next attempt waits a second, then twice as long after each failure, a minute at
  * most. The engine decides as if there were no such wait, so that nobody else is placed differently for it; a decision
  * that comes too early is not carried out, and made again by a later cycle. All of a gang that failed together may be
- * tried again together, hence no chance in it.
+ * tried again together, hence no chance in it. After a conflict, which says only that somebody else has just written, the
+ * waits are shorter: from a twentieth of a second to one.
  *
  * A setback is over when the pod is another, asks for something else, or got what was decided, and when the node that it
  * was about comes or goes.
@@ -29,10 +30,11 @@ void setbacks_done(struct setbacks *setbacks);
 
 /* The decision about the pod on that node failed. Returns how long the next attempt has to wait; 0 when there is no such
  * pod any more. */
-nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, nsec_t now);
+nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, bool is_conflict,
+                    nsec_t now);
 
-/* Is it too early to try again? */
-bool setback_holds(const struct scheduler *s, enum setback_kind kind, pod_id pod, nsec_t now);
+/* How long it is too early to try again; 0: it is not. */
+nsec_t setback_wait(const struct scheduler *s, enum setback_kind kind, pod_id pod, nsec_t now);
 
 /* The pod was read, or is gone: setbacks that it has left behind are forgotten. */
 void setbacks_look_at_pod(struct scheduler *s, object_key key);

@@ -22,12 +22,12 @@ static struct scheduler *stage_with_pod(void)
 
 static nsec_t note(struct scheduler *s, enum setback_kind kind, nsec_t now)
 {
-    return setback_note(s, kind, key_put(s->state, "ns", "p"), name_put(s->state, "n1"), now);
+    return setback_note(s, kind, key_put(s->state, "ns", "p"), name_put(s->state, "n1"), false, now);
 }
 
 static bool holds(struct scheduler *s, enum setback_kind kind, nsec_t now)
 {
-    return setback_holds(s, kind, key_pod(s->state, key_put(s->state, "ns", "p")), now);
+    return setback_wait(s, kind, key_pod(s->state, key_put(s->state, "ns", "p")), now) > 0;
 }
 
 static void waits_double_up_to_a_minute(void **arg)
@@ -44,6 +44,20 @@ static void waits_double_up_to_a_minute(void **arg)
         now += seconds[i] * NSEC_PER_SEC;
         assert_false(holds(s, SETBACK_BIND, now));
     }
+    stage_free(s);
+}
+
+static void conflicts_wait_a_second_at_most(void **arg)
+{
+    static const int milliseconds[FAILURES] = {50, 100, 200, 400, 800, 1000, 1000, 1000, 1000};
+    struct scheduler *s = stage_with_pod();
+    object_key key = key_put(s->state, "ns", "p");
+    name_id node = name_put(s->state, "n1");
+
+    (void)arg;
+    for (int i = 0; i < FAILURES; i++)
+        assert_int_equal(setback_note(s, SETBACK_BIND, key, node, true, 0), milliseconds[i] * NSEC_PER_MSEC);
+    assert_int_equal(setback_wait(s, SETBACK_BIND, key_pod(s->state, key), NSEC_PER_SEC / 2), NSEC_PER_SEC / 2);
     stage_free(s);
 }
 
@@ -136,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_double_up_to_a_minute),
+        cmocka_unit_test(conflicts_wait_a_second_at_most),
         cmocka_unit_test(the_same_pod_read_again_is_still_held),
         cmocka_unit_test(another_pod_of_the_name_starts_anew),
         cmocka_unit_test(a_pod_that_asks_for_something_else_is_tried_at_once),
