@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* PersistentVolumeClaims: those of a pod must exist and be bound, or wait for it; bound ones tie it to their nodes. */
+/*
+ * PersistentVolumeClaims: those of a pod must exist and be bound, or wait for it; their volumes, or those that they may
+ * get, tie it to nodes.
+ */
 #include "engine/engine_internal.h"
 #include "engine/filter_internal.h"
 
@@ -45,7 +48,7 @@ bool volumes_pass(struct engine *engine, pod_id pod, node_id node)
 
     for (uint32_t i = 0; i < own->volume_claim_count; i++) {
         const struct volume *volume = find_volume(state, state->pods.items[pod].namespace, own->volume_claims[i]);
-        if (volume && volume->is_bound && !volume_reaches(state, volume, &state->nodes.items[node]))
+        if (volume && !volume_reaches(state, volume, &state->nodes.items[node]))
             return false;
     }
     return true;

@@ -345,7 +345,7 @@ struct volume_spec {
     bool is_bound;
     bool is_lost;                            // lost, or being deleted
     bool waits_for_consumer;                 // its class binds when a pod is placed
-    const struct selector_spec *node_terms;  // of the bound volume: one must match
+    const struct selector_spec *node_terms;  // of the volume, or those it may get: one must match
     size_t node_term_count;
 };
 

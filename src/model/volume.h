@@ -15,6 +15,6 @@ struct volume {
     bool is_bound;
     bool is_lost;
     bool waits_for_consumer;
-    const struct selector *node_terms;  // of the bound volume, in state->kept; none: every node
+    const struct selector *node_terms;  // of the volume, or those it may get, in state->kept; none: every node
     uint32_t node_term_count;
 };

@@ -1,4 +1,4 @@
-"""What fewer users write: templates of claims, groups of their own, gates, and namespaces of teams."""
+"""What fewer users write: volumes, templates of claims, groups of their own, gates, and namespaces of teams."""
 
 from place import GROUPS, JOBS, PODS, Stories, pod_spec
 from scheduler_stage import NODES, node_of, pod_group
@@ -37,6 +37,31 @@ def _(here):
         here.cluster.wait_until(lambda: not here.api.items(claims), "the claims are gone", 30)
     finally:
         for path in (f"{templates}/one", f"{DRA}/resourceslices/slice", f"{DRA}/deviceclasses/gpu.example.com"):
+            here.api.delete(path)
+
+
+@SUITE.test("a volume on one node takes its pod there")
+def _(here):
+    classes, volumes = "/apis/storage.k8s.io/v1/storageclasses", "/api/v1/persistentvolumes"
+    claims = "/api/v1/namespaces/default/persistentvolumeclaims"
+    node = sorted(one["metadata"]["name"] for one in here.api.items(NODES))[2]
+    here.api.create(classes, {"metadata": {"name": "disk"}, "provisioner": "kubernetes.io/no-provisioner",
+                              "volumeBindingMode": "WaitForFirstConsumer"})
+    here.api.create(volumes, {"metadata": {"name": "disk-0"}, "spec": {
+        "capacity": {"storage": "10Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "disk",
+        "persistentVolumeReclaimPolicy": "Retain", "local": {"path": "/data"}, "nodeAffinity": {"required": {
+            "nodeSelectorTerms": [{"matchExpressions": [
+                {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}}})
+    here.api.create(claims, {"metadata": {"name": "data"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": "disk", "resources": {"requests": {"storage": "5Gi"}}}})
+    try:
+        here.pod("keeper", 1, volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+        pod, _ = here.carried_out("keeper")
+        expect(node_of(pod), node)
+        here.cluster.wait_for(f"{claims}/data", lambda one: one["status"].get("phase") == "Bound", 30)
+    finally:
+        here.delete("keeper")
+        for path in (f"{claims}/data", f"{volumes}/disk-0", f"{classes}/disk"):
             here.api.delete(path)
 
 

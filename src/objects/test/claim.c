@@ -107,6 +107,41 @@ static void volume_claims_know_where_their_volumes_are(void **state)
     world_done(&w);
 }
 
+/* Volumes of one class: of 10 GiB in zone a and in zone b, and of 40 GiB in zone c. */
+static void open_claims_go_where_a_volume_is_free(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    w.options.is_whole = true;
+    world_read(
+        &w,
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: disk}, volumeBindingMode: "
+        "WaitForFirstConsumer, provisioner: kubernetes.io/no-provisioner}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolume, metadata: {name: a}, spec: {storageClassName: disk, capacity: "
+        "{storage: 10Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, "
+        "values: [a]}]}]}}}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolume, metadata: {name: b}, spec: {storageClassName: disk, capacity: "
+        "{storage: 10Gi}, claimRef: {namespace: default, name: small}, nodeAffinity: {required: {nodeSelectorTerms: "
+        "[{matchExpressions: [{key: zone, operator: In, values: [b]}]}]}}}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolume, metadata: {name: c}, spec: {storageClassName: disk, capacity: "
+        "{storage: 40Gi}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, "
+        "values: [c]}]}]}}}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: small, namespace: default}, spec: "
+        "{storageClassName: disk, resources: {requests: {storage: 5Gi}}}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: large, namespace: default}, spec: "
+        "{storageClassName: disk, resources: {requests: {storage: 20Gi}}}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: huge, namespace: default}, spec: "
+        "{storageClassName: disk, resources: {requests: {storage: 1Ti}}}}\n");
+    assert_int_equal(w.state->volumes.len, 3);
+    assert_true(w.state->volumes.items[0].waits_for_consumer);
+    assert_int_equal(w.state->volumes.items[0].node_term_count, 3);
+    assert_int_equal(w.state->volumes.items[1].node_term_count, 1);
+    assert_false(w.state->volumes.items[2].waits_for_consumer);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +149,7 @@ int main(void)
         cmocka_unit_test(claims_of_templates_are_made),
         cmocka_unit_test(slices_offer_devices),
         cmocka_unit_test(volume_claims_know_where_their_volumes_are),
+        cmocka_unit_test(open_claims_go_where_a_volume_is_free),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

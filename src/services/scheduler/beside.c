@@ -14,10 +14,10 @@ enum { PATHS_MAX = 8 };
 /* Members to keep, "outer.inner"; the object itself is copied no deeper than that. */
 static const char *const kept[_BESIDE_MAX][PATHS_MAX] = {
     [BESIDE_NAMESPACE] = {"metadata.name", "metadata.labels"},
-    [BESIDE_VOLUME] = {"metadata.name", "spec.nodeAffinity"},
-    [BESIDE_STORAGE_CLASS] = {"metadata.name", "metadata.annotations", "volumeBindingMode"},
+    [BESIDE_VOLUME] = {"metadata.name", "spec.nodeAffinity", "spec.storageClassName", "spec.capacity", "spec.claimRef"},
+    [BESIDE_STORAGE_CLASS] = {"metadata.name", "metadata.annotations", "volumeBindingMode", "provisioner"},
     [BESIDE_VOLUME_CLAIM] = {"metadata.name", "metadata.namespace", "metadata.deletionTimestamp", "spec.volumeName",
-                             "spec.storageClassName", "status.phase"},
+                             "spec.storageClassName", "spec.resources", "status.phase"},
     [BESIDE_NUMA] = {"metadata.name", "topologyPolicies", "attributes", "zones"},
 };
 

@@ -98,7 +98,35 @@ static void put_plain(struct scheduler *s, enum watch_kind kind, const struct fo
     cycle_wake(s);
 }
 
-/* PersistentVolumeClaims: with their volume, and the class they name or all of them where they name none. */
+/* Nobody makes volumes of the class: its claims wait for those that are there. */
+static bool has_no_provisioner(const struct scheduler *s, const char *class)
+{
+    yyjson_doc *doc = *class ? beside_get(&s->beside, BESIDE_STORAGE_CLASS, key_put(s->state, "", class)) : NULL;
+    bool has_none =
+        doc && strcmp(kube_text(yyjson_doc_get_root(doc), "provisioner"), "kubernetes.io/no-provisioner") == 0;
+
+    yyjson_doc_free(doc);
+    return has_none;
+}
+
+/* Volumes of the class, one of which a claim may get. */
+static void beside_class_volumes(struct intake *in, const char *class)
+{
+    yyjson_doc *doc;
+    object_key key;
+
+    for (size_t cursor = 0; beside_next(&in->s->beside, BESIDE_VOLUME, &cursor, &key, &doc);) {
+        if (strcmp(kube_text(yyjson_doc_get_root(doc), "spec", "storageClassName"), class) == 0)
+            intake_add_doc(in, WATCH_VOLUMES, doc);
+        else
+            yyjson_doc_free(doc);
+    }
+}
+
+/*
+ * PersistentVolumeClaims: with their volume or, without one, those of their class; and the class they name or all of
+ * them where they name none.
+ */
 static void beside_volume_claim(struct intake *in, const struct follow_event *event)
 {
     struct scheduler *s = in->s;
@@ -109,6 +137,8 @@ static void beside_volume_claim(struct intake *in, const struct follow_event *ev
 
     if (*volume)
         intake_add_doc(in, WATCH_VOLUMES, beside_get(&s->beside, BESIDE_VOLUME, key_put(s->state, "", volume)));
+    else if (has_no_provisioner(s, class))
+        beside_class_volumes(in, class);
     if (*class) {
         intake_add_doc(in, WATCH_STORAGE_CLASSES,
                        beside_get(&s->beside, BESIDE_STORAGE_CLASS, key_put(s->state, "", class)));
@@ -146,8 +176,10 @@ static void again_volume_claims(struct scheduler *s, const char *volume)
             .uid = "",
             .object = claim,
         };
+        const char *own = kube_text(claim, "spec", "volumeName");
 
-        if (!volume || strcmp(kube_text(claim, "spec", "volumeName"), volume) == 0)
+        if (!volume || strcmp(own, volume) == 0 ||
+            (!*own && has_no_provisioner(s, kube_text(claim, "spec", "storageClassName"))))
             put_plain(s, WATCH_VOLUME_CLAIMS, &event, beside_volume_claim);
         yyjson_doc_free(doc);
     }

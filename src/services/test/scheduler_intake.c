@@ -270,6 +270,29 @@ static void volume_claim_is_read_again_with_its_volume(void **arg)
     stage_free(s);
 }
 
+static void open_claim_is_read_again_with_volumes_of_its_class(void **arg)
+{
+    struct scheduler *s = stage_new();
+    uint64_t at = 0;
+
+    (void)arg;
+    feed(s, WATCH_STORAGE_CLASSES,
+         "{\"metadata\":{\"name\":\"disk\"},\"provisioner\":\"kubernetes.io/no-provisioner\","
+         "\"volumeBindingMode\":\"WaitForFirstConsumer\"}");
+    feed(s, WATCH_VOLUME_CLAIMS,
+         "{\"metadata\":{\"name\":\"c\",\"namespace\":\"ns\"},\"spec\":{\"storageClassName\":\"disk\"},"
+         "\"status\":{\"phase\":\"Pending\"}}");
+    assert_true(map64_get(&s->state->volume_by_name, key_put(s->state, "ns", "c"), &at));
+    assert_false(s->state->volumes.items[at].waits_for_consumer);
+    feed(s, WATCH_VOLUMES,
+         "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"storageClassName\":\"disk\",\"nodeAffinity\":{\"required\":{"
+         "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\",\"operator\":\"In\","
+         "\"values\":[\"a\"]}]}]}}}}");
+    assert_true(s->state->volumes.items[at].waits_for_consumer);
+    assert_int_equal(s->state->volumes.items[at].node_term_count, 1);
+    stage_free(s);
+}
+
 static void zones_that_the_engine_chose_are_read_back_as_they_were(void **arg)
 {
     static const char expected[] =
@@ -327,6 +350,7 @@ int main(void)
         cmocka_unit_test(pod_that_runs_takes_its_room_however_it_is_written),
         cmocka_unit_test(times_on_their_way_to_the_server_stay),
         cmocka_unit_test(volume_claim_is_read_again_with_its_volume),
+        cmocka_unit_test(open_claim_is_read_again_with_volumes_of_its_class),
         cmocka_unit_test(zones_that_the_engine_chose_are_read_back_as_they_were),
     };
 
