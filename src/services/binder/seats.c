@@ -115,6 +115,22 @@ static void on_cleared(void *arg, const struct kube_answer *answer)
     seat_look(seat);
 }
 
+/*
+ * Takes in what an answer says of the pod. That looks at this seat as well, and may end it, unless nothing is new: the
+ * watch may have told it all, also which GPU it is, while we waited for the answer.
+ */
+static void seat_learn(struct seat *seat, yyjson_val *pod)
+{
+    struct binder *binder = seat->binder;
+
+    binder_pod_seen(binder, pod);
+    for (const struct seat *one = binder->seats; one; one = one->next)
+        if (one == seat) {
+            seat_look(seat);
+            return;
+        }
+}
+
 /* One is there that we did not know of: it came before our watch has told, or it is over and in the way. */
 static void on_found(void *arg, const struct kube_answer *answer)
 {
@@ -140,13 +156,7 @@ static void on_found(void *arg, const struct kube_answer *answer)
         seat->attempt = attempt_delete(&binder->attempts, kube_known(KUBE_PODS), binder->reservation.namespace,
                                        seat->name, kube_text(pod, "metadata", "uid"), false, on_cleared, seat);
     } else {
-        /* Looks at this seat as well, unless nothing is new. */
-        binder_pod_seen(binder, pod);
-        for (struct seat *one = binder->seats; one; one = one->next)
-            if (one == seat) {
-                seat_look(seat);
-                return;
-            }
+        seat_learn(seat, pod);
     }
 }
 
@@ -175,7 +185,7 @@ static void on_created(void *arg, const struct kube_answer *answer)
     }
     log_info(binder->log, "GPU is reserved", log_str("group", seat->group), log_str("node", seat->node),
              log_str("pod", seat->name));
-    binder_pod_seen(binder, pod);
+    seat_learn(seat, pod);
 }
 
 static void create(struct seat *seat)
