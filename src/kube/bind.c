@@ -69,8 +69,8 @@ static void on_bound(void *arg, const struct kube_answer *answer)
 {
     struct kube_bind *bind = arg;
     /* Refused because it has a node, or nobody knows. */
-    bool is_unclear = kube_answer_is_conflict(answer) || ((answer->status == 0 || answer->status / 100 == 2) &&
-                                                          answer->err.code < 0 && !answer->is_unsent);
+    bool is_unclear =
+        kube_answer_is_conflict(answer) || (answer->err.code < 0 && !answer->is_unsent && answer->status / 100 != 4);
 
     bind->call = NULL;
     if (!is_unclear) {

@@ -116,7 +116,7 @@ static void label_pool(struct scheduler *s, const struct carrying *carrying)
     yyjson_mut_doc_free(doc);
 }
 
-static void succeed(struct carrying *carrying)
+void carry_succeed(struct carrying *carrying)
 {
     struct scheduler *s = carrying->s;
     struct placement *placement = placement_find(s, carrying->key);
@@ -130,7 +130,7 @@ static void succeed(struct carrying *carrying)
     writes_pump(s->writes);
 }
 
-static void fail(struct carrying *carrying, const struct err *err)
+void carry_fail(struct carrying *carrying, const struct err *err)
 {
     struct scheduler *s = carrying->s;
     struct placement *placement = placement_find(s, carrying->key);
@@ -170,90 +170,9 @@ static void on_bound(void *arg, const struct kube_answer *answer)
 
     carrying->bind = NULL;
     if (answer->err.code < 0)
-        fail(carrying, &answer->err);
+        carry_fail(carrying, &answer->err);
     else
-        succeed(carrying);
-}
-
-static void on_requested(void *arg, const struct kube_answer *answer)
-{
-    struct carrying *carrying = arg;
-    struct scheduler *s = carrying->s;
-    struct placement *placement = placement_find(s, carrying->key);
-    yyjson_val *object = NULL;
-
-    carrying->call = NULL;
-    if (answer->err.code < 0) {
-        fail(carrying, &answer->err);
-        return;
-    }
-    if (placement && placement->carrying == carrying && kube_answer_object(answer, &object, NULL) == 0) {
-        placement->has_request = true;
-        placement->request_uid = name_put(s->state, kube_text(object, "metadata", "uid"));
-    }
-    succeed(carrying);
-}
-
-static void send_request(struct carrying *carrying, const struct err *err)
-{
-    struct scheduler *s = carrying->s;
-
-    if (err) {
-        fail(carrying, err);
-        return;
-    }
-    carrying->call = kube_send_doc(s->client,
-                                   &(struct kube_request){
-                                       .verb = KUBE_CREATE,
-                                       .resource = kube_known(KUBE_BIND_REQUESTS),
-                                       .namespace = key_namespace(s->state, carrying->key),
-                                       .on_done = on_requested,
-                                       .arg = carrying,
-                                   },
-                                   carrying->doc);
-}
-
-/* What is left to do before the request is sent. */
-static void complete_request(struct carrying *carrying)
-{
-    if (carrying->has_claims)
-        carry_claims(carrying);
-    else
-        send_request(carrying, NULL);
-}
-
-/* An older BindRequest of that name is out of the way. */
-static void on_cleared(void *arg, const struct kube_answer *answer)
-{
-    struct carrying *carrying = arg;
-
-    carrying->call = NULL;
-    if (answer->err.code < 0 && answer->status != 404 && answer->status != 409)
-        fail(carrying, &answer->err);
-    else
-        complete_request(carrying);
-}
-
-static void bind_by_request(struct carrying *carrying, const struct placement *placement, pod_id pod)
-{
-    struct scheduler *s = carrying->s;
-
-    carrying->doc = request_encode(s, placement, pod);
-    carrying->has_claims = s->state->pods.items[pod].claim_count > 0;
-    carrying->on_claims = send_request;
-    if (!placement->has_request) {
-        complete_request(carrying);
-        return;
-    }
-    carrying->call = kube_delete(s->client, &(struct kube_delete_request){
-                                                .resource = kube_known(KUBE_BIND_REQUESTS),
-                                                .namespace = key_namespace(s->state, carrying->key),
-                                                .name = key_name(s->state, carrying->key),
-                                                .uid = state_name(s->state, placement->request_uid),
-                                                .grace_s = -1,
-                                                .on_done = on_cleared,
-                                                .arg = carrying,
-                                            });
+        carry_succeed(carrying);
 }
 
 /* A volume that nobody has bound yet is the binder's to bind. */
@@ -303,11 +222,11 @@ static void on_room(struct carrying *carrying, pod_id pod)
 
     if (pod == NO_ID || !placement || placement->carrying != carrying) {
         (void)err_set(&err, -ENOENT, "the pod or its node has gone");
-        fail(carrying, &err);
+        carry_fail(carrying, &err);
     } else if (placement->is_direct) {
         bind_directly(carrying, pod);
     } else {
-        bind_by_request(carrying, placement, pod);
+        carry_request(carrying, placement, pod);
     }
 }
 

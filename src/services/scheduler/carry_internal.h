@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <yyjson.h>
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/vec.h"
@@ -11,7 +12,7 @@
 #include "net/loop.h"
 #include "services/scheduler/keys.h"
 
-struct err;
+struct placement;
 struct scheduler;
 
 /* What a pod calls a claim, and the claim's own name. */
@@ -38,8 +39,16 @@ struct carrying {
     void (*on_room)(struct carrying *carrying, pod_id pod);
     struct kube_bind *bind;
     struct kube_call *call;
+    struct err refused;  // why a BindRequest may not have been made, while we look
     struct carrying *prev, *next;
 };
+
+/* The decision is carried out, or is not and is taken back. Frees it. */
+void carry_succeed(struct carrying *carrying);
+void carry_fail(struct carrying *carrying, const struct err *err);
+
+/* Has the binder do it: carry_request.c. */
+void carry_request(struct carrying *carrying, const struct placement *placement, pod_id pod);
 
 /* Adds the devices of the pod's claims to the BindRequest, and calls `on_claims`. */
 void carry_claims(struct carrying *carrying);

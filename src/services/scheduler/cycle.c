@@ -296,9 +296,12 @@ static void run(struct scheduler *s)
     cycle.ended = nsec_now_monotonic();
     OBSERVE(s, on_cycle_end, &cycle);
     engine_close(s->engine);
-    carry_out(s, &outcomes);
-    annotate_times(s, &outcomes);
-    report_gangs(s);
+    /* A cycle may take longer than the lease lasts; then the decisions are another's to make. */
+    if (service_is_leading(s->service)) {
+        carry_out(s, &outcomes);
+        annotate_times(s, &outcomes);
+        report_gangs(s);
+    }
     if (outcomes.len > 0)
         log_debug(s->log, "cycle", log_str("id", cycle.id), log_int("decisions", outcomes.len),
                   log_duration("took", cycle.ended - cycle.begun));
