@@ -154,9 +154,16 @@ static void on_lost(void *arg, const struct err *err)
 
     lost.code = -ESTALE;
     (void)err_wrap(&lost, -ESTALE, "lease %s lost", service->settings.lease_name);
-    /* Others may act by now: what is under way is ended, and the process with it, so that it starts from scratch. */
+    service->run->failure = lost;
+    log_fail(service->log, "cannot go on", log_error(&lost));
+    /*
+     * Others act from now on, and do not know of what we have yet to write: nothing is waited for, what waits to be
+     * sent never is, and the process ends, so that it starts from scratch.
+     */
     lease_free(TAKE_PTR(service->run->lease));
-    service_fail(service, &lost);
+    service->run->is_stopping = true;
+    service->run->is_leading = false;
+    end_now(service);
 }
 
 static void on_leader(void *arg, const char *identity)
