@@ -28,6 +28,7 @@ class Proxy:
         self.delay = 0            # seconds that every answer is late
         self.is_refusing = False  # connections are closed at once
         self.hides = None         # a function of the path: what the server does not have
+        self.loses = None         # a function of method and path: such requests are done, and their answers lost
         self.holds = None         # a function of method and path: such requests wait until it is None again
         self.counts = {"writes": 0, "conflicts": 0, "dropped": 0, "cut": 0, "held": 0, "refused": 0}
         self.cuts = 0             # of the watches that are open: the next object of each ends in its middle
@@ -46,7 +47,7 @@ class Proxy:
     def heal(self):
         """Nothing is broken any more."""
         self.conflict_every = self.drop_every = self.delay = 0
-        self.is_refusing, self.hides, self.holds = False, None, None
+        self.is_refusing, self.hides, self.loses, self.holds = False, None, None, None
 
     def __exit__(self, *_):
         self.holds = None
@@ -80,6 +81,8 @@ class Proxy:
         if method not in WRITES or "/leases" in path:
             return ""
         number = self.count("writes")
+        if self.loses and self.loses(method, path):
+            return "drop"
         if self.conflict_every and number % self.conflict_every == 0:
             return "conflict"
         return "drop" if self.drop_every and number % self.drop_every == 0 else ""

@@ -1,5 +1,6 @@
 """One fault each: load before, during and after it, and then everything has to hold."""
 
+import datetime
 import json
 import time
 
@@ -82,6 +83,49 @@ def lost_answers(world):
     world.proxy.delay, world.proxy.drop_every = 0.1, 4
     world.settle(world.load())
     expect(world.proxy.counts["dropped"] > 3, True, "lost answers")
+    world.clear()
+
+
+@SUITE.test("a reservation says its GPU before the answer to its making comes")
+def late_answers(world):
+    world.proxy.delay = 1
+    world.settle([world.fraction(f"late-{number}") for number in range(3)])
+    log = world.cluster.processes.log_of("binder", 100000)
+    expect([line for line in log.splitlines() if "did not say" in line], [], "reservations that were given up")
+    world.clear()
+
+
+@SUITE.test("no answer to a BindRequest arrives, and others want the room")
+def requests_without_answers(world):
+    names = [world.pod(f"wide-{number}", gpus=8) for number in range(11)] + [world.pod("rest", gpus=7)]
+    world.settle(names)
+    dropped = world.proxy.counts["dropped"]
+    world.proxy.loses = lambda method, path: method == "POST" and "bindrequests" in path
+    names += [world.fraction(f"kept-{number}") for number in range(2)]
+    # They come later than the others, and have room only where those are forgotten.
+    world.cluster.wait_until(lambda: world.proxy.counts["dropped"] > dropped, "a lost answer", 30)
+    late = [world.pod(f"greedy-{number}") for number in range(3)]
+    world.settle(names)
+    expect(world.places_of(late), {}, "pods in a full cluster")
+    world.clear()
+
+
+@SUITE.test("a leader that cannot renew its lease writes nothing any more")
+def lease_lost(world):
+    # Two writes a second: most of the binds wait in the leader when it loses its lease.
+    world.restart("scheduler", *w.QUICK_LEASE, "--namespace=kai-scheduler", "--qps=2", "--burst=2")
+    world.cluster.wait_until(lambda: "leading" in world.cluster.processes.log_of("scheduler", 100000), "a leader", 30)
+    world.proxy.holds = lambda method, path: "/leases" in path
+    names = [world.pod(f"many-{number}") for number in range(60)]
+    world.cluster.wait_until(lambda: not world.cluster.processes.alive("scheduler"), "the end of the leader", 30)
+    log = world.cluster.processes.log_of("scheduler", 100000).splitlines()
+    lost, ended = (next(datetime.datetime.fromisoformat(line.split()[0]) for line in log if word in line)
+                   for word in ("cannot go on", " stopped "))
+    expect((ended - lost).total_seconds() < 1, True, f"it ends at once, not from {lost} to {ended}")
+    expect(len(world.places_of(names)) < len(names), True, "some pods are not bound")
+    world.proxy.holds = None
+    world.start("scheduler")
+    world.settle(names)
     world.clear()
 
 

@@ -1,5 +1,6 @@
 """The cluster of these tests: nodes of eight GPUs, and the scheduler, the binder and the grouper behind a proxy."""
 
+import http.client
 import os
 import pathlib
 import subprocess
@@ -47,7 +48,7 @@ class GpuOperator(threading.Thread):
                     if GPU_KEY not in meta.get("annotations", {}) and "deletionTimestamp" not in meta:
                         api.patch(f"{RESERVED}/{meta['name']}", {"metadata": {"annotations": {
                             GPU_KEY: f"GPU-{meta['labels'][invariants.GROUP_LABEL]}"}}})
-            except (client.ApiError, OSError, ValueError):
+            except (client.ApiError, http.client.HTTPException, OSError, ValueError):
                 pass
 
 
