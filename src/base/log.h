@@ -85,7 +85,9 @@ struct log_field log_error(const struct err *err);
 /* NULL as `log` writes nothing, so that parts can be used without one. `fields` end with one of type LOG_FIELD_END. */
 void log_write(struct log *log, enum log_level level, const char *text, const struct log_field *fields);
 
-#define LOG_FIELDS(...) ((const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){0}})
+/* What is left of the list is its end; one that is too long does not compile. */
+enum { LOG_FIELDS_MAX = 15 };
+#define LOG_FIELDS(...) ((const struct log_field[LOG_FIELDS_MAX + 1]){__VA_ARGS__})
 #define log_fail(log, text, ...) log_write((log), LOG_ERROR, (text), LOG_FIELDS(__VA_ARGS__))
 #define log_warn(log, text, ...) log_write((log), LOG_WARN, (text), LOG_FIELDS(__VA_ARGS__))
 #define log_info(log, text, ...) log_write((log), LOG_INFO, (text), LOG_FIELDS(__VA_ARGS__))

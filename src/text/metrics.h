@@ -29,8 +29,8 @@ struct metrics *metrics_new(const char *prefix);
 void metrics_free(struct metrics *metrics);
 void metrics_freep(struct metrics **metrics);
 
-/* Names of labels, or their values, up to a NULL. */
-#define METER_LABELS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+/* Names of labels, or their values, up to a NULL: what is left of the list. */
+#define METER_LABELS(...) ((const char *const[METER_LABELS_MAX + 1]){__VA_ARGS__})
 
 /*
  * Makes a meter; it lives as long as the registry. Asking again for a name gives the meter that has it. `labels` are

@@ -73,7 +73,9 @@ static uint64_t digest_of(yyjson_val *pod, bool has_owner)
     hash_pairs(&state, labels, has_owner);
     hash_pairs(&state, yyjson_obj_get(meta, "annotations"), has_owner);
     yyjson_arr_foreach(yyjson_obj_get(meta, "ownerReferences"), i, max, owner)
+    {
         hash_text(&state, yyjson_get_str(yyjson_obj_get(owner, "uid")));
+    }
     hash_text(&state, yyjson_get_str(yyjson_obj_get(spec, "priorityClassName")));
     /* Only the leader of a LeaderWorkerSet is grouped otherwise once it has a node. */
     if (yyjson_obj_get(labels, KEY_LWS_WORKER_INDEX))
