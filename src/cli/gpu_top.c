@@ -115,8 +115,14 @@ static int print_tables(const char *status, struct err *err)
     root = yyjson_doc_get_root(doc);
     table_init(&gpus, gpu_columns, ARRAY_LEN(gpu_columns));
     table_init(&groups, group_columns, ARRAY_LEN(group_columns));
-    yyjson_arr_foreach(yyjson_obj_get(root, "gpus"), i, count, item) add_gpu(&gpus, item);
-    yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, count, item) add_group(&groups, item);
+    yyjson_arr_foreach(yyjson_obj_get(root, "gpus"), i, count, item)
+    {
+        add_gpu(&gpus, item);
+    }
+    yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, count, item)
+    {
+        add_group(&groups, item);
+    }
     table_print(&gpus, &view, stdout);
     (void)putchar('\n');
     table_print(&groups, &view, stdout);

@@ -52,7 +52,8 @@ void queue_rank_of(const struct engine *engine, queue_id id, const double *asked
     double loaded = 0;
 
     if (!engine_has(engine, PLUGIN_PROPORTION)) {
-        *ret = (struct queue_rank){.created = queue->created, .uid = state_name(engine->state, queue->uid), .queue = id};
+        *ret =
+            (struct queue_rank){.created = queue->created, .uid = state_name(engine->state, queue->uid), .queue = id};
         return;
     }
     for (int r = 0; r < SHARE_COUNT; r++) {

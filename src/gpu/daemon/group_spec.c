@@ -151,10 +151,10 @@ static int read_gpus(const struct json_at *at, struct group_spec *spec, struct e
     if (r < 0)
         return r;
     for (struct json_at item = {0}; json_next(&gpus, &item);) {
-        char *to = spec->gpus[spec->gpu_count];
-
         if (spec->gpu_count == GPU_MAX)
             return json_fail(&gpus, err, -EINVAL, "more than %d GPUs", GPU_MAX);
+        char *to = spec->gpus[spec->gpu_count];
+
         if (yyjson_is_uint(item.val)) {
             (void)snprintf(to, GROUP_GPU_SIZE, "%llu", (unsigned long long)yyjson_get_uint(item.val));
         } else {

@@ -176,13 +176,13 @@ static void ask_borrowers(struct gpud *gpud, uint32_t device, const struct group
 
         if (borrowed == 0)
             continue;
-        atomic_store(&group_line(group, (uint32_t)gpu)->trim_bytes, MIN(borrowed, bytes));
+        uint64_t wanted = MIN(borrowed, bytes);
+        struct gpu_message trim = {.type = GPU_TRIM, .memory = {.gpu = (uint32_t)gpu, .bytes = wanted}};
+
+        atomic_store(&group_line(group, (uint32_t)gpu)->trim_bytes, wanted);
         for (struct session *s = group->first; s; s = s->next) {
             if (s->events >= 0)
-                session_send(s, s->events,
-                             &(struct gpu_message){.type = GPU_TRIM,
-                                                   .memory = {.gpu = (uint32_t)gpu, .bytes = MIN(borrowed, bytes)}},
-                             NULL, 0);
+                session_send(s, s->events, &trim, NULL, 0);
         }
     }
 }
