@@ -23,7 +23,7 @@ static void print_options(const struct command *command)
                            option.short_name ? option.short_name : ' ', option.short_name ? ", " : "  ",
                            option.long_name, option.value ? " " : "", option.value ? option.value : "");
 
-        if (len > 28)
+        if (len > 27)
             (void)printf("  %s\n  %28s %s", names, "", option.help);
         else
             (void)printf("  %-28s %s", names, option.help);

@@ -56,7 +56,7 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
     {"bind-requests", FLAG_STRING, AT(bind_requests), "auto",
      "auto: binds itself where it can; always: leaves every bind to the binder", 0, 0},
     {"names-max", FLAG_INT, AT(names_max), "2000000",
-     "names of things long gone that are kept; with more, everything is listed anew", 0, 1e9},
+     "names of things long gone to keep; with more, all is listed anew", 0, 1e9},
     {"journal", FLAG_STRING, AT(journal), "", "folder to write changes and decisions to, for muster replay", 0, 0},
     {"journal-size", FLAG_STRING, AT(journal_size), "1Gi", "bytes that the journal may take; the oldest go first", 0,
      0},

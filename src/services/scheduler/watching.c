@@ -23,22 +23,37 @@ static const struct row {
     bool is_metadata_only;  // its name is all that counts
     const char *field_selector;
 } rows[] = {
-    [WATCH_PRIORITY_CLASSES] = {KUBE_PRIORITY_CLASSES, "scheduling.k8s.io", "PriorityClass"},
-    [WATCH_NAMESPACES] = {KUBE_NAMESPACES, "", "Namespace", .is_metadata_only = true},
-    [WATCH_TOPOLOGIES] = {KUBE_TOPOLOGIES, "kai.scheduler", "Topology"},
-    [WATCH_DEVICE_CLASSES] = {KUBE_DEVICE_CLASSES, "resource.k8s.io", "DeviceClass", .is_metadata_only = true},
-    [WATCH_STORAGE_CLASSES] = {KUBE_STORAGE_CLASSES, "storage.k8s.io", "StorageClass"},
-    [WATCH_VOLUMES] = {KUBE_PERSISTENT_VOLUMES, "", "PersistentVolume"},
-    [WATCH_NUMA] = {KUBE_NODE_RESOURCE_TOPOLOGIES, "topology.node.k8s.io", "NodeResourceTopology"},
-    [WATCH_QUEUES] = {KUBE_QUEUES, "scheduling.run.ai", "Queue", 1, .is_of_pool = true},
-    [WATCH_NODES] = {KUBE_NODES, "", "Node", 1, .is_of_pool = true},
-    [WATCH_SLICES] = {KUBE_RESOURCE_SLICES, "resource.k8s.io", "ResourceSlice", 2},
-    [WATCH_CLAIMS] = {KUBE_RESOURCE_CLAIMS, "resource.k8s.io", "ResourceClaim", 2},
-    [WATCH_VOLUME_CLAIMS] = {KUBE_PERSISTENT_VOLUME_CLAIMS, "", "PersistentVolumeClaim", 2},
-    [WATCH_CONFIG_MAPS] = {KUBE_CONFIG_MAPS, "", "ConfigMap", 2, .is_metadata_only = true},
-    [WATCH_BIND_REQUESTS] = {KUBE_BIND_REQUESTS, "scheduling.run.ai", "BindRequest", 2},
-    [WATCH_POD_GROUPS] = {KUBE_POD_GROUPS, "scheduling.run.ai", "PodGroup", 2, .is_of_pool = true},
-    [WATCH_PODS] = {KUBE_PODS, "", "Pod", 3, .field_selector = "status.phase!=Failed"},
+    [WATCH_PRIORITY_CLASSES] = {.known = KUBE_PRIORITY_CLASSES, .group = "scheduling.k8s.io", .kind = "PriorityClass"},
+    [WATCH_NAMESPACES] = {.known = KUBE_NAMESPACES, .group = "", .kind = "Namespace", .is_metadata_only = true},
+    [WATCH_TOPOLOGIES] = {.known = KUBE_TOPOLOGIES, .group = "kai.scheduler", .kind = "Topology"},
+    [WATCH_DEVICE_CLASSES] = {.known = KUBE_DEVICE_CLASSES,
+                              .group = "resource.k8s.io",
+                              .kind = "DeviceClass",
+                              .is_metadata_only = true},
+    [WATCH_STORAGE_CLASSES] = {.known = KUBE_STORAGE_CLASSES, .group = "storage.k8s.io", .kind = "StorageClass"},
+    [WATCH_VOLUMES] = {.known = KUBE_PERSISTENT_VOLUMES, .group = "", .kind = "PersistentVolume"},
+    [WATCH_NUMA] = {.known = KUBE_NODE_RESOURCE_TOPOLOGIES,
+                    .group = "topology.node.k8s.io",
+                    .kind = "NodeResourceTopology"},
+    [WATCH_QUEUES] =
+        {.known = KUBE_QUEUES, .group = "scheduling.run.ai", .kind = "Queue", .stage = 1, .is_of_pool = true},
+    [WATCH_NODES] = {.known = KUBE_NODES, .group = "", .kind = "Node", .stage = 1, .is_of_pool = true},
+    [WATCH_SLICES] = {.known = KUBE_RESOURCE_SLICES, .group = "resource.k8s.io", .kind = "ResourceSlice", .stage = 2},
+    [WATCH_CLAIMS] = {.known = KUBE_RESOURCE_CLAIMS, .group = "resource.k8s.io", .kind = "ResourceClaim", .stage = 2},
+    [WATCH_VOLUME_CLAIMS] = {.known = KUBE_PERSISTENT_VOLUME_CLAIMS,
+                             .group = "",
+                             .kind = "PersistentVolumeClaim",
+                             .stage = 2},
+    [WATCH_CONFIG_MAPS] =
+        {.known = KUBE_CONFIG_MAPS, .group = "", .kind = "ConfigMap", .stage = 2, .is_metadata_only = true},
+    [WATCH_BIND_REQUESTS] = {.known = KUBE_BIND_REQUESTS,
+                             .group = "scheduling.run.ai",
+                             .kind = "BindRequest",
+                             .stage = 2},
+    [WATCH_POD_GROUPS] =
+        {.known = KUBE_POD_GROUPS, .group = "scheduling.run.ai", .kind = "PodGroup", .stage = 2, .is_of_pool = true},
+    [WATCH_PODS] =
+        {.known = KUBE_PODS, .group = "", .kind = "Pod", .stage = 3, .field_selector = "status.phase!=Failed"},
 };
 _Static_assert(ARRAY_LEN(rows) == _WATCH_MAX, "every kind has a row");
 
