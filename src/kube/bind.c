@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "kube/meta.h"
 #include "kube/verbs.h"
+#include "text/json.h"
 
 struct kube_bind {
     struct kube_client *client;
@@ -89,11 +90,9 @@ static void on_bound(void *arg, const struct kube_answer *answer)
 
 static yyjson_mut_doc *binding_of(const struct kube_bind *bind, const char *const *annotations)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "v1");
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "Binding");
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "kube/events_internal.h"
+#include "text/json.h"
 
 /* Names of objects have at most 253 bytes; ours has the time behind the name of what it is about. */
 enum { NAME_PART_MAX = 230, MESSAGE_MAX = 16 * 1024 };
@@ -63,11 +64,9 @@ static yyjson_mut_doc *notes_of(const struct event *event)
 {
     if (event->note_count == 0)
         return NULL;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     for (size_t i = 0; i < event->note_count; i++)
         (void)yyjson_mut_obj_add(root, yyjson_mut_strcpy(doc, event->notes[i].key),
                                  yyjson_mut_strcpy(doc, event->notes[i].value));
@@ -128,11 +127,9 @@ static void add_notes(yyjson_mut_doc *doc, yyjson_mut_val *meta, const struct ev
 
 static yyjson_mut_val *new_object(yyjson_mut_doc **ret_doc)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     *ret_doc = doc;
     return root;
 }

@@ -94,11 +94,9 @@ static void add_cluster(yyjson_mut_doc *doc, yyjson_mut_val *spec, const struct 
 
 char *kube_exec_question(const struct kube_config *config, const char *ca)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "ExecCredential");
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", config->exec.api_version);
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, root, "spec");

@@ -191,11 +191,8 @@ static void on_read(void *arg, const struct kube_answer *answer)
     report(lease, &err);
 }
 
-static void attempt(void *arg)
+static void read_lease(struct lease *lease, kube_done_fn on_done)
 {
-    struct lease *lease = arg;
-
-    lease->began = nsec_now_monotonic();
     lease->call = kube_send(lease->client, &(struct kube_request){
                                                .verb = KUBE_GET,
                                                .resource = kube_known(KUBE_LEASES),
@@ -204,9 +201,17 @@ static void attempt(void *arg)
                                                .is_urgent = true,
                                                .tries = 1,
                                                .timeout = lease->options.renew_deadline / 2,
-                                               .on_done = on_read,
+                                               .on_done = on_done,
                                                .arg = lease,
                                            });
+}
+
+static void attempt(void *arg)
+{
+    struct lease *lease = arg;
+
+    lease->began = nsec_now_monotonic();
+    read_lease(lease, on_read);
 }
 
 struct lease *lease_new(struct kube_client *client, const struct lease_options *options)
@@ -302,17 +307,7 @@ void lease_release(struct lease *lease, void (*on_done)(void *arg), void *arg)
         return;
     }
     lease->is_held = false;
-    lease->call = kube_send(lease->client, &(struct kube_request){
-                                               .verb = KUBE_GET,
-                                               .resource = kube_known(KUBE_LEASES),
-                                               .namespace = lease->namespace,
-                                               .name = lease->name,
-                                               .is_urgent = true,
-                                               .tries = 1,
-                                               .timeout = lease->options.renew_deadline / 2,
-                                               .on_done = on_read_to_release,
-                                               .arg = lease,
-                                           });
+    read_lease(lease, on_read_to_release);
 }
 
 bool lease_is_held(const struct lease *lease)

@@ -6,6 +6,7 @@
 
 #include "kube/lease_internal.h"
 #include "kube/meta.h"
+#include "text/json.h"
 
 const char *micro_time_format(nsec_t time, char text[static TIME_TEXT_MAX])
 {
@@ -69,11 +70,9 @@ static yyjson_mut_val *spec_of(yyjson_mut_doc *doc, yyjson_mut_val *root)
 
 static yyjson_mut_doc *new_lease(const struct lease_claim *claim)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "coordination.k8s.io/v1");
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "Lease");
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");

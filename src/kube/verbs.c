@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "text/json.h"
 
 struct kube_call *kube_send_doc(struct kube_client *client, const struct kube_request *request,
                                 const yyjson_mut_doc *doc)
@@ -19,11 +20,8 @@ struct kube_call *kube_send_doc(struct kube_client *client, const struct kube_re
 
 static yyjson_mut_doc *new_doc(yyjson_mut_val **ret_root, const char *api_version, const char *kind)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_doc *doc = json_new_object(ret_root);
 
-    BUG_ON(!doc);
-    *ret_root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, *ret_root);
     (void)yyjson_mut_obj_add_str(doc, *ret_root, "apiVersion", api_version);
     (void)yyjson_mut_obj_add_str(doc, *ret_root, "kind", kind);
     return doc;

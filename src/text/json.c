@@ -88,6 +88,18 @@ int json_parse(const char *text, size_t len, const char *name, yyjson_doc **ret_
     return 0;
 }
 
+yyjson_mut_doc *json_new_object(yyjson_mut_val **ret_root)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+
+    BUG_ON(!doc);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    if (ret_root)
+        *ret_root = root;
+    return doc;
+}
+
 int json_read_file(const char *path, size_t max_bytes, yyjson_doc **ret_doc, struct err *err)
 {
     _cleanup_(freep) char *text = NULL;

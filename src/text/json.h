@@ -28,6 +28,10 @@ MUST_CHECK int json_parse(const char *text, size_t len, const char *name, yyjson
 /* Reads and parses a file, "-" or a gzip file, of at most `max_bytes`; fails as file_read() and json_parse() do. */
 MUST_CHECK int json_read_file(const char *path, size_t max_bytes, yyjson_doc **ret_doc, struct err *err);
 
+/* A document to be written, with an empty object as its root (`ret_root` may be NULL); never fails. It is freed with
+ * yyjson_mut_doc_free(). */
+yyjson_mut_doc *json_new_object(yyjson_mut_val **ret_root);
+
 static inline void json_doc_freep(yyjson_doc **doc)
 {
     yyjson_doc_free(*doc);

@@ -7,6 +7,7 @@
 #include "kube/backoff.h"
 #include "net/loop.h"
 #include "services/binder/document.h"
+#include "text/json.h"
 
 enum { TRIES = 8 };
 
@@ -140,7 +141,7 @@ struct attempt *attempt_start(struct attempts *attempts, const struct attempt_re
 struct attempt *attempt_delete(struct attempts *attempts, const struct kube_resource *resource, const char *namespace,
                                const char *name, const char *uid, bool has_grace, kube_done_fn on_done, void *arg)
 {
-    _cleanup_(document_freep) yyjson_mut_doc *options = document_new(NULL);
+    _cleanup_(document_freep) yyjson_mut_doc *options = json_new_object(NULL);
     yyjson_mut_val *root = yyjson_mut_doc_get_root(options);
 
     document_set(options, root, "apiVersion", "v1");

@@ -8,6 +8,7 @@
 #include "kube/meta.h"
 #include "services/binder/document.h"
 #include "services/binder/names.h"
+#include "text/json.h"
 
 /* As many as the API takes. */
 enum { RESERVED_MAX = 256 };
@@ -235,7 +236,7 @@ yyjson_mut_doc *claim_new_extended(const char *namespace, const char *pod, const
 yyjson_mut_doc *claim_pod_status(const char *uid, const char *claim, yyjson_mut_val *mappings)
 {
     yyjson_mut_val *root;
-    yyjson_mut_doc *doc = document_new(&root);
+    yyjson_mut_doc *doc = json_new_object(&root);
     yyjson_mut_val *status = document_member(doc, root, "status");
 
     document_set(doc, document_member(doc, root, "metadata"), "uid", uid);

@@ -2,23 +2,12 @@
 #include "services/binder/document.h"
 
 #include "base/macros.h"
-
-yyjson_mut_doc *document_new(yyjson_mut_val **ret_root)
-{
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
-    if (ret_root)
-        *ret_root = root;
-    return doc;
-}
+#include "text/json.h"
 
 yyjson_mut_doc *document_object(const char *api_version, const char *kind, const char *namespace, const char *name)
 {
     yyjson_mut_val *root;
-    yyjson_mut_doc *doc = document_new(&root);
+    yyjson_mut_doc *doc = json_new_object(&root);
 
     document_set(doc, root, "apiVersion", api_version);
     document_set(doc, root, "kind", kind);

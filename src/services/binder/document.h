@@ -6,10 +6,8 @@
 
 /* Objects that are written: small helpers around yyjson, which never fail. Texts are copied. */
 
-/* A document with an object as its root; freed by yyjson_mut_doc_free() or _cleanup_(document_freep). */
-yyjson_mut_doc *document_new(yyjson_mut_val **ret_root);
-
-/* One with what every object begins with. `namespace` may be NULL. */
+/* A document with what every object begins with; `namespace` may be NULL. Freed by yyjson_mut_doc_free() or
+ * _cleanup_(document_freep), as is that of json_new_object(). */
 yyjson_mut_doc *document_object(const char *api_version, const char *kind, const char *namespace, const char *name);
 
 static inline void document_freep(yyjson_mut_doc **doc)

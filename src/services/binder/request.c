@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "kube/meta.h"
 #include "services/binder/document.h"
+#include "text/json.h"
 
 /* The wait before an attempt doubles up to here: an hour, roughly. */
 enum { RETRY_DOUBLINGS_MAX = 12, GROUPS_MAX = 1024 };
@@ -59,7 +60,7 @@ static void read_plan(struct request *request, yyjson_val *spec)
         if (!yyjson_is_ctn(member) || unsafe_yyjson_get_len(member) == 0)
             continue;
         if (!request->plan)
-            request->plan = document_new(NULL);
+            request->plan = json_new_object(NULL);
         document_set_value(request->plan, yyjson_mut_doc_get_root(request->plan), plan_members[i],
                            yyjson_val_mut_copy(request->plan, member));
     }

@@ -11,11 +11,12 @@
 #include "services/binder/document.h"
 #include "services/binder/names.h"
 #include "services/binder/options.h"
+#include "text/json.h"
 
 /* A patch of the object of that UID. */
 static yyjson_mut_doc *patch_new(const char *uid, yyjson_mut_val **ret_root, yyjson_mut_val **ret_meta)
 {
-    yyjson_mut_doc *doc = document_new(ret_root);
+    yyjson_mut_doc *doc = json_new_object(ret_root);
 
     *ret_meta = document_member(doc, *ret_root, "metadata");
     document_set(doc, *ret_meta, "uid", uid);

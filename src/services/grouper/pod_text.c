@@ -8,6 +8,7 @@
 
 #include "base/macros.h"
 #include "objects/keys.h"
+#include "text/json.h"
 
 /* Members that are taken over, by the object they are in. */
 static const char *const of_metadata[] = {
@@ -87,11 +88,10 @@ static uint64_t digest_of(yyjson_val *pod, bool has_owner)
 struct pod_text pod_text_of(yyjson_val *pod)
 {
     yyjson_val *meta = yyjson_obj_get(pod, "metadata");
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
     struct pod_text text = {.has_owner = yyjson_arr_size(yyjson_obj_get(meta, "ownerReferences")) > 0};
 
-    yyjson_mut_doc_set_root(doc, root);
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "v1");
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "Pod");
     copy_members(doc, yyjson_mut_obj_add_obj(doc, root, "metadata"), meta, of_metadata, ARRAY_LEN(of_metadata));

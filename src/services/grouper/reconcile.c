@@ -182,11 +182,10 @@ static void patch_pod(struct reconcile *work)
 static void send_patch(struct reconcile *work)
 {
     const struct group_outcome *outcome = &work->outcome;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
     yyjson_mut_val *meta;
 
-    yyjson_mut_doc_set_root(doc, root);
     meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     /* Another pod of that name is not ours to change. */
     (void)yyjson_mut_obj_add_str(doc, meta, "uid", work->object->uid);

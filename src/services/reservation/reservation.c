@@ -17,6 +17,7 @@
 #include "net/loop.h"
 #include "services/frame/service.h"
 #include "services/reservation/nvml.h"
+#include "text/json.h"
 
 #define KEY_RESERVED_GPU "run.ai/reserve_for_gpu_index"
 
@@ -88,11 +89,9 @@ static void on_written(void *arg, const struct kube_answer *answer)
 
 static void write_gpu(struct reservation *reservation)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, meta, "annotations"), KEY_RESERVED_GPU,
                                  reservation->uuid);

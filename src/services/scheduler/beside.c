@@ -8,6 +8,7 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
+#include "text/json.h"
 
 enum { PATHS_MAX = 8 };
 
@@ -54,11 +55,9 @@ static void keep_member(yyjson_mut_doc *doc, yyjson_mut_val *root, yyjson_val *o
 
 static char *text_of(enum beside_kind kind, yyjson_val *object)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     for (int i = 0; i < PATHS_MAX && kept[kind][i]; i++)
         keep_member(doc, root, object, kept[kind][i]);
     char *text = yyjson_mut_write(doc, 0, NULL);

@@ -20,6 +20,7 @@
 #include "services/scheduler/request.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/writes.h"
+#include "text/json.h"
 
 /* What the binder would write on the pod: controllers read it. */
 #define KEY_RECEIVED "received-resource-type"
@@ -99,10 +100,9 @@ static void label_pool(struct scheduler *s, const struct carrying *carrying)
             strcmp(state_name(s->state, labels.pairs[i].value), s->options.partition) == 0)
             return;
     }
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
+
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     yyjson_mut_val *to = yyjson_mut_obj_add_obj(doc, meta, "labels");
     (void)yyjson_mut_obj_add_str(doc, to, s->options.node_pool_label, s->options.partition);

@@ -16,6 +16,7 @@
 #include "services/scheduler/carry_internal.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "text/json.h"
 
 struct eviction *carry_eviction(const struct scheduler *s, object_key key)
 {
@@ -114,12 +115,10 @@ static void on_marked(void *arg, const struct kube_answer *answer)
 static void mark_disruption(struct eviction *eviction, const char *text)
 {
     struct scheduler *s = eviction->s;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
     char now[TIME_TEXT_MAX];
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_val *status = yyjson_mut_obj_add_obj(doc, root, "status");
     yyjson_mut_val *conditions = yyjson_mut_obj_add_arr(doc, status, "conditions");
     yyjson_mut_val *condition = yyjson_mut_arr_add_obj(doc, conditions);

@@ -17,6 +17,7 @@
 #include "services/scheduler/hash.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/writes.h"
+#include "text/json.h"
 
 void gang_notes_done(struct map64 *notes)
 {
@@ -143,10 +144,9 @@ void gang_times_write(struct scheduler *s, gang_id id)
          note->stale_since == to_second(gang->stale_since)))
         return;
 
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
+
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     yyjson_mut_val *annotations = yyjson_mut_obj_add_obj(doc, meta, "annotations");
     add_time(doc, annotations, KEY_LAST_START, gang->last_start);

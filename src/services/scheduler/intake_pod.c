@@ -24,6 +24,7 @@
 #include "services/scheduler/intake_internal.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "text/json.h"
 
 enum { STRAY_TEXT_MAX = 2048 };
 
@@ -114,10 +115,9 @@ static void add_priority_class(struct intake *in, const char *name)
         is_there |= strcmp(state_name(state, class->name), name) == 0;
     if (!*name || !is_there)
         return;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
+
     (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, root, "metadata"), "name", name);
     intake_add_doc(in, WATCH_PRIORITY_CLASSES, yyjson_mut_doc_imut_copy(doc, NULL));
     yyjson_mut_doc_free(doc);

@@ -12,6 +12,7 @@
 #include "model/state.h"
 #include "net/http_server.h"
 #include "services/scheduler/observer.h"
+#include "text/json.h"
 
 static void add_job(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct state *state, const struct gang *gang)
 {
@@ -58,11 +59,10 @@ static void add_orders(const struct scheduler_view *view, yyjson_mut_doc *doc, y
 
 void job_order_serve(const struct scheduler_view *view, struct http_exchange *exchange)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
     size_t len = 0;
 
-    yyjson_mut_doc_set_root(doc, root);
     add_orders(view, doc, root);
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
 

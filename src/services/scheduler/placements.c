@@ -9,6 +9,7 @@
 #include "model/delta.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/zones.h"
+#include "text/json.h"
 
 /* Shared GPUs of one request; the annotation that asks for them allows no more. */
 enum { GROUPS_MAX = 1024 };
@@ -173,11 +174,9 @@ void placement_take(struct scheduler *s, struct placement *placement, pod_id id)
 
 yyjson_doc *placement_encode(const struct scheduler *s, const struct placement *placement)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, root, "spec");
 

@@ -12,6 +12,7 @@
 #include "services/scheduler/report_internal.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/writes.h"
+#include "text/json.h"
 
 /* A verdict is told again after so long; a new one of the same gang not before. */
 #define TOLD_AGAIN (5 * NSEC_PER_MIN)
@@ -205,10 +206,9 @@ void report_condition(struct scheduler *s, object_key pod, const char *reason, c
         return;
     map64_put(&s->pod_conditions, pod, hash);
 
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
+
     yyjson_mut_val *status = yyjson_mut_obj_add_obj(doc, root, "status");
     yyjson_mut_val *conditions = yyjson_mut_obj_add_arr(doc, status, "conditions");
     yyjson_mut_val *condition = yyjson_mut_arr_add_obj(doc, conditions);

@@ -14,6 +14,7 @@
 #include "services/scheduler/report_internal.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/writes.h"
+#include "text/json.h"
 
 #define CONDITION_TYPE "UnschedulableOnNodePool"
 
@@ -177,10 +178,9 @@ void report_gang_condition(struct scheduler *s, gang_id id, const struct explana
     if (!note || note->condition == hash)
         return;
     note->condition = hash;
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
+
     (void)yyjson_mut_obj_add_str(doc, root, "type", CONDITION_TYPE);
     (void)yyjson_mut_obj_add_str(doc, root, "nodePool", s->pool_name);
     (void)yyjson_mut_obj_add_str(doc, root, "reason", "Unschedulable");
@@ -220,9 +220,7 @@ void report_gangs(struct scheduler *s)
         if (!gang || !note || gang->pending > 0 || gang->gated > 0 || has_binding(s->state, gang) ||
             writes_has(s->writes, WRITE_GANG_STATUS, key))
             continue;
-        yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-        BUG_ON(!doc);
-        yyjson_mut_doc_set_root(doc, yyjson_mut_obj(doc));
+        yyjson_mut_doc *doc = json_new_object(NULL);
         note->condition = 0;
         put_status(s, key, doc, clear_conditions);
         yyjson_mut_doc_free(doc);

@@ -8,6 +8,7 @@
 
 #include "model/numa.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "text/json.h"
 
 const char *request_resource_type(const struct scheduler *s, pod_id pod)
 {
@@ -60,11 +61,9 @@ yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *plac
 {
     const struct pod *pod = &s->state->pods.items[id];
     const struct request *request = state_request(s->state, id);
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
 
-    BUG_ON(!doc);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_doc_set_root(doc, root);
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "scheduling.run.ai/v1alpha2");
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "BindRequest");
     encode_meta(s, doc, root, placement);
