@@ -58,5 +58,9 @@ void check_queues(const struct cycle *cycle);
 /* Who was evicted could be, and for whom. */
 void check_victims(const struct cycle *cycle, const struct decision *decisions, size_t first, size_t count);
 
+/* The state is still what it was; `what` has been done and taken back meanwhile. */
+struct image;
+void check_image(const struct play *play, struct image *before, const char *what);
+
 /* Simulations that are taken back leave no trace. */
 void check_undo(struct play *play, struct chance *chance);

@@ -43,7 +43,7 @@ static void place_some(struct play *play, struct chance *chance, bool is_simulat
     *engine_verdict_slot(play->engine, id) = verdict;
 }
 
-static void check_same(const struct play *play, struct image *before, const char *what)
+void check_image(const struct play *play, struct image *before, const char *what)
 {
     struct image after;
     uint32_t id;
@@ -74,9 +74,9 @@ void check_undo(struct play *play, struct chance *chance)
     for (uint32_t n = 0; n < MOVES; n++)
         draw(chance, 3) ? place_some(play, chance, is_simulation) : evict_some(play, chance);
     statement_rollback(play->engine, half);
-    check_same(play, &middle, "half of a statement");
+    check_image(play, &middle, "half of a statement");
     statement_discard(play->engine);
-    check_same(play, &start, "a statement");
+    check_image(play, &start, "a statement");
     engine_close(play->engine);
     image_done(&start);
     image_done(&middle);

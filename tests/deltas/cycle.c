@@ -217,18 +217,6 @@ static void follow_times(struct play *play)
     }
 }
 
-static void check_image(const struct play *play, struct image *before, const char *what)
-{
-    struct image after;
-    uint32_t id;
-
-    image_take(&after, play->state);
-    const char *part = images_differ(before, &after, &id);
-    if (part)
-        play_fail(play, "undo", "%s left a trace in %s %u", what, part, id);
-    image_done(&after);
-}
-
 static void print_decisions(const struct play *play)
 {
     char *text = dump_decisions(play->engine, play->state);

@@ -18,16 +18,6 @@
 
 enum { MEMORY_MAX = 64 << 20 };
 
-static void put(struct wire_bytes *out, const struct record *record)
-{
-    if (record->kind == RECORD_CONFIG)
-        record_put_config(out, &record->config);
-    else if (record->kind == RECORD_DELTA)
-        record_put_delta(out, &record->delta);
-    else
-        record_put_cycle(out, &record->cycle);
-}
-
 /* Numbers may be written longer than need be; once read and written, they stay as they are. */
 static void check_again(const struct record *record, struct arena *arena)
 {
@@ -35,11 +25,11 @@ static void check_again(const struct record *record, struct arena *arena)
     struct wire_bytes twice = {0};
     struct record again;
 
-    put(&once, record);
+    record_put(&once, record);
     struct wire_in in = {once.items, once.items + once.len, arena, MEMORY_MAX, false};
     if (!record_get(&in, &again) || in.at != in.end)
         abort();
-    put(&twice, &again);
+    record_put(&twice, &again);
     if (once.len != twice.len || memcmp(once.items, twice.items, once.len) != 0)
         abort();
     vec_done(&once);

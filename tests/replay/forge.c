@@ -30,16 +30,6 @@ static bool forge(struct record_cycle *cycle, const char *node)
     return false;
 }
 
-static void copy(struct wire_bytes *out, const struct record *record)
-{
-    if (record->kind == RECORD_CONFIG)
-        record_put_config(out, &record->config);
-    else if (record->kind == RECORD_DELTA)
-        record_put_delta(out, &record->delta);
-    else
-        record_put_cycle(out, &record->cycle);
-}
-
 int main(int argc, char **argv)
 {
     struct segment_reader *reader;
@@ -64,7 +54,7 @@ int main(int argc, char **argv)
         while (in.at < in.end && record_get(&in, &record)) {
             if (record.kind == RECORD_CYCLE && !is_forged)
                 is_forged = forge(&record.cycle, argv[3]);
-            copy(&out, &record);
+            record_put(&out, &record);
         }
         expect(segment_write(writer, out.items, out.len, &err), &err);
         arena_clear(&arena);

@@ -189,6 +189,16 @@ void record_put_cycle(struct wire_bytes *out, const struct record_cycle *cycle)
     wire_put(out, &record_cycle_shape, cycle);
 }
 
+void record_put(struct wire_bytes *out, const struct record *record)
+{
+    if (record->kind == RECORD_CONFIG)
+        record_put_config(out, &record->config);
+    else if (record->kind == RECORD_DELTA)
+        record_put_delta(out, &record->delta);
+    else
+        record_put_cycle(out, &record->cycle);
+}
+
 static void get_config(struct wire_in *in, struct config *config)
 {
     wire_get(in, &config_shape, config);

@@ -60,6 +60,9 @@ void record_put_config(struct wire_bytes *out, const struct config *config);
 void record_put_delta(struct wire_bytes *out, const struct delta *delta);
 void record_put_cycle(struct wire_bytes *out, const struct record_cycle *cycle);
 
+/* Any of them, by its kind. */
+void record_put(struct wire_bytes *out, const struct record *record);
+
 /* The next one; false, with `in->is_bad` set, when there is none that makes sense. */
 MUST_CHECK bool record_get(struct wire_in *in, struct record *ret);
 

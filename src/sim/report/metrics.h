@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "base/time.h"
 
+struct emit;
 struct err;
 struct play;
 struct play_job;
@@ -62,6 +63,9 @@ struct metric_filter {
 
 /* The number, NAN when no job counts (an average of nothing). */
 double metric_value(const struct play *play, enum metric metric, const struct metric_filter *filter);
+
+/* Writes all of them as the member "metrics": of the cluster, or those of a queue where one is named. */
+void metrics_write(struct emit *e, const struct play *play, const char *queue);
 
 /* Is there such a queue? */
 bool metric_has_queue(const struct play *play, const char *name);

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "sim/report/metrics.h"
+#include "sim/scenario/scenario_emit.h"
 
 /* The two largest units that say something: 3d 4h, 2h 5m, 40s. */
 static void format_seconds(double seconds, char text[static METRIC_TEXT_MAX])
@@ -212,4 +213,15 @@ bool bound_holds(const struct bound *bound, double a, double b)
         break;
     }
     return false;
+}
+
+void metrics_write(struct emit *e, const struct play *play, const char *queue)
+{
+    struct metric_filter filter = {.queue = queue};
+
+    emit_open(e, "metrics", '{');
+    for (int i = 0; i < _METRIC_MAX; i++)
+        if (!queue || !metric_info((enum metric)i)->is_of_cluster)
+            emit_double(e, metric_info((enum metric)i)->name, metric_value(play, (enum metric)i, &filter));
+    emit_close(e, '}');
 }

@@ -40,17 +40,6 @@ static void write_sums(struct emit *e, const char *key, const struct timeline *t
     emit_close(e, ']');
 }
 
-static void write_metrics(struct emit *e, const struct play *play, const char *queue)
-{
-    struct metric_filter filter = {.queue = queue};
-
-    emit_open(e, "metrics", '{');
-    for (int i = 0; i < _METRIC_MAX; i++)
-        if (!queue || !metric_info((enum metric)i)->is_of_cluster)
-            emit_double(e, metric_info((enum metric)i)->name, metric_value(play, (enum metric)i, &filter));
-    emit_close(e, '}');
-}
-
 static void write_queue(struct emit *e, const struct play *play, const struct play_queue *queue)
 {
     const struct queue *of = &play->state->queues.items[queue->id];
@@ -68,7 +57,7 @@ static void write_queue(struct emit *e, const struct play *play, const struct pl
     write_means(e, "pending", &play->timeline, queue->pending);
     write_sums(e, "evicted", &play->timeline, queue->evictions, 1);
     write_sums(e, "lost", &play->timeline, queue->lost, NSEC_HOUR);
-    write_metrics(e, play, name);
+    metrics_write(e, play, name);
     emit_close(e, '}');
 }
 
@@ -202,7 +191,7 @@ void report_write_play(struct emit *e, const struct report_play *of)
     emit_open(e, NULL, '{');
     emit_str(e, "title", of->title ? of->title : "");
     write_cluster(e, play);
-    write_metrics(e, play, NULL);
+    metrics_write(e, play, NULL);
     emit_open(e, "queues", '[');
     for (uint32_t i = 0; i < play->queues.len; i++)
         write_queue(e, play, &play->queues.items[i]);

@@ -75,17 +75,6 @@ static void write_amounts(struct emit *e, const char *key, double gpu, double cp
     emit_close(e, '}');
 }
 
-static void write_metrics(struct emit *e, const struct play *play, const char *queue)
-{
-    struct metric_filter filter = {.queue = queue};
-
-    emit_open(e, "metrics", '{');
-    for (int i = 0; i < _METRIC_MAX; i++)
-        if (!queue || !metric_info((enum metric)i)->is_of_cluster)
-            emit_double(e, metric_info((enum metric)i)->name, metric_value(play, (enum metric)i, &filter));
-    emit_close(e, '}');
-}
-
 static void write_queue(struct emit *e, const struct simulation *sim, const struct queue_standing *at)
 {
     const struct play_queue *of = &sim->play.queues.items[at->queue];
@@ -102,7 +91,7 @@ static void write_queue(struct emit *e, const struct simulation *sim, const stru
     emit_double(e, "borrows", at->borrows);
     emit_double(e, "lends", at->lends);
     if (sim->play.has_trace)
-        write_metrics(e, &sim->play, state_name(sim->state, of->name));
+        metrics_write(e, &sim->play, state_name(sim->state, of->name));
     emit_close(e, '}');
 }
 
@@ -169,7 +158,7 @@ void simulation_write(struct simulation *sim, FILE *out)
     write_skipped(&e, &sim->notes.found);
     emit_int(&e, "cycles", (int64_t)sim->play.cycles);
     if (sim->play.has_trace)
-        write_metrics(&e, &sim->play, NULL);
+        metrics_write(&e, &sim->play, NULL);
     emit_close(&e, '}');
     (void)fputc('\n', out);
     vec_done(&list);
