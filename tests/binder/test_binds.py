@@ -3,8 +3,9 @@
 import json
 
 import world
+from gpu_operator import gpu_of
 from suite import Suite, expect, expect_in
-from world import CLAIMS, MAPS, PODS, REQUESTS, fraction_pod, gpu_of, pod
+from world import CLAIMS, MAPS, PODS, REQUESTS, fraction_pod, pod
 
 SUITE = Suite()
 NODE = "node-00000"

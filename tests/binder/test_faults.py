@@ -3,11 +3,12 @@
 import random
 import time
 
-import refusals
+import proxy
 import world
+from gpu_operator import GPU_KEY, GROUP_KEY, RESERVED, gpu_of
 from suite import Suite, expect, expect_in
 from test_binds import allocation, claim_spec, make_claim, make_class, make_volume, volume_pod
-from world import CLAIMS, MAPS, PODS, REQUESTS, RESERVED, fraction_pod, gpu_of, pod
+from world import CLAIMS, MAPS, PODS, REQUESTS, fraction_pod, pod
 
 SUITE = Suite()
 NODE = "node-00001"
@@ -194,7 +195,7 @@ def _(here):
     here.cluster.kill("binder")
     here.operator.is_paused = False
     here.cluster.wait_for(f"{RESERVED}/{keeper['metadata']['name']}",
-                          lambda one: world.GPU_KEY in one["metadata"]["annotations"])
+                          lambda one: GPU_KEY in one["metadata"]["annotations"])
     here.cluster.start("binder")
     here.wait_bound("crash", NODE)
     expect([one["metadata"]["uid"] for one in here.reservations()], [keeper["metadata"]["uid"]])
@@ -220,7 +221,7 @@ def _(here):
     here.cluster.wait_until(here.reservations, "the reservation pod")
     here.cluster.kill("binder")
     here.operator.is_paused = False
-    here.api.patch(f"{PODS}/stray", {"metadata": {"labels": {world.GROUP_KEY: "group-stray", "own": "stays"}}})
+    here.api.patch(f"{PODS}/stray", {"metadata": {"labels": {GROUP_KEY: "group-stray", "own": "stays"}}})
     here.api.delete(f"{REQUESTS}/stray")
     here.cluster.start("binder")
     here.cluster.wait_until(lambda: not here.reservations(), "the GPU is given back")
@@ -243,10 +244,10 @@ def check_all(here, names):
     for name in names:
         bound = here.wait_bound(name, NODE, 60)
         here.wait_phase(name, "Succeeded")
-        group = bound["metadata"].get("labels", {}).get(world.GROUP_KEY)
+        group = bound["metadata"].get("labels", {}).get(GROUP_KEY)
         if group:
             expect(here.api.get(f"{MAPS}/{name}-shared-0-evar")["data"], {"NVIDIA_VISIBLE_DEVICES": gpu_of(group)})
-    groups = [one["metadata"]["labels"][world.GROUP_KEY] for one in here.reservations()]
+    groups = [one["metadata"]["labels"][GROUP_KEY] for one in here.reservations()]
     expect(sorted(groups), sorted(set(groups)), "one reservation pod for a GPU")
     here.clear()
 
@@ -265,10 +266,11 @@ def _(here):
 @SUITE.test("every third write may meet a conflict")
 def _(here):
     here.stop()
-    with refusals.Proxy(here.cluster, nth=3) as between:
+    with proxy.Proxy(here.cluster) as between:
+        between.conflict_every = 3
         here.start(kubeconfig=between.kubeconfig())
         check_all(here, mixed_load(here, "conflict", 40))
-        expect(between.refused > 30, True, f"{between.refused} of {between.writes} writes refused")
+        expect(between.counts["conflicts"] > 30, True, f"of {between.counts} writes refused")
         here.stop()
 
 

@@ -5,9 +5,9 @@ import pathlib
 import signal
 import subprocess
 
-import world
+from gpu_operator import GPU_KEY, RESERVED
 from suite import Suite, expect, expect_in
-from world import RESERVED, pod
+from world import pod
 
 SUITE = Suite()
 SOURCE = pathlib.Path(__file__).resolve().parent / "fake_nvml.c"
@@ -36,9 +36,9 @@ def _(here):
     words = [here.program, "reservation", f"--nvml-library={library(here)}", "--pod-name=keeper",
              "--pod-namespace=kai-resource-reservation"]
     here.cluster.spawn("keeper", *words)
-    told = here.cluster.wait_for(f"{RESERVED}/keeper", lambda one: world.GPU_KEY in one["metadata"].get(
+    told = here.cluster.wait_for(f"{RESERVED}/keeper", lambda one: GPU_KEY in one["metadata"].get(
         "annotations", {}))
-    expect(told["metadata"]["annotations"][world.GPU_KEY], UUID)
+    expect(told["metadata"]["annotations"][GPU_KEY], UUID)
     here.cluster.wait_until(lambda: "the GPU is kept" in here.cluster.log_of("keeper"), "the log")
     expect(here.cluster.stop("keeper"), 0)
 

@@ -1,52 +1,18 @@
 """What the tests of the binder stand on: pods, requests, somebody who plays the GPU operator, and the binder itself."""
 
 import hashlib
-import threading
-import time
 
 import client
+from gpu_operator import RESERVED, GpuOperator
 
 PODS = "/api/v1/namespaces/default/pods"
-RESERVED = "/api/v1/namespaces/kai-resource-reservation/pods"
 REQUESTS = "/apis/scheduling.run.ai/v1alpha2/namespaces/default/bindrequests"
 MAPS = "/api/v1/namespaces/default/configmaps"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
-GPU_KEY = "run.ai/reserve_for_gpu_index"
-GROUP_KEY = "runai-gpu-group"
-
-
-class GpuOperator(threading.Thread):
-    """Says on reservation pods which GPU they have got, as the fake GPU operator does."""
-
-    def __init__(self, cluster):
-        super().__init__(daemon=True)
-        self.cluster = cluster
-        self.is_paused = False
-        self.is_over = False
-        self.start()
-
-    def run(self):
-        api = self.cluster.client()
-        while not self.is_over:
-            time.sleep(0.05)
-            if self.is_paused:
-                continue
-            try:
-                for pod in api.items(RESERVED):
-                    meta = pod["metadata"]
-                    if GPU_KEY not in meta.get("annotations", {}) and "deletionTimestamp" not in meta:
-                        api.patch(f"{RESERVED}/{meta['name']}", {"metadata": {"annotations": {
-                            GPU_KEY: gpu_of(meta["labels"][GROUP_KEY])}}})
-            except (client.ApiError, OSError):
-                pass
 
 
 def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def gpu_of(group):
-    return f"GPU-{group}"
 
 
 def pod(name, annotations=None, **spec):

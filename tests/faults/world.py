@@ -1,24 +1,21 @@
 """The cluster of these tests: nodes of eight GPUs, and the scheduler, the binder and the grouper behind a proxy."""
 
-import http.client
 import os
 import pathlib
 import subprocess
-import threading
 import time
 
 import client
 import invariants
 import proxy
+from gpu_operator import RESERVED, GpuOperator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
 PODS = "/api/v1/namespaces/default/pods"
-RESERVED = "/api/v1/namespaces/kai-resource-reservation/pods"
 REQUESTS = "/apis/scheduling.run.ai/v1alpha2/namespaces/default/bindrequests"
 JOBS = "/apis/kubeflow.org/v1/namespaces/default/tfjobs"
 QUEUES = "/apis/scheduling.run.ai/v2/queues"
-GPU_KEY = "run.ai/reserve_for_gpu_index"
 CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 QUIET = ["--metrics-bind-address=0", "--health-probe-bind-address=0", "--qps=0"]
 # A lease that changes hands within seconds.
@@ -28,28 +25,6 @@ SERVICES = {
     "binder": QUIET,
     "grouper": QUIET,
 }
-
-
-class GpuOperator(threading.Thread):
-    """Says on reservation pods which GPU they have got, as the GPU operator's own programs do."""
-
-    def __init__(self, cluster):
-        super().__init__(daemon=True)
-        self.cluster = cluster
-        self.start()
-
-    def run(self):
-        api = self.cluster.client()
-        while True:
-            time.sleep(0.1)
-            try:
-                for pod in api.items(RESERVED):
-                    meta = pod["metadata"]
-                    if GPU_KEY not in meta.get("annotations", {}) and "deletionTimestamp" not in meta:
-                        api.patch(f"{RESERVED}/{meta['name']}", {"metadata": {"annotations": {
-                            GPU_KEY: f"GPU-{meta['labels'][invariants.GROUP_LABEL]}"}}})
-            except (client.ApiError, http.client.HTTPException, OSError, ValueError):
-                pass
 
 
 class World:

@@ -3,21 +3,17 @@
 import functools
 import os
 import pathlib
-import threading
-import time
 
-import client
 import invariants
+from gpu_operator import RESERVED, GpuOperator
 from scheduler_stage import CLASSES, EVENTS, GROUPS, PODS, QUEUES, REQUESTS, Stage, condition, queue_object
 from suite import Suite, expect
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
-RESERVED = "/api/v1/namespaces/kai-resource-reservation/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
-GPU_KEY = "run.ai/reserve_for_gpu_index"
 PRIORITIES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 QUIET = ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
 # Their flags, and the account that deploy/rbac gives rights to.
@@ -36,32 +32,6 @@ SECONDS = 30
 
 def foreign_path(kind):
     return f"/apis/{FOREIGN[kind]}/namespaces/default/{kind.lower()}s"
-
-
-def gpu_of(group):
-    return f"GPU-{group}"
-
-
-class GpuOperator(threading.Thread):
-    """Says on reservation pods which GPU they have got, as the program in them does on a node."""
-
-    def __init__(self, cluster):
-        super().__init__(daemon=True)
-        self.cluster, self.is_over = cluster, False
-        self.start()
-
-    def run(self):
-        api = self.cluster.client()
-        while not self.is_over:
-            time.sleep(0.1)
-            try:
-                for pod in api.items(RESERVED):
-                    meta = pod["metadata"]
-                    if GPU_KEY not in meta.get("annotations", {}) and "deletionTimestamp" not in meta:
-                        api.patch(f"{RESERVED}/{meta['name']}", {"metadata": {"annotations": {
-                            GPU_KEY: gpu_of(meta["labels"][invariants.GROUP_LABEL])}}})
-            except (client.ApiError, OSError):
-                pass
 
 
 class Stories(Suite):

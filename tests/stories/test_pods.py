@@ -1,6 +1,7 @@
 """Pods that somebody writes by hand."""
 
-from place import MAPS, PODS, RESERVED, Stories, gpu_of
+from gpu_operator import RESERVED, gpu_of
+from place import MAPS, PODS, Stories
 from scheduler_stage import NODES
 from suite import expect, expect_in
 

@@ -2,7 +2,8 @@
 
 import time
 
-from place import JOBS, RESERVED, Stories
+from gpu_operator import RESERVED
+from place import JOBS, Stories
 from scheduler_stage import NODES, PODS, node_of
 from suite import expect, expect_in
 

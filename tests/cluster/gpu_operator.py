@@ -1,0 +1,46 @@
+"""What the GPU operator's own programs do on a node: reservation pods are told which GPU they have got."""
+
+import http.client
+import threading
+import time
+
+import client
+
+RESERVED = "/api/v1/namespaces/kai-resource-reservation/pods"
+GPU_KEY = "run.ai/reserve_for_gpu_index"
+GROUP_KEY = "runai-gpu-group"
+
+
+def gpu_of(group):
+    """The GPU that a group gets here."""
+    return f"GPU-{group}"
+
+
+class GpuOperator(threading.Thread):
+    """Works until it is over, whatever happens to the API server."""
+
+    def __init__(self, cluster):
+        super().__init__(daemon=True)
+        self.cluster = cluster
+        self.is_paused = False
+        self.is_over = False
+        self.start()
+
+    def run(self):
+        api = self.cluster.client()
+        while not self.is_over:
+            time.sleep(0.05)
+            if self.is_paused:
+                continue
+            try:
+                self.tell_all(api)
+            except (client.ApiError, http.client.HTTPException, OSError, ValueError):
+                pass
+
+    @staticmethod
+    def tell_all(api):
+        for pod in api.items(RESERVED):
+            meta = pod["metadata"]
+            if GPU_KEY not in meta.get("annotations", {}) and "deletionTimestamp" not in meta:
+                api.patch(f"{RESERVED}/{meta['name']}",
+                          {"metadata": {"annotations": {GPU_KEY: gpu_of(meta["labels"][GROUP_KEY])}}})
