@@ -120,7 +120,7 @@ static void namespaces_select(struct object_reader *reader, const struct selecto
         struct json_at meta;
         struct json_at labels = object_labels(object, &meta);
 
-        if (!object->is_replaced && selector_spec_matches(selector, &labels))
+        if (!object->is_replaced && selector_spec_matches(selector, &labels, object->name))
             all[count++] = object->name;
     }
     if (count == 0)

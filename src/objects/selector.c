@@ -172,17 +172,46 @@ static bool has_value(const struct match_spec *match, const char *value)
     return false;
 }
 
-bool selector_spec_matches(const struct selector_spec *selector, const struct json_at *labels)
+/* The label as a whole number above or below the bound; one of them being none matches nothing. */
+static bool compares(const struct match_spec *match, const char *value)
+{
+    int64_t have = 0;
+    int64_t bound = 0;
+
+    if (!value || match->value_count != 1 || !int_parse(value, INT64_MIN, INT64_MAX, &have) ||
+        !int_parse(match->values[0], INT64_MIN, INT64_MAX, &bound))
+        return false;
+    return match->op == MATCH_GREATER ? have > bound : have < bound;
+}
+
+static bool holds(const struct match_spec *match, const char *value, const char *name)
+{
+    switch (match->op) {
+    case MATCH_IN:
+        return has_value(match, value);
+    case MATCH_NOT_IN:
+        return !has_value(match, value);
+    case MATCH_EXISTS:
+        return value != NULL;
+    case MATCH_NOT_EXISTS:
+        return value == NULL;
+    case MATCH_GREATER:
+    case MATCH_LESS:
+        return compares(match, value);
+    case MATCH_FIELD_NAME_IN:
+        return has_value(match, name);
+    case MATCH_FIELD_NAME_NOT_IN:
+        return !has_value(match, name);
+    case _MATCH_OP_MAX:
+        break;
+    }
+    return false;
+}
+
+bool selector_spec_matches(const struct selector_spec *selector, const struct json_at *labels, const char *name)
 {
     for (size_t i = 0; i < selector->count; i++) {
-        const struct match_spec *match = &selector->all[i];
-        const char *value = json_peek_str(labels, match->key);
-        bool matches = match->op == MATCH_IN           ? has_value(match, value)
-                       : match->op == MATCH_NOT_IN     ? !has_value(match, value)
-                       : match->op == MATCH_EXISTS     ? value != NULL
-                       : match->op == MATCH_NOT_EXISTS ? value == NULL
-                                                       : false;
-        if (!matches)
+        if (!holds(&selector->all[i], json_peek_str(labels, selector->all[i].key), name))
             return false;
     }
     return true;

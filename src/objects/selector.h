@@ -29,5 +29,8 @@ MUST_CHECK int node_terms_decode(struct arena *arena, const struct json_at *term
 MUST_CHECK int node_term_decode(struct arena *arena, const struct json_at *term, struct selector_spec *ret_selector,
                                 struct err *err);
 
-/* Does the selector match the labels at `labels`? For what is looked up while decoding, such as namespaces. */
-bool selector_spec_matches(const struct selector_spec *selector, const struct json_at *labels);
+/*
+ * Does the selector match the object of that name with the labels at `labels`? For what is looked up while decoding:
+ * namespaces, and the nodes of a DaemonSet.
+ */
+bool selector_spec_matches(const struct selector_spec *selector, const struct json_at *labels, const char *name);

@@ -37,9 +37,7 @@ static int gang_finish(struct maker *maker, const struct object *owner, const st
     if (priority_class)
         (void)yyjson_mut_obj_add_strcpy(gang->doc, yyjson_mut_doc_get_root(gang->doc), "priorityClassName",
                                         priority_class);
-    _cleanup_(json_doc_freep) yyjson_doc *doc = yyjson_mut_doc_imut_copy(gang->doc, NULL);
-    BUG_ON(!doc);
-    yyjson_mut_doc_free(gang->doc);
+    _cleanup_(json_doc_freep) yyjson_doc *doc = make_finish(gang->doc);
     struct json_at spec = json_root(doc);
     return make_child(maker, owner,
                       &(struct child){
@@ -123,6 +121,16 @@ static int make_scaled(struct maker *maker, const struct object *owner, const st
     return 0;
 }
 
+/* Grove holds back what is beyond the minimum until the replica's own gang has its place. */
+static void let_base_go_first(struct maker *maker, const struct object *owner, const char *name)
+{
+    struct object *gang =
+        object_set_find(maker->set, object_kind_of("scheduler.grove.io", "PodGang"), owner->namespace, name);
+
+    if (gang)
+        gang->created++;
+}
+
 static int make_scaling_group(struct maker *maker, const struct object *owner, const struct json_at *template,
                               const struct json_at *group, struct gang *base, struct err *err)
 {
@@ -147,6 +155,8 @@ static int make_scaling_group(struct maker *maker, const struct object *owner, c
             r = make_scaled(maker, owner, &cliques, &names, prefix, &own, err);
             int finished = gang_finish(maker, owner, template, &own, r < 0 ? NULL : err);
             r = r != 0 ? r : finished;
+            if (r == 0)
+                let_base_go_first(maker, owner, own.name);
         }
         if (r != 0)
             return r;
@@ -203,6 +213,34 @@ int make_grove(struct maker *maker, const struct object *owner, struct err *err)
         int finished = gang_finish(maker, owner, &template, &gang, r < 0 ? NULL : err);
         if (r != 0 || finished < 0)
             return r != 0 ? r : finished;
+    }
+    return 0;
+}
+
+/* A clique that stands alone, as Grove's controller leaves one for its pods; they carry its labels. */
+int make_pod_clique(struct maker *maker, const struct object *owner, struct err *err)
+{
+    struct json_at meta = json_member(&owner->root, "metadata");
+    struct json_at spec;
+    struct json_at pod_spec;
+    struct json_at nothing = {0};
+    int64_t replicas = 1;
+
+    TRY(json_member_object(&owner->root, "spec", JSON_REQUIRED, &spec, err));
+    TRY(json_member_object(&spec, "podSpec", JSON_REQUIRED, &pod_spec, err));
+    TRY(json_member_int64(&spec, "replicas", JSON_OPTIONAL, 0, INT32_MAX, &replicas, err));
+    for (int64_t i = 0; i < replicas; i++) {
+        struct child child = {
+            .name = arena_printf(maker->arena, "%s-%lld", owner->name, (long long)i),
+            .template = &nothing,
+            .metadata = &meta,
+            .spec = &pod_spec,
+            .labels = {{"grove.io/podclique", owner->name}},
+        };
+
+        int r = make_child(maker, owner, &child, err);
+        if (r != 0)
+            return r;
     }
     return 0;
 }

@@ -4,6 +4,7 @@
  * Children of workloads as JSON objects. Controllers end most names with five random letters; here the index of the pod
  * stands in their place, so that the same input gives the same pods.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -15,6 +16,24 @@
 const char *make_number(struct maker *maker, int64_t number)
 {
     return arena_printf(maker->arena, "%lld", (long long)number);
+}
+
+const char *make_lower(struct maker *maker, const char *text)
+{
+    char *copy = arena_strdup(maker->arena, text);
+
+    for (char *at = copy; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return copy;
+}
+
+yyjson_doc *make_finish(yyjson_mut_doc *doc)
+{
+    yyjson_doc *made = yyjson_mut_doc_imut_copy(doc, NULL);
+
+    BUG_ON(!made);
+    yyjson_mut_doc_free(doc);
+    return made;
 }
 
 bool workload_is_over(const struct object *workload)
@@ -112,8 +131,5 @@ int make_child(struct maker *maker, const struct object *owner, const struct chi
     (void)yyjson_mut_obj_add_val(doc, root, "metadata", metadata_encode(doc, owner, child));
     (void)yyjson_mut_obj_add_val(doc, root, "spec", yyjson_val_mut_copy(doc, spec->val));
 
-    yyjson_doc *made = yyjson_mut_doc_imut_copy(doc, NULL);
-    BUG_ON(!made);
-    yyjson_mut_doc_free(doc);
-    return object_set_add_made(maker->set, made, owner, err);
+    return object_set_add_made(maker->set, make_finish(doc), owner, err);
 }

@@ -40,6 +40,39 @@ MUST_CHECK int make_child(struct maker *maker, const struct object *owner, const
 /* A decimal number as text in the maker's arena. */
 const char *make_number(struct maker *maker, int64_t number);
 
+/* Lower case, in the maker's arena. */
+const char *make_lower(struct maker *maker, const char *text);
+
+/* The document as one that is only read; `doc` is freed. */
+yyjson_doc *make_finish(yyjson_mut_doc *doc);
+
+/* A pod template, or the like, of a controller that writes it itself: {metadata: {labels, annotations}, spec}. */
+struct draft {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *labels;
+    yyjson_mut_val *annotations;
+    yyjson_mut_val *spec;
+};
+
+void draft_init(struct draft *draft);
+
+/* Puts a copy of `from`, or a text, under `key` of `into`, in the place of what is there. Nothing without a value. */
+void draft_put(struct draft *draft, yyjson_mut_val *into, const char *key, const struct json_at *from);
+void draft_put_str(struct draft *draft, yyjson_mut_val *into, const char *key, const char *text);
+
+/* Puts each member of `from`, an object or nothing, into `into`. */
+void draft_put_all(struct draft *draft, yyjson_mut_val *into, const struct json_at *from);
+
+/* Puts those members of `from` that say where a pod may go: its scheduler, selectors, tolerations, volumes, ... */
+void draft_put_placement(struct draft *draft, const struct json_at *from);
+
+/* Adds a container with the resources, which may be without a value, to `containers` of the spec. Returns it. */
+yyjson_mut_val *draft_container(struct draft *draft, const char *name, const struct json_at *resources);
+
+/* make_child() with the draft as its template. The draft is done with. */
+MUST_CHECK int make_drafted(struct maker *maker, const struct object *owner, struct child *child, struct draft *draft,
+                            struct err *err);
+
 /* Has the workload ended, or is it told to wait? Then it has no pods. */
 bool workload_is_over(const struct object *workload);
 bool workload_is_suspended(const struct json_at *at);
@@ -48,6 +81,7 @@ int make_job(struct maker *maker, const struct object *owner, struct err *err);
 int make_replicas(struct maker *maker, const struct object *owner, struct err *err);
 int make_stateful_set(struct maker *maker, const struct object *owner, struct err *err);
 int make_notebook(struct maker *maker, const struct object *owner, struct err *err);
+int make_daemon_set(struct maker *maker, const struct object *owner, struct err *err);
 int make_nothing(struct maker *maker, const struct object *owner, struct err *err);
 int make_kubeflow(struct maker *maker, const struct object *owner, struct err *err);
 int make_ray_cluster(struct maker *maker, const struct object *owner, struct err *err);
@@ -59,3 +93,16 @@ int make_train_job(struct maker *maker, const struct object *owner, struct err *
 int make_grove(struct maker *maker, const struct object *owner, struct err *err);
 int make_compute_domain(struct maker *maker, const struct object *owner, struct err *err);
 int make_spark(struct maker *maker, const struct object *owner, struct err *err);
+int make_pod_clique(struct maker *maker, const struct object *owner, struct err *err);
+int make_dynamo(struct maker *maker, const struct object *owner, struct err *err);
+int make_workflow(struct maker *maker, const struct object *owner, struct err *err);
+int make_pipeline_run(struct maker *maker, const struct object *owner, struct err *err);
+int make_task_run(struct maker *maker, const struct object *owner, struct err *err);
+int make_runai_job(struct maker *maker, const struct object *owner, struct err *err);
+int make_runai_workload(struct maker *maker, const struct object *owner, struct err *err);
+int make_runai_distributed(struct maker *maker, const struct object *owner, struct err *err);
+int make_runai_inference(struct maker *maker, const struct object *owner, struct err *err);
+int make_seldon(struct maker *maker, const struct object *owner, struct err *err);
+int make_dev_workspace(struct maker *maker, const struct object *owner, struct err *err);
+int make_virtual_machine(struct maker *maker, const struct object *owner, struct err *err);
+int make_virtual_machine_instance(struct maker *maker, const struct object *owner, struct err *err);

@@ -116,10 +116,7 @@ static yyjson_doc *job_set_encode(const struct json_at *template_spec, const str
             override_trainer(doc, job, trainer, nodes);
     }
     yyjson_mut_doc_set_root(doc, spec);
-    yyjson_doc *made = yyjson_mut_doc_imut_copy(doc, NULL);
-    BUG_ON(!made);
-    yyjson_mut_doc_free(doc);
-    return made;
+    return make_finish(doc);
 }
 
 int make_train_job(struct maker *maker, const struct object *owner, struct err *err)
@@ -176,14 +173,13 @@ static int64_t jvm_bytes(const char *text)
     return heap >= 0 && heap < 1e18 ? (int64_t)(heap + beside) : 0;
 }
 
-/* Members of a driver or executor that are those of a pod. */
-static const char *const pod_members[] = {"schedulerName",     "nodeSelector", "tolerations", "affinity",
-                                          "priorityClassName", "volumes",      "hostNetwork"};
-
-static yyjson_mut_val *spark_resources(yyjson_mut_doc *doc, const struct json_at *part)
+static void spark_resources(struct draft *draft, const struct json_at *part)
 {
-    yyjson_mut_val *resources = yyjson_mut_obj(doc);
-    yyjson_mut_val *requests = yyjson_mut_obj_add_obj(doc, resources, "requests");
+    struct json_at nothing = {0};
+    yyjson_mut_doc *doc = draft->doc;
+    yyjson_mut_val *container = draft_container(draft, "spark", &nothing);
+    yyjson_mut_val *requests =
+        yyjson_mut_obj_add_obj(doc, yyjson_mut_obj_add_obj(doc, container, "resources"), "requests");
     struct json_at gpu = json_member(part, "gpu");
     const char *core_request = json_peek_str(part, "coreRequest");
     const char *memory = json_peek_str(part, "memory");
@@ -191,44 +187,28 @@ static yyjson_mut_val *spark_resources(yyjson_mut_doc *doc, const struct json_at
 
     BUG_ON(!requests);
     if (core_request)
-        (void)yyjson_mut_obj_add_strcpy(doc, requests, "cpu", core_request);
+        draft_put_str(draft, requests, "cpu", core_request);
     else
         (void)yyjson_mut_obj_add_int(doc, requests, "cpu", json_peek_int(part, "cores", 1));
     (void)yyjson_mut_obj_add_int(doc, requests, "memory", jvm_bytes(memory ? memory : "1g"));
     if (gpu_name)
         (void)yyjson_mut_obj_add(requests, yyjson_mut_strcpy(doc, gpu_name),
                                  yyjson_mut_int(doc, json_peek_int(&gpu, "quantity", 1)));
-    return resources;
 }
 
-/* A pod template of a driver or executor, in the shape of everybody else's. */
+/* The template of a driver or executor, in the shape of everybody else's. */
 static yyjson_doc *spark_template(const struct json_at *part)
 {
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *template = yyjson_mut_obj(doc);
-    yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, template, "metadata");
-    yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, template, "spec");
     struct json_at labels = json_member(part, "labels");
     struct json_at annotations = json_member(part, "annotations");
+    struct draft draft;
 
-    yyjson_mut_doc_set_root(doc, template);
-    if (labels.val)
-        (void)yyjson_mut_obj_add_val(doc, meta, "labels", yyjson_val_mut_copy(doc, labels.val));
-    if (annotations.val)
-        (void)yyjson_mut_obj_add_val(doc, meta, "annotations", yyjson_val_mut_copy(doc, annotations.val));
-    for (size_t i = 0; i < ARRAY_LEN(pod_members); i++) {
-        struct json_at member = json_member(part, pod_members[i]);
-        if (member.val)
-            (void)yyjson_mut_obj_add_val(doc, spec, pod_members[i], yyjson_val_mut_copy(doc, member.val));
-    }
-    yyjson_mut_val *container = yyjson_mut_arr_add_obj(doc, yyjson_mut_obj_add_arr(doc, spec, "containers"));
-    (void)yyjson_mut_obj_add_str(doc, container, "name", "spark");
-    (void)yyjson_mut_obj_add_val(doc, container, "resources", spark_resources(doc, part));
-
-    yyjson_doc *made = yyjson_mut_doc_imut_copy(doc, NULL);
-    BUG_ON(!made);
-    yyjson_mut_doc_free(doc);
-    return made;
+    draft_init(&draft);
+    draft_put_all(&draft, draft.labels, &labels);
+    draft_put_all(&draft, draft.annotations, &annotations);
+    draft_put_placement(&draft, part);
+    spark_resources(&draft, part);
+    return make_finish(draft.doc);
 }
 
 static int make_spark_pods(struct maker *maker, const struct object *owner, const struct json_at *part,

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Pods of training jobs: Kubeflow's by replica type, Ray's head and worker groups, JobSets, LeaderWorkerSets. */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "objects/make/make_internal.h"
-
-static const char *lower(struct maker *maker, const char *text)
-{
-    char *copy = arena_strdup(maker->arena, text);
-
-    for (char *at = copy; *at; at++)
-        *at = (char)tolower((unsigned char)*at);
-    return copy;
-}
 
 /* The role that the operator writes on the pods of a replica type; NULL: none. */
 static const char *role_of(const char *type)
@@ -34,7 +24,7 @@ static const char *role_of(const char *type)
 
 static int make_replica_type(struct maker *maker, const struct object *owner, const struct json_at *at, struct err *err)
 {
-    const char *type = lower(maker, at->key);
+    const char *type = make_lower(maker, at->key);
     const char *role = role_of(type);
     struct json_at template;
     int64_t replicas = 1;

@@ -31,12 +31,12 @@ static void unknown_kinds_are_named_and_counted(void **state)
     world_read(&w, "{apiVersion: v1, kind: Service, metadata: {name: a}}\n---\n"
                    "{apiVersion: example.com/v1, kind: Gadget, metadata: {name: a}}\n---\n"
                    "{apiVersion: v1, kind: Service, metadata: {name: b}}\n---\n"
-                   "{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: b}}\n");
+                   "{apiVersion: amlarc.azureml.com/v1alpha1, kind: AmlJob, metadata: {name: b}}\n");
     assert_int_equal(w.notes.skipped.len, 3);
     assert_string_equal(w.notes.skipped.items[0].kind, "Service");
     assert_int_equal(w.notes.skipped.items[0].count, 2);
     assert_string_equal(w.notes.skipped.items[1].kind, "Gadget.example.com");
-    assert_string_equal(w.notes.skipped.items[2].kind, "Workflow.argoproj.io");
+    assert_string_equal(w.notes.skipped.items[2].kind, "AmlJob.amlarc.azureml.com");
     world_done(&w);
 }
 

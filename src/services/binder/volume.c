@@ -79,6 +79,7 @@ bool volume_is_reachable(yyjson_val *volume, yyjson_val *node)
     yyjson_val *required = yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(volume, "spec"), "nodeAffinity"), "required");
     struct json_at terms_at = at(yyjson_obj_get(required, "nodeSelectorTerms"), "nodeSelectorTerms");
     struct json_at labels = at(yyjson_obj_get(yyjson_obj_get(node, "metadata"), "labels"), "labels");
+    const char *name = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(node, "metadata"), "name"));
     const struct selector_spec *terms = NULL;
     size_t count = 0;
     bool is_reachable = false;
@@ -89,7 +90,7 @@ bool volume_is_reachable(yyjson_val *volume, yyjson_val *node)
     arena_init(&arena);
     if (node_terms_decode(&arena, &terms_at, &terms, &count, NULL) == 0)
         for (size_t i = 0; i < count && !is_reachable; i++)
-            is_reachable = selector_spec_matches(&terms[i], &labels);
+            is_reachable = selector_spec_matches(&terms[i], &labels, name);
     arena_done(&arena);
     return is_reachable;
 }
@@ -104,8 +105,8 @@ static bool is_selected(yyjson_val *volume, yyjson_val *claim)
     if (!selector_at.val || yyjson_is_null(selector_at.val))
         return true;
     arena_init(&arena);
-    bool is_match =
-        label_selector_decode(&arena, &selector_at, &selector, NULL) == 0 && selector_spec_matches(&selector, &labels);
+    bool is_match = label_selector_decode(&arena, &selector_at, &selector, NULL) == 0 &&
+                    selector_spec_matches(&selector, &labels, NULL);
     arena_done(&arena);
     return is_match;
 }
