@@ -91,12 +91,17 @@ def _(stage):
     expect(second["spec"]["selectedNode"], spec["selectedNode"])
 
 
-@SUITE.test("with bindRequests always, every bind is left to the binder")
+@SUITE.test("with bindRequests always, every bind is left to the binder, and comes after the PodGroup")
 def _(stage):
     stage.restart("--bind-requests=always")
     try:
         stage.clear()
         stage.pod("asked", 2)
+        stage.gang("others", 1)
+        stage.cluster.wait_for(f"{REQUESTS}/others-0")
+        expect([one["metadata"]["name"] for one in stage.api.items(REQUESTS)], ["others-0"])
+        stage.group("late")
+        stage.api.patch(f"{PODS}/asked", {"metadata": {"annotations": {"pod-group-name": "late"}}})
         request = stage.cluster.wait_for(f"{REQUESTS}/asked")
         expect(request["spec"]["receivedGPU"], {"count": 2, "portion": "1.00"})
         expect(request["spec"]["receivedResourceType"], "Regular")

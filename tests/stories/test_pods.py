@@ -21,6 +21,7 @@ def _(here):
     group = here.group_of("first")
     expect(group["metadata"]["name"], f"pg-first-{made['metadata']['uid']}")
     expect([group["spec"][key] for key in ("queue", "minMember", "priorityClassName")], ["default-queue", 1, "train"])
+    expect("received-resource-type" in group["metadata"]["annotations"], False, "what the bind wrote is in the group")
     expect(group.get("status", {}).get("schedulingConditions", []), [])
 
 

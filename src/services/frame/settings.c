@@ -14,7 +14,7 @@ static const struct flag common_flags[] = {
     {"kubeconfig", FLAG_STRING, AT(kubeconfig), "",
      "where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
     {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
-    {"qps", FLAG_DOUBLE, AT(qps), "50", "requests a second in the long run; 0 for no limit", 0, 1e6},
+    {"qps", FLAG_DOUBLE, AT(qps), "0", "requests a second in the long run; 0 for no limit", 0, 1e6},
     {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once, before qps counts", 0, 1e6},
     {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "requests under way at a time", 1, 10000},
     {"metrics-bind-address", FLAG_STRING, AT(metrics_address), ":8080", "where /metrics is served; 0 for nowhere", 0,

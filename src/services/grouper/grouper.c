@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "kube/discovery.h"
@@ -22,6 +23,8 @@ static const struct flag flags[] = {
     {"namespace-label-selector", FLAG_PAIRS, AT(namespace_selector), NULL, "only pods of namespaces with these labels",
      0, 0},
     {"max-concurrent-reconciles", FLAG_INT, AT(workers), "10", "pods that are dealt with at a time", 1, 1000},
+    {"bind-requests", FLAG_STRING, AT(bind_requests), "auto",
+     "as for the scheduler; auto: pods without owners are grouped once bound", 0, 0},
     {"search-legacy-pg", FLAG_BOOL, AT(searches_legacy), "true", "keep groups that older releases named otherwise", 0,
      0},
     {"knative-gang-schedule", FLAG_BOOL, AT(gangs_knative), "true", "group the pods of a Knative revision as a gang", 0,
@@ -38,6 +41,8 @@ static int configure(struct service *service, struct err *err)
 
     if (!*values->scheduler_name)
         return err_set(err, -EINVAL, "--scheduler-name: is empty");
+    if (strcmp(values->bind_requests, "auto") != 0 && strcmp(values->bind_requests, "always") != 0)
+        return err_set(err, -EINVAL, "--bind-requests: '%s' is neither auto nor always", values->bind_requests);
     if (!*values->defaults_name != !*values->defaults_namespace)
         return err_set(err, -EINVAL, "--default-priorities-configmap-name and -namespace belong together");
     service->settings.lease_name = "54dff599.kai.scheduler";
@@ -53,9 +58,12 @@ static struct meter_series *counter(struct service *service, const char *name, c
 static void collect(void *arg, struct metrics *metrics)
 {
     const struct grouper *grouper = arg;
+    size_t waiting = grouper->waiting.len;
 
+    for (int lane = 0; lane < _LANE_MAX; lane++)
+        waiting += grouper->lanes[lane].len;
     meter_set(meter_series(metrics_gauge(metrics, "grouper_waiting", "Pods that wait to be grouped.", NULL), NULL),
-              (double)(grouper->gangs.len + grouper->singles.len + grouper->waiting.len));
+              (double)waiting);
     meter_set(meter_series(metrics_gauge(metrics, "grouper_running", "Pods that are being grouped.", NULL), NULL),
               (double)grouper->running.len);
 }
@@ -69,6 +77,7 @@ static int open_grouper(struct service *service, struct err *err)
     grouper->service = service;
     grouper->flags = service->values;
     object_options_init(&grouper->options);
+    grouper->binds_alone = strcmp(grouper->flags->bind_requests, "auto") == 0;
     grouper->options.scheduler_name = grouper->flags->scheduler_name;
     grouper->options.queue_label = grouper->flags->queue_label_key;
     grouper->options.node_pool_label = grouper->flags->nodepool_label_key;

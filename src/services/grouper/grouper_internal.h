@@ -9,8 +9,11 @@
 #include "kube/backoff.h"
 #include "net/loop.h"
 #include "objects/reader.h"
+#include "services/frame/rush.h"
 #include "services/frame/service.h"
 #include "services/grouper/known.h"
+#include "services/grouper/pod_fifo.h"
+#include "services/grouper/pod_text.h"
 
 struct discovery;
 struct follower;
@@ -24,6 +27,7 @@ struct grouper_flags {
     struct flag_pairs pod_selector;
     struct flag_pairs namespace_selector;
     int64_t workers;
+    const char *bind_requests;  // as the scheduler has it
     bool searches_legacy;
     bool gangs_knative;
     const char *defaults_name;  // of the ConfigMap
@@ -32,6 +36,18 @@ struct grouper_flags {
 
 enum pod_state { POD_IDLE, POD_QUEUED, POD_RUNNING, POD_WAITING };
 
+/*
+ * Where a pod queues. A pod without owners needs no group to be bound, unless binds are always left to the binder: it is
+ * given one when it is bound, when the scheduler has no place for it, or when neither happens for a while.
+ */
+enum pod_lane {
+    LANE_GANGS,    // pods with owners go first: others wait for them
+    LANE_SINGLES,  // without
+    LANE_YOUNG,    // without, that may be bound any moment
+    LANE_BOUND,    // without, that are bound: what is on its way to a node goes before them
+    _LANE_MAX
+};
+
 /* A pod of ours. While there is nothing to do for it, it is a digest. */
 struct pod_record {
     uint64_t key;          // hash of its UID
@@ -39,17 +55,14 @@ struct pod_record {
     uint64_t digest;       // of `text`
     char *text;            // what is known of it, when something is to be done
     uint32_t text_len;
-    bool has_owner;
+    struct pod_stand stand;
     enum pod_state state;
+    enum pod_lane lane;  // that it is in, or has come from
     struct backoff backoff;
-    nsec_t due;               // when it is tried again
-    struct pod_record *next;  // in the queue
-    struct reconcile *work;   // that deals with it
-};
-
-struct pod_fifo {
-    struct pod_record *first, **last;
-    size_t len;
+    nsec_t since;                    // when it was first heard of
+    nsec_t due;                      // when it is tried again
+    struct pod_record *prev, *next;  // in its lane
+    struct reconcile *work;          // that deals with it
 };
 
 struct grouper {
@@ -60,8 +73,12 @@ struct grouper {
     struct discovery *discovery;
     struct object_getter *getter;
     struct follower *pods, *pod_groups, *priority_classes, *namespaces, *defaults;
-    struct map64 by_uid;             // hash of the UID -> struct pod_record *
-    struct pod_fifo gangs, singles;  // pods with owners go first: others wait for them
+    struct map64 by_uid;  // hash of the UID -> struct pod_record *
+    bool binds_alone;     // the scheduler does, pods without a group
+    struct pod_fifo lanes[_LANE_MAX];
+    struct rush rush;
+    uint32_t bound_running;  // of the pods that are bound
+    struct loop_timer lane_timer;
     VEC(struct pod_record *) waiting;
     VEC(struct reconcile *) running;
     VEC(struct reconcile *) parked;  // wait for another's write of the same group
@@ -74,6 +91,8 @@ struct grouper {
 /* Deals with one pod; calls grouper_done() when it is over. */
 void reconcile_start(struct grouper *grouper, struct pod_record *pod);
 void reconcile_cancel(struct reconcile *work);
+
+const struct pod_record *reconcile_pod(const struct reconcile *work);
 
 /* The pod as far as its text was good; NULL otherwise. */
 const struct object *reconcile_object(const struct reconcile *work);

@@ -18,48 +18,10 @@
 
 #define RETRY_FIRST NSEC_PER_SEC
 #define RETRY_MAX (60 * NSEC_PER_SEC)
+/* How long the scheduler has for a pod that needs no group. */
+#define YOUTH (2 * NSEC_PER_SEC)
 /* Retries that are due at nearly the same time are made together. */
 #define RETRY_STEP (50 * NSEC_PER_MSEC)
-
-static void fifo_init(struct pod_fifo *fifo)
-{
-    fifo->first = NULL;
-    fifo->last = &fifo->first;
-}
-
-static void fifo_push(struct pod_fifo *fifo, struct pod_record *pod)
-{
-    pod->next = NULL;
-    *fifo->last = pod;
-    fifo->last = &pod->next;
-    fifo->len++;
-}
-
-static struct pod_record *fifo_pop(struct pod_fifo *fifo)
-{
-    struct pod_record *pod = fifo->first;
-
-    if (!pod)
-        return NULL;
-    fifo->first = pod->next;
-    if (!fifo->first)
-        fifo->last = &fifo->first;
-    fifo->len--;
-    return pod;
-}
-
-static void fifo_remove(struct pod_fifo *fifo, struct pod_record *pod)
-{
-    for (struct pod_record **at = &fifo->first; *at; at = &(*at)->next) {
-        if (*at != pod)
-            continue;
-        *at = pod->next;
-        if (!*at)
-            fifo->last = at;
-        fifo->len--;
-        return;
-    }
-}
 
 static void on_pump(void *arg)
 {
@@ -76,11 +38,31 @@ static void plan_retries(struct grouper *grouper)
         loop_timer_start(&grouper->retry_timer, MAX(first - nsec_now_monotonic(), RETRY_STEP));
 }
 
+static enum pod_lane lane_of(const struct grouper *grouper, const struct pod_record *pod, nsec_t now)
+{
+    const struct pod_stand *stand = &pod->stand;
+
+    if (stand->has_owner)
+        return LANE_GANGS;
+    if (!grouper->binds_alone)
+        return LANE_SINGLES;
+    if (stand->is_bound)
+        return LANE_BOUND;
+    return stand->is_unschedulable || now - pod->since >= YOUTH ? LANE_SINGLES : LANE_YOUNG;
+}
+
 static void enqueue(struct grouper *grouper, struct pod_record *pod)
 {
     pod->state = POD_QUEUED;
-    fifo_push(pod->has_owner ? &grouper->gangs : &grouper->singles, pod);
+    pod->lane = lane_of(grouper, pod, nsec_now_monotonic());
+    fifo_push(&grouper->lanes[pod->lane], pod);
     loop_task_queue(&grouper->pump);
+}
+
+static void dequeue(struct grouper *grouper, struct pod_record *pod)
+{
+    fifo_remove(&grouper->lanes[pod->lane], pod);
+    pod->state = POD_IDLE;
 }
 
 static void on_retry(void *arg)
@@ -103,8 +85,7 @@ static void on_retry(void *arg)
 
 void queue_init(struct grouper *grouper)
 {
-    fifo_init(&grouper->gangs);
-    fifo_init(&grouper->singles);
+    loop_timer_init(&grouper->lane_timer, grouper->service->loop, on_pump, grouper);
     loop_timer_init(&grouper->retry_timer, grouper->service->loop, on_retry, grouper);
     loop_task_init(&grouper->pump, grouper->service->loop, on_pump, grouper);
 }
@@ -129,6 +110,7 @@ void queue_done(struct grouper *grouper)
     vec_done(&grouper->waiting);
     loop_task_cancel(&grouper->pump);
     loop_timer_done(&grouper->retry_timer);
+    loop_timer_done(&grouper->lane_timer);
 }
 
 static struct pod_record *find_pod(const struct grouper *grouper, const char *uid)
@@ -149,27 +131,60 @@ static void stop_waiting(struct grouper *grouper, struct pod_record *pod)
     }
 }
 
-void queue_add(struct grouper *grouper, const char *uid, yyjson_val *object)
+static struct pod_record *add_pod(struct grouper *grouper, const char *uid, yyjson_val *object)
+{
+    struct pod_record *pod = xcalloc(1, sizeof *pod);
+
+    pod->key = XXH3_64bits(uid, strlen(uid));
+    pod->backoff = (struct backoff){.first = RETRY_FIRST, .max = RETRY_MAX};
+    pod->since = nsec_now_monotonic();
+    pod->stand = pod_stand_of(object);
+    map64_put(&grouper->by_uid, pod->key, (uintptr_t)pod);
+    return pod;
+}
+
+/* Takes in where the pod stands: it may change lanes. */
+static void note_stand(struct grouper *grouper, struct pod_record *pod, yyjson_val *object)
+{
+    bool was_bound = pod->stand.is_bound;
+
+    pod->stand = pod_stand_of(object);
+    if (!was_bound && !pod->stand.is_unschedulable)
+        rush_note(&grouper->rush, nsec_now_monotonic());
+    if (pod->state != POD_QUEUED || pod->lane == lane_of(grouper, pod, nsec_now_monotonic()))
+        return;
+    dequeue(grouper, pod);
+    enqueue(grouper, pod);
+}
+
+static void set_text(struct pod_record *pod, yyjson_val *object, uint64_t digest)
 {
     struct pod_text text = pod_text_of(object);
-    struct pod_record *pod = find_pod(grouper, uid);
 
-    if (!pod) {
-        pod = xcalloc(1, sizeof *pod);
-        pod->key = XXH3_64bits(uid, strlen(uid));
-        pod->backoff = (struct backoff){.first = RETRY_FIRST, .max = RETRY_MAX};
-        map64_put(&grouper->by_uid, pod->key, (uintptr_t)pod);
-    }
-    if (pod->state != POD_RUNNING && pod->done_digest == text.digest) {
-        free(text.text);
-        return;
-    }
     free(pod->text);
     /* yyjson's block is as large as it thinks fit; ours is as large as it has to be. */
     pod->text = xrealloc(text.text, text.len + 1);
     pod->text_len = (uint32_t)text.len;
-    pod->digest = text.digest;
-    pod->has_owner = text.has_owner;
+    pod->digest = digest;
+}
+
+void queue_add(struct grouper *grouper, const char *uid, yyjson_val *object)
+{
+    uint64_t digest = pod_digest_of(object);
+    struct pod_record *pod = find_pod(grouper, uid);
+
+    if (!pod)
+        pod = add_pod(grouper, uid, object);
+    note_stand(grouper, pod, object);
+    if (pod->state != POD_RUNNING && pod->done_digest == digest)
+        return;
+    if (pod->state == POD_IDLE && !pod->stand.has_owner && pod->stand.has_group) {
+        /* Whoever gave it one knows better: nothing is to be done, now or after a restart. */
+        pod->done_digest = digest;
+        return;
+    }
+    if (!pod->text || pod->digest != digest)
+        set_text(pod, object, digest);
     if (pod->state == POD_WAITING) {
         stop_waiting(grouper, pod);
         backoff_reset(&pod->backoff);
@@ -184,6 +199,7 @@ static void forget_running(struct grouper *grouper, struct reconcile *work)
     for (uint32_t i = 0; i < grouper->running.len; i++) {
         if (grouper->running.items[i] == work) {
             vec_swap_remove(&grouper->running, i);
+            grouper->bound_running -= reconcile_pod(work)->lane == LANE_BOUND;
             break;
         }
     }
@@ -201,10 +217,8 @@ void queue_drop(struct grouper *grouper, const char *uid)
 
     if (!pod)
         return;
-    if (pod->state == POD_QUEUED) {
-        fifo_remove(&grouper->gangs, pod);
-        fifo_remove(&grouper->singles, pod);
-    }
+    if (pod->state == POD_QUEUED)
+        dequeue(grouper, pod);
     if (pod->state == POD_WAITING)
         stop_waiting(grouper, pod);
     if (pod->work) {
@@ -216,6 +230,43 @@ void queue_drop(struct grouper *grouper, const char *uid)
     pod_free(pod);
 }
 
+/* Those that have been young for long enough are like the others. */
+static nsec_t let_grow_up(struct grouper *grouper, nsec_t now)
+{
+    struct pod_record *pod;
+
+    while ((pod = grouper->lanes[LANE_YOUNG].first)) {
+        if (now - pod->since < YOUTH)
+            return pod->since + YOUTH - now;
+        dequeue(grouper, pod);
+        enqueue(grouper, pod);
+    }
+    return NSEC_MAX;
+}
+
+/* The pod to deal with, or none, and when to look again. */
+static struct pod_record *next_pod(struct grouper *grouper)
+{
+    nsec_t now = nsec_now_monotonic();
+    nsec_t wait = let_grow_up(grouper, now);
+    struct pod_record *pod = fifo_pop(&grouper->lanes[LANE_GANGS]);
+
+    if (!pod)
+        pod = fifo_pop(&grouper->lanes[LANE_SINGLES]);
+    if (!pod && grouper->lanes[LANE_BOUND].first) {
+        nsec_t later = rush_wait(&grouper->rush, now, grouper->lanes[LANE_BOUND].first->since, grouper->bound_running);
+
+        if (later == 0)
+            pod = fifo_pop(&grouper->lanes[LANE_BOUND]);
+        wait = MIN(wait, later);
+    }
+    if (pod)
+        grouper->bound_running += pod->lane == LANE_BOUND;
+    else if (wait < NSEC_MAX)
+        loop_timer_start(&grouper->lane_timer, wait);
+    return pod;
+}
+
 void queue_pump(struct grouper *grouper)
 {
     struct service *service = grouper->service;
@@ -223,10 +274,8 @@ void queue_pump(struct grouper *grouper)
     grouper_unpark(grouper);
     while (service_is_leading(service) && follow_is_synced(grouper) &&
            grouper->running.len < (uint32_t)grouper->flags->workers) {
-        struct pod_record *pod = fifo_pop(&grouper->gangs);
+        struct pod_record *pod = next_pod(grouper);
 
-        if (!pod)
-            pod = fifo_pop(&grouper->singles);
         if (!pod)
             break;
         pod->state = POD_RUNNING;

@@ -66,6 +66,11 @@ uint64_t reconcile_writes(const struct reconcile *work)
     return work->group_key;
 }
 
+const struct pod_record *reconcile_pod(const struct reconcile *work)
+{
+    return work->pod;
+}
+
 const struct object *reconcile_object(const struct reconcile *work)
 {
     return work->object;
@@ -152,12 +157,8 @@ static void on_patched(void *arg, const struct kube_answer *answer)
     }
     meter_add(work->grouper->patched, 1);
     /* What comes back over the watch is what we have just done: nothing new. */
-    if (kube_answer_object(answer, &pod, NULL) == 0) {
-        struct pod_text after = pod_text_of(pod);
-
-        work->digest = after.digest;
-        free(after.text);
-    }
+    if (kube_answer_object(answer, &pod, NULL) == 0)
+        work->digest = pod_digest_of(pod);
     finish(work);
 }
 
@@ -544,7 +545,7 @@ void reconcile_start(struct grouper *grouper, struct pod_record *pod)
 {
     struct reconcile *work = xcalloc(1, sizeof *work);
     struct err err = {0};
-    bool has_owner = pod->has_owner;
+    bool has_owner = pod->stand.has_owner;
 
     work->grouper = grouper;
     work->pod = pod;

@@ -123,11 +123,12 @@ static void add_priority_class(struct intake *in, const char *name)
     yyjson_mut_doc_free(doc);
 }
 
+/* Needs no PodGroup, unless all is to be done as KAI does it: then its PodGroup comes before its BindRequest. */
 static bool is_lone(const struct scheduler *s, yyjson_val *pod)
 {
     yyjson_val *owners = yyjson_obj_get(yyjson_obj_get(pod, "metadata"), "ownerReferences");
 
-    return is_ours(s, pod) && yyjson_arr_size(owners) == 0 &&
+    return !s->always_requests && is_ours(s, pod) && yyjson_arr_size(owners) == 0 &&
            kube_text(pod, "metadata", "annotations", KEY_POD_GROUP)[0] == '\0';
 }
 

@@ -91,11 +91,10 @@ static void defaults_are_found_by_kind_and_group_then_by_kind(void **state)
 static uint64_t digest_of(const char *text)
 {
     yyjson_doc *doc = read_json(text);
-    struct pod_text pod = pod_text_of(yyjson_doc_get_root(doc));
+    uint64_t digest = pod_digest_of(yyjson_doc_get_root(doc));
 
-    free(pod.text);
     yyjson_doc_free(doc);
-    return pod.digest;
+    return digest;
 }
 
 static void a_pod_is_the_same_while_only_its_status_changes(void **state)
@@ -118,16 +117,41 @@ static void a_pod_is_the_same_while_only_its_status_changes(void **state)
 static void the_text_of_a_pod_holds_what_grouping_looks_at(void **state)
 {
     (void)state;
-    yyjson_doc *doc = read_json("{\"metadata\":{\"name\":\"p\",\"managedFields\":[1],\"labels\":{\"a\":\"b\"}},"
+    yyjson_doc *doc = read_json("{\"metadata\":{\"name\":\"p\",\"managedFields\":[1],\"labels\":{\"a\":\"b\","
+                                "\"runai-gpu-group\":\"g\"}},"
                                 "\"spec\":{\"schedulerName\":\"s\",\"containers\":[{}]},\"status\":{}}");
     struct pod_text pod = pod_text_of(yyjson_doc_get_root(doc));
 
     assert_string_equal(
         pod.text, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"labels\":{\"a\":\"b\"}},"
                   "\"spec\":{\"schedulerName\":\"s\"}}");
-    assert_false(pod.has_owner);
     free(pod.text);
     yyjson_doc_free(doc);
+}
+
+static struct pod_stand stand_of(const char *text)
+{
+    yyjson_doc *doc = read_json(text);
+    struct pod_stand stand = pod_stand_of(yyjson_doc_get_root(doc));
+
+    yyjson_doc_free(doc);
+    return stand;
+}
+
+static void where_a_pod_stands_is_read_from_its_spec_and_conditions(void **state)
+{
+    (void)state;
+    struct pod_stand stand = stand_of("{\"metadata\":{\"name\":\"p\"},\"status\":{\"phase\":\"Pending\"}}");
+
+    assert_false(stand.has_owner || stand.has_group || stand.is_bound || stand.is_unschedulable);
+    stand = stand_of("{\"metadata\":{\"ownerReferences\":[{\"uid\":\"o\"}],\"annotations\":{\"pod-group-name\":\"g\"}},"
+                     "\"spec\":{\"nodeName\":\"n\"},"
+                     "\"status\":{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"True\"}]}}");
+    assert_true(stand.has_owner && stand.has_group && stand.is_bound && !stand.is_unschedulable);
+    stand = stand_of("{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"},"
+                     "{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"Unschedulable\"}]}}");
+    assert_true(stand.is_unschedulable && !stand.is_bound);
+    assert_true(stand_of("{\"status\":{\"phase\":\"Failed\"}}").is_bound);
 }
 
 int main(void)
@@ -137,6 +161,7 @@ int main(void)
         cmocka_unit_test(defaults_are_found_by_kind_and_group_then_by_kind),
         cmocka_unit_test(a_pod_is_the_same_while_only_its_status_changes),
         cmocka_unit_test(the_text_of_a_pod_holds_what_grouping_looks_at),
+        cmocka_unit_test(where_a_pod_stands_is_read_from_its_spec_and_conditions),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
