@@ -357,7 +357,8 @@ int object_wrap(const struct object *object, int code, struct err *err)
     struct yaml_mark mark = place_of(read, read == object ? err->text : "");
     const char *space = *name ? " " : "";
     const char *slash = *namespace ? "/" : "";
-    (void)err_wrap(err, code, "%s%s%s%s%s", object->kind->kind, space, namespace, slash, name);
+    /* A name that is far too long must leave room for what is wrong with it. */
+    (void)err_wrap(err, code, "%s%s%.80s%s%.80s", object->kind->kind, space, namespace, slash, name);
     if (read->source && mark.line)
         (void)err_wrap(err, code, "%s:%u:%u", read->source->name, mark.line, mark.column);
     else if (read->source)

@@ -188,6 +188,10 @@ static int fail_type(const struct json_at *at, const char *expected, struct err 
 
 int json_str(const struct json_at *at, const char **ret_text, struct err *err)
 {
+    /* In YAML a bare 7 is a number, and a bare yes or n is true or false. */
+    if (yyjson_is_num(at->val) || yyjson_is_bool(at->val))
+        return json_fail(at, err, -EINVAL, "expected a string, found %s; put it in quotes",
+                         yyjson_is_num(at->val) ? "number" : "boolean");
     if (!yyjson_is_str(at->val))
         return fail_type(at, "a string", err);
 

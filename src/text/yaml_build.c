@@ -282,6 +282,8 @@ static int on_start(struct yaml_builder *b, bool is_map, const yaml_char_t *anch
 
     if (b->frames.len >= JSON_DEPTH_MAX)
         return yaml_fail(b, mark, "nested too deeply, expected at most %d levels", JSON_DEPTH_MAX);
+    if (wants_key(parent) && is_map)
+        return yaml_fail(b, mark, "a key has to be a text; a template's {{ }} has to be filled in first");
     if (wants_key(parent))
         return yaml_fail(b, mark, "a key has to be a text");
 

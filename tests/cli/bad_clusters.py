@@ -152,7 +152,12 @@ MANIFESTS = [
      'bad.yaml:28:32: Pod lab/train: spec.containers[0].resources.limits["nvidia.com/gpu"]: \'-1\' is negative'),
     ("a pod of half a GPU", replaced("nvidia.com/gpu: 20", "nvidia.com/gpu: 0.5"), "expected a whole number of devices"),
     ("limits that are a list", replaced("{nvidia.com/gpu: 20}", "[1]"), "resources.limits: expected an object"),
-    ("a label that is a number", replaced("queue: team}", "queue: 7}"), "expected a string, found number"),
+    ("a label that is a number", replaced("queue: team}", "queue: 7}"), "expected a string, found number; put it in quotes"),
+    ("a name that YAML takes for a number", replaced("  name: train\n", "  name: 7\n"),
+     "metadata.name: expected a string, found number; put it in quotes"),
+    ("a name that YAML takes for false", replaced("  name: train\n", "  name: n\n"), "found boolean; put it in quotes"),
+    ("a name without end", replaced("  name: train\n", f"  name: {'n' * (1 << 20)}\n"), "expected at most 253 characters"),
+    ("a Helm template", replaced("  name: train\n", "  name: {{ .Release.Name }}\n"), "has to be filled in first"),
     ("labels that are a list", replaced("{kai.scheduler/queue: team}", "[7]"), "metadata.labels: expected an object"),
     ("a spec that is a number", replaced("spec:\n  schedulerName: kai-scheduler\n", "spec: 5\nx:\n"), "spec: expected"),
     ("a fraction that is a word", annotated("{gpu-fraction: x}"), "gpu-fraction: expected a number above 0 and below 1"),
@@ -213,6 +218,19 @@ def _():
     result = simulate({"c.yaml": replaced("queue: team}", "queue: nobody}")}, "simulate", "c.yaml")
     expect_accepted(result)
     expect("queue does not exist" in result.out, result.out)
+
+
+@tests.case("links in a folder lead in no circle, and those that lead nowhere count by their names")
+def _():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "c").mkdir()
+        (folder / "c" / "c.yaml").write_text(CLUSTER)
+        (folder / "c" / "again").symlink_to(".")
+        (folder / "c" / "settings").symlink_to("nowhere")
+        expect_accepted(run("simulate", "c", folder=name))
+        (folder / "c" / "d.yaml").symlink_to("nowhere")
+        expect_refused(run("simulate", "c", folder=name), "c/d.yaml: No such file or directory")
 
 
 @tests.case("a queue whose parent is not there takes part in nothing, and is told about")
@@ -296,6 +314,10 @@ TRACES = [
     ("a queue that is no UTF-8", HEAD.encode() + b"0,a,te\xc0\xafam,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
     ("no name", HEAD + "0,,team,1,1,10\n", "bad.csv:2: name: expected a name"),
     ("no queue", HEAD + "0,a,,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
+    ("semicolons", HEAD.replace(",", ";"), "expected commas between the columns"),
+    ("tabs", HEAD.replace(",", "\t"), "expected commas between the columns"),
+    ("a queue with queues below it", HEAD + "0,a,company,1,1,10\n", "line 2: queue: 'company' has queues below it"),
+    ("a node that is not there", "time,event,name\n0,node_down,nowhere\n", "line 2: name: the cluster has no node"),
     ("an unknown queue", HEAD + "0,a,nobody,1,1,10\n", "no queue called 'nobody'"),
     ("a name that is taken", HEAD + "0,a,team,1,1,10\n5,a,team,1,1,10\n", "bad.csv:3: name:"),
     ("a name that drives the terminal", HEAD + "0,a\x1b[31m,team,1,1,1\n", "bad.csv:2: name:"),

@@ -64,30 +64,8 @@ int make_job(struct maker *maker, const struct object *owner, struct err *err)
     return 0;
 }
 
-/* Deployments and ReplicaSets: equal pods, told apart by a number. */
-int make_replicas(struct maker *maker, const struct object *owner, struct err *err)
-{
-    struct json_at spec;
-    struct json_at template;
-    int64_t replicas = 1;
-
-    TRY(json_member_object(&owner->root, "spec", JSON_REQUIRED, &spec, err));
-    TRY(json_member_int64(&spec, "replicas", JSON_OPTIONAL, 0, INT32_MAX, &replicas, err));
-    TRY(json_member_object(&spec, "template", JSON_REQUIRED, &template, err));
-    for (int64_t i = 0; i < replicas; i++) {
-        struct child child = {
-            .name = arena_printf(maker->arena, "%s-%lld", owner->name, (long long)i),
-            .template = &template,
-        };
-
-        int r = make_child(maker, owner, &child, err);
-        if (r != 0)
-            return r;
-    }
-    return 0;
-}
-
-int make_stateful_set(struct maker *maker, const struct object *owner, struct err *err)
+/* Equal pods, told apart by a number; those of a StatefulSet know theirs. */
+static int make_numbered(struct maker *maker, const struct object *owner, bool is_stateful, struct err *err)
 {
     struct json_at spec;
     struct json_at template;
@@ -97,14 +75,15 @@ int make_stateful_set(struct maker *maker, const struct object *owner, struct er
     TRY(json_member_int64(&spec, "replicas", JSON_OPTIONAL, 0, INT32_MAX, &replicas, err));
     TRY(json_member_object(&spec, "template", JSON_REQUIRED, &template, err));
     struct json_at ordinals = json_member(&spec, "ordinals");
-    int64_t start = json_peek_int(&ordinals, "start", 0);
-    for (int64_t i = start; i - start < replicas; i++) {
-        const char *index = make_number(maker, i);
+    int64_t start = is_stateful ? json_peek_int(&ordinals, "start", 0) : 0;
+    for (int64_t i = 0; i < replicas; i++) {
+        const char *index = make_number(maker, start + i);
         const char *name = arena_printf(maker->arena, "%s-%s", owner->name, index);
         struct child child = {
             .name = name,
             .template = &template,
-            .labels = {{"apps.kubernetes.io/pod-index", index}, {"statefulset.kubernetes.io/pod-name", name}},
+            .labels = {{is_stateful ? "apps.kubernetes.io/pod-index" : NULL, index},
+                       {"statefulset.kubernetes.io/pod-name", name}},
         };
 
         int r = make_child(maker, owner, &child, err);
@@ -112,6 +91,16 @@ int make_stateful_set(struct maker *maker, const struct object *owner, struct er
             return r;
     }
     return 0;
+}
+
+int make_replicas(struct maker *maker, const struct object *owner, struct err *err)
+{
+    return make_numbered(maker, owner, false, err);
+}
+
+int make_stateful_set(struct maker *maker, const struct object *owner, struct err *err)
+{
+    return make_numbered(maker, owner, true, err);
 }
 
 /* A notebook is a StatefulSet of one, until it is stopped. */

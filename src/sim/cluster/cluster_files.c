@@ -131,7 +131,7 @@ static int add_entry(struct walk *walk, const char *path, int depth, struct err 
     if (lstat(path, &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode))
         return add_folder(walk, path, depth + 1, err);
     if (stat(path, &stat_buf) < 0)
-        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+        return is_cluster_file(path) ? err_set(err, -errno, "%s: %s", path, strerror(errno)) : 0;
     return S_ISREG(stat_buf.st_mode) && is_cluster_file(path) ? add_file(walk, path, err) : 0;
 }
 

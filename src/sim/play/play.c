@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/bitset.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "engine/engine.h"
@@ -27,21 +28,50 @@ void play_options_init(struct play_options *options)
     };
 }
 
-static int check_trace(const struct play *play, const struct trace *trace, struct err *err)
+/* Marks the queues with others below them, which take no work themselves. The state need not be settled. */
+static void find_parents(const struct state *state, struct bitset *parents)
+{
+    bitset_resize(parents, state->queues.len);
+    vec_foreach (&state->queues, queue) {
+        queue_id parent = queue->is_present ? state_find_queue(state, state_name(state, queue->parent_name)) : NO_ID;
+
+        if (parent != NO_ID)
+            bitset_set(parents, parent);
+    }
+}
+
+static int check_queues(const struct state *state, const struct trace *trace, const struct bitset *parents,
+                        struct err *err)
 {
     for (uint32_t i = 0; i < trace->jobs.len; i++) {
         const struct trace_job *job = &trace->jobs.items[i];
-        queue_id queue = state_find_queue(play->state, trace_str(trace, job->queue));
+        queue_id queue = state_find_queue(state, trace_str(trace, job->queue));
 
-        if (queue == NO_ID || !play->state->queues.items[queue].is_present)
+        if (queue == NO_ID || !state->queues.items[queue].is_present)
             return err_set(err, -EINVAL, "line %u: queue: the cluster has no queue called '%s'", job->line,
                            trace_str(trace, job->queue));
+        if (bitset_test(parents, queue))
+            return err_set(err, -EINVAL, "line %u: queue: '%s' has queues below it, one of which has to take the work",
+                           job->line, trace_str(trace, job->queue));
     }
+    return 0;
+}
+
+static int check_trace(const struct play *play, const struct trace *trace, struct err *err)
+{
+    struct bitset parents = {0};
+
+    find_parents(play->state, &parents);
+    int r = check_queues(play->state, trace, &parents, err);
+    bitset_done(&parents);
+    if (r < 0)
+        return r;
     for (uint32_t i = 0; i < trace->events.len; i++) {
         const struct trace_event *event = &trace->events.items[i];
 
         if (event->kind >= TRACE_NODE_DOWN && state_find_node(play->state, trace_str(trace, event->node)) == NO_ID)
-            return err_set(err, -EINVAL, "name: the cluster has no node called '%s'", trace_str(trace, event->node));
+            return err_set(err, -EINVAL, "line %u: name: the cluster has no node called '%s'", event->line,
+                           trace_str(trace, event->node));
     }
     return 0;
 }

@@ -74,14 +74,17 @@ static void print_summary(const struct simulation *sim, FILE *out)
     char a[METRIC_TEXT_MAX];
     char b[METRIC_TEXT_MAX];
 
-    (void)fprintf(out, "%s workloads in %s on %.6g GPUs of %u node%s: %s of the GPU time used",
-                  show(sim, METRIC_JOBS, a), metric_format(UNIT_SECONDS, (double)(play->end - play->start) / 1e9, b),
+    double jobs = metric_value(play, METRIC_JOBS, &(struct metric_filter){0});
+
+    (void)fprintf(out, "%s workload%s in %s on %.6g GPUs of %u node%s: %s of the GPU time used",
+                  show(sim, METRIC_JOBS, a), jobs == 1 ? "" : "s",
+                  metric_format(UNIT_SECONDS, (double)(play->end - play->start) / 1e9, b),
                   gpu_to_double(sim->state->total.v[SHARE_GPU]), nodes, nodes == 1 ? "" : "s",
                   show(sim, METRIC_USE, (char[METRIC_TEXT_MAX]){0}));
     if (play->idle_partly->total > 0 || play->idle_shared->total > 0)
         (void)fprintf(out, ", %s of the rest in pieces", show(sim, METRIC_FRAGMENTATION, a));
-    (void)fprintf(out, ", %s never started, %s cycles\n\n", show(sim, METRIC_NEVER_STARTED, a),
-                  metric_format(UNIT_COUNT, (double)play->cycles, b));
+    (void)fprintf(out, ", %s never started, %s cycle%s\n\n", show(sim, METRIC_NEVER_STARTED, a),
+                  metric_format(UNIT_COUNT, (double)play->cycles, b), play->cycles == 1 ? "" : "s");
 }
 
 void simulation_print_trace(const struct simulation *sim, const struct table_view *view, FILE *out)

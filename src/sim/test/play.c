@@ -274,7 +274,9 @@ static void traces_must_fit_the_cluster(void **state)
         const char *expected;
     } cases[] = {
         {"time,name,queue,run_seconds\n0,a,nobody,1\n", "line 2: queue: the cluster has no queue called 'nobody'"},
-        {"time,event,name\n0,node_down,n7\n", "name: the cluster has no node called 'n7'"},
+        {"time,name,queue,run_seconds\n0,a,all,1\n",
+         "line 2: queue: 'all' has queues below it, one of which has to take the work"},
+        {"time,event,name\n0,node_down,n7\n", "line 2: name: the cluster has no node called 'n7'"},
     };
 
     (void)state;

@@ -65,6 +65,7 @@ struct trace_event {
     enum trace_event_kind kind;
     uint32_t job;     // SUBMIT and CANCEL: index in `jobs`
     trace_name node;  // NODE_*
+    uint32_t line;    // NODE_*: that it was read from, 0: none
 };
 
 struct trace {

@@ -265,6 +265,8 @@ static int read_titles(struct reader *r, struct err *err)
         const char *title = csv->titles.items[i];
         const struct column *column = find_column(title);
 
+        if (strpbrk(title, ";\t"))
+            return csv_fail(csv, i, err, "expected commas between the columns");
         if (!column && strncmp(title, "x-", 2) != 0)
             return csv_fail(csv, i, err, "there is no such column; docs/traces.md lists all of them");
         if (csv_find(csv, title) != i)
@@ -365,7 +367,8 @@ static int read_row(struct reader *r, struct trace *trace, struct err *err)
         return add_job(r, &row, err);
     if (row.kind == TRACE_CANCEL)
         return add_cancel(r, &row, err);
-    vec_push(&trace->events, (struct trace_event){.time = row.time, .kind = row.kind, .node = row.job.name});
+    vec_push(&trace->events,
+             (struct trace_event){.time = row.time, .kind = row.kind, .node = row.job.name, .line = r->csv.line});
     return 0;
 }
 

@@ -98,7 +98,8 @@ static struct numa_spec *copy_numa(struct copier *c, const struct numa *from)
     return numa;
 }
 
-static void copy_node(struct copier *c, node_id id)
+/* The node as what puts it there; what the spec points to lives as long as the scratch. */
+static struct node_spec node_spec_of(struct copier *c, node_id id)
 {
     const struct node *node = &c->from->nodes.items[id];
     struct taint_spec *taints = arena_calloc(&c->scratch, node->taint_count, sizeof *taints);
@@ -128,14 +129,29 @@ static void copy_node(struct copier *c, node_id id)
     spec.labels = copy_labels(c, node->labels, &spec.label_count);
     spec.allocatable = copy_amounts(c, allocatable, c->from->book_dims, false, &spec.allocatable_count);
     spec.numa = node->numa ? copy_numa(c, node->numa) : NULL;
-    copy_say(c, DELTA_PUT_NODE, &spec);
+    return spec;
+}
+
+int state_set_troubles(struct state *state, node_id id, uint32_t troubles, struct err *err)
+{
+    struct copier copier = {.from = state};
+
+    arena_init(&copier.scratch);
+    struct node_spec spec = node_spec_of(&copier, id);
+    spec.troubles = troubles;
+    int r = state_put_node(state, &spec, err);
+    arena_done(&copier.scratch);
+    return r;
 }
 
 static void copy_nodes(struct copier *c)
 {
     for (node_id id = 0; id < c->from->nodes.len; id++) {
-        if (c->from->nodes.items[id].is_present)
-            copy_node(c, id);
+        if (c->from->nodes.items[id].is_present) {
+            struct node_spec spec = node_spec_of(c, id);
+
+            copy_say(c, DELTA_PUT_NODE, &spec);
+        }
         arena_clear(&c->scratch);
     }
 }

@@ -8,6 +8,7 @@
 #include "model/ids.h"
 #include "model/tap.h"
 
+struct err;
 struct state;
 
 /*
@@ -71,3 +72,6 @@ struct state *why_copy(const struct state *from, const struct why_change *change
  * GPUs that nobody named stay without a name and keep their numbers, so that they are taken in the same order.
  */
 void state_as_deltas(const struct state *from, delta_fn fn, void *arg);
+
+/* Says the node again, as the state holds it, with other troubles: it fails, or is well again. */
+int state_set_troubles(struct state *state, node_id id, uint32_t troubles, struct err *err);

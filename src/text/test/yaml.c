@@ -140,6 +140,8 @@ static void what_is_wrong_is_named_with_line_and_column(void **state)
     fails_with("a: [1, 2\n", "test.yaml:2:1: did not find expected ',' or ']' (while parsing a flow sequence)");
     fails_with("a: .inf\n", "test.yaml:1:4: '.inf' is no number that JSON has; quote it if it is a text");
     fails_with("? [1]\n: 2\n", "test.yaml:1:3: a key has to be a text");
+    fails_with("a: {{ .Values.x }}\n",
+               "test.yaml:1:5: a key has to be a text; a template's {{ }} has to be filled in first");
     fails_with("~: 2\n", "test.yaml:1:1: a key has to be a text");
     fails_with("a: !!int x\n", "test.yaml:1:4: 'x' does not fit its tag tag:yaml.org,2002:int");
     fails_with("ok: 1\n---\na: b: c\n", "test.yaml:3:5: mapping values are not allowed in this context");
