@@ -29,7 +29,7 @@ void gpud_config_init(struct gpud_config *config)
         .credit_bytes = 64 * MIB,
         .context_bytes = 512 * MIB,
         .reclaim_deadline = 2 * NSEC_PER_SEC,
-        .backlog = 2 * NSEC_PER_MSEC,
+        .backlog = 1500 * NSEC_PER_USEC,
         .idle = NSEC_PER_MSEC,
         .watch_interval = NSEC_PER_SEC,
         .tolerance_bytes = 64 * MIB,

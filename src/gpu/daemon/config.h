@@ -19,7 +19,7 @@ struct err;
  *     gpus:                         # instead of asking NVML: for tests, and to leave GPUs out
  *     - {uuid: GPU-8a0f..., memory: 80Gi}
  *     memory: {reserve: 512Mi, credit: 64Mi, context: 512Mi, reclaim: {deadline: 2s, action: deny}}
- *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 2ms, idle: 1ms}
+ *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 1500us, idle: 1ms}
  *     watch: {interval: 1s, tolerance: 64Mi, unregistered: notice, overuse: notice, stuck: notice}
  *     metrics: {address: 127.0.0.1, port: 9470}
  *     groups: [...]                 # see group_spec.h; more come by the API

@@ -44,7 +44,9 @@ struct device {
 /* What a session does on one GPU of its group. */
 struct session_gpu {
     uint32_t yielded_word;
-    bool is_awaited;  // has to drain before the lease ends
+    bool is_awaited;      // has to drain before the lease ends
+    bool is_seen;         // by NVML, with
+    uint64_t plain_seen;  // so much allocated
 };
 
 /* A reservation that waits for what others have to give back. */

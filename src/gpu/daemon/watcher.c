@@ -92,23 +92,30 @@ static void judge_stranger(struct watcher *w, uint32_t device, uint32_t pid)
         (void)kill((pid_t)pid, SIGKILL);
 }
 
-/* What the process has beyond what it reserved is its contexts' and whatever else no call shows. */
+/* What the process has beyond what it reserved is its contexts' and whatever else no call shows. NVML looked a while ago, and
+ * a reservation comes before the allocation: only of a process that has allocated nothing since the last look is it known
+ * that it has less than what is charged. Otherwise a process that fills its memory would be given its context's as well. */
 static void true_up(struct session *session, uint32_t gpu, uint64_t seen)
 {
     struct group *group = session->group;
     struct gpud *gpud = group->gpud;
     uint32_t device = group->devices[gpu];
     struct ledger_holding *holding = session_holding(session, gpu);
+    struct session_gpu *own = &session->gpus[gpu];
     uint64_t credit = session->page.mem ? atomic_load(&session_line(session, gpu)->credit_bytes) : 0;
     uint64_t plain = holding->plain - MIN(credit, holding->plain);
-    uint64_t hidden = seen > plain ? seen - plain : 0;
+    bool is_steady = own->is_seen && own->plain_seen == plain;
+    uint64_t most = own->is_seen ? MAX(plain, own->plain_seen) : plain;
+    uint64_t hidden = seen > most ? seen - most : 0;
 
+    own->is_seen = true;
+    own->plain_seen = plain;
     /* What the next context is taken to need follows what contexts have been seen to take. */
-    if (hidden > 0 && holding->context > 0)
+    if (is_steady && hidden > 0 && holding->context > 0)
         gpud->devices[device].context_bytes = gpud->devices[device].context_bytes / 4 * 3 + hidden / 4;
     if (hidden > holding->context)
         ledger_force(&gpud->ledger, group->index, holding, device, GPU_KIND_CONTEXT, hidden - holding->context);
-    else if (holding->context > 0 && hidden > 0)
+    else if (is_steady && holding->context > 0 && hidden > 0)
         (void)ledger_release(&gpud->ledger, group->index, holding, device, GPU_KIND_CONTEXT, holding->context - hidden);
     uint64_t taken = gpud->ledger.groups[group->index].taken[device];
     if (taken <= group->spec.limit_bytes + gpud->config->tolerance_bytes)

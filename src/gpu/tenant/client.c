@@ -211,7 +211,8 @@ static bool try_connect(void)
     return is_welcome;
 }
 
-/* The daemon is gone, with the lock held: launches pass from now on, and nothing more is granted. */
+/* The daemon is gone, with the lock held: launches pass from now on, those that wait as well, and nothing more is
+ * granted. */
 static void lose(void)
 {
     drop_both();
@@ -221,6 +222,8 @@ static void lose(void)
         for (int i = 0; i < GPU_MAX; i++)
             atomic_store(&own_page.gpus[i].word, (atomic_load(&page->gpus[i].word) & ~3u) + 4 + GPU_GATE_FREE);
         atomic_store(&control_page, &own_page);
+        for (int i = 0; i < GPU_MAX; i++)
+            futex_wake((const atomic_uint *)&page->gpus[i].word);
     }
     has_paused = false;
     next_try_ns = 0;

@@ -60,18 +60,18 @@ static void wait_for_backlog(int slot, uint64_t limit_ns)
     }
 }
 
-/* The first launch under a new word. */
-static void begin_lease(struct gate *gate, uint32_t word)
+/* The first launch under a new word; says whether it is. */
+static bool begin_lease(struct gate *gate, uint32_t word)
 {
     uint32_t before = atomic_exchange(&gate->active_word, word);
     if (before == word)
-        return;
+        return false;
     atomic_store(&gate->launches, 0);
-    control_wake();
+    return true;
 }
 
 /* Passes an open gate, if it is still the same; see gpu/protocol/pages.h. */
-static bool pass_open(int slot, const struct gpu_control_line *line, uint32_t word)
+static bool pass_open(struct gate_pass *pass, int slot, const struct gpu_control_line *line, uint32_t word)
 {
     struct gate *gate = &gates[slot];
     struct gpu_tenant_line *own = client_line(slot);
@@ -81,7 +81,7 @@ static bool pass_open(int slot, const struct gpu_control_line *line, uint32_t wo
         atomic_store(&own->active_word, word);
     if (atomic_load(&line->word) == word && atomic_load(&gate->yielded_word) != word) {
         if (is_first) {
-            begin_lease(gate, word);
+            pass->begins_lease = begin_lease(gate, word);
             atomic_store(&gate->allowed, word);
             /* The gate may have been drained in between. */
             if (atomic_load(&gate->yielded_word) == word)
@@ -165,7 +165,7 @@ static void enter_slowly(struct gate_pass *pass, int slot)
             if (atomic_load(&gates[slot].yielded_word) == word)
                 break;
             wait_for_backlog(slot, atomic_load_explicit(&line->backlog_ns, memory_order_relaxed));
-            if (!pass_open(slot, line, word))
+            if (!pass_open(pass, slot, line, word))
                 continue;
             pass->slot = slot;
             return;
@@ -210,6 +210,9 @@ void gate_leave(struct gate_pass *pass, cu_result result)
         fences_note(pass->slot, pass->stream, pass->what);
     }
     atomic_fetch_sub(&gate->inside, 1);
+    /* Not before the launch: the device waits for that. */
+    if (pass->begins_lease)
+        control_wake();
 }
 
 void gate_leave_stream(void *stream)

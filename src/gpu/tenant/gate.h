@@ -5,10 +5,13 @@
  * it costs two loads. Where a GPU is shared by leases, launches wait for their group's turn, a limited amount of work is
  * kept in the driver's queues, and the end of it is reported. */
 
+#include <stdbool.h>
+
 #include "gpu/tenant/hooks.h"
 
 struct gate_pass {
     int slot;  // -1: nothing has to be noted
+    bool begins_lease;
     void *stream;
     const void *what;
 };

@@ -38,7 +38,7 @@ struct model {
     struct model_tenant tenants[MODEL_TENANTS_MAX];
     uint32_t tenant_count;
     nsec_t now;
-    nsec_t backlog;         // 2 ms
+    nsec_t backlog;         // 1.5 ms
     nsec_t delay;           // to be woken, or to be heard
     nsec_t longest_switch;  // from a close to the next open
     nsec_t last_close;
@@ -49,7 +49,7 @@ static inline void model_init(struct model *m, const struct arbiter_options *opt
 {
     memset(m, 0, sizeof *m);
     arbiter_init(&m->arbiter, options);
-    m->backlog = 2 * NSEC_PER_MSEC;
+    m->backlog = 1500 * NSEC_PER_USEC;
     m->delay = 40 * NSEC_PER_USEC;
     m->last_close = -1;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pretended NVML: what it says is the truth of the shared state. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "gpu/abi/nvml.h"
 #include "state.h"
@@ -147,6 +149,16 @@ DECLARE(nvmlDeviceGetUtilizationRates, void *device, struct nvml_utilization *re
     return NVML_SUCCESS;
 }
 
+/* As the real one does, which looks and then takes its time: by FAKE_GPU_LATE microseconds. */
+static void answer_late(void)
+{
+    const char *text = getenv("FAKE_GPU_LATE");
+    long us = text ? strtol(text, NULL, 10) : 0;
+    struct timespec pause = {us / 1000000, us % 1000000 * 1000};
+    if (us > 0)
+        (void)nanosleep(&pause, NULL);
+}
+
 /* Processes with memory on the GPU, in the order of the state. */
 static nvml_result list(void *device, unsigned *count, struct nvml_process *processes, const char *name)
 {
@@ -170,6 +182,7 @@ static nvml_result list(void *device, unsigned *count, struct nvml_process *proc
     }
     nvml_result result = found > *count ? NVML_INSUFFICIENT_SIZE : NVML_SUCCESS;
     *count = found;
+    answer_late();
     return result;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How programs come by the driver's functions, and what becomes of them in threads and children. */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,6 +136,17 @@ static void *hammer(void *seed_at)
     return NULL;
 }
 
+/* The highest descriptor that is open. */
+static int highest_descriptor(void)
+{
+    int highest = -1;
+    for (int fd = 0; fd < 1024; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0)
+            highest = fd;
+    }
+    return highest;
+}
+
 static void threads(void)
 {
     pthread_t all[THREADS];
@@ -148,6 +160,7 @@ static void threads(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(all[i], NULL);
     check_equal(told_free(), before, "eight threads at once leave nothing charged");
+    check(is_real() || highest_descriptor() < 64, "and the table of descriptors did not have to grow");
 }
 
 /* Runs `work` in a child; true when it says so. */
@@ -230,6 +243,30 @@ static void hold(void)
         (void)hammer(&(unsigned){(unsigned)getpid()});
 }
 
+/* Takes pieces of TEST_PIECE bytes until one is refused, TEST_PIECES of them at most, goes on asking for TEST_SECONDS, and
+ * keeps what it has until its standard input ends. */
+static void greedy(void)
+{
+    uint64_t piece = strtoull(getenv("TEST_PIECE"), NULL, 10), pieces = strtoull(getenv("TEST_PIECES"), NULL, 10);
+    uint64_t held = 0, refused = 0, address = 0;
+    struct timespec now, pause = {0, 200000};
+    char byte;
+    begin();
+    for (; held < pieces && CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS; held++)
+        nanosleep(&pause, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (time_t end = now.tv_sec + atoi(getenv("TEST_SECONDS")); now.tv_sec < end; refused++) {
+        if (CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS)
+            held++, refused--;
+        nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+    printf("# held %llu refused %llu\n", (unsigned long long)(held * piece), (unsigned long long)refused);
+    fflush(stdout);
+    while (read(STDIN_FILENO, &byte, 1) > 0)
+        ;
+}
+
 /* How long it takes until a context stands, and what of that is ours: the first question to the daemon. */
 static void start(void)
 {
@@ -273,6 +310,7 @@ static void outage(void)
 }
 
 const struct test_case process_cases[] = {
-    {"names", names}, {"lookups", lookups}, {"ways_in", ways_in}, {"threads", threads}, {"forks", forks},
-    {"small", small}, {"hold", hold},       {"start", start},     {"outage", outage},   {NULL, NULL},
+    {"names", names},   {"lookups", lookups}, {"ways_in", ways_in}, {"threads", threads},
+    {"forks", forks},   {"small", small},     {"hold", hold},       {"start", start},
+    {"outage", outage}, {"greedy", greedy},   {NULL, NULL},
 };
