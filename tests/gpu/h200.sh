@@ -1,21 +1,27 @@
 #!/bin/sh
-# The tenant library on a real GPU: tests/gpu/h200.sh [NAME...]
+# Fences on a real GPU: tests/gpu/h200.sh [NAME...]
 #
-# Builds what it needs with gcc alone, into a folder of its own, and prints a table at the end: one row for each
-# measurement, with what was found. Without names all of them run. The GPU's settings are never changed, and no more
-# managed memory is asked for than there is.
+# Builds what it needs into a folder of its own, and prints a table at the end: one row for each measurement, with what was
+# found. Without names all of them run, in about half an hour. The GPU's settings are never changed, and no more managed
+# memory is asked for than there is.
 #
+# The library with a daemon of the tests, built with gcc alone:
 #   resolve   every hooked name by dlsym and by the driver's lookup, through both doors (half a minute)
 #   limits    every way to take memory, refused at the limit, through both doors (two minutes)
 #   torch     PyTorch sees the limit, runs out of memory, goes on; through both doors (one minute)
-#   overhead  matrix products, small kernels and graphs with and without the library (two minutes)
-#   kills     fifty processes at once, two hundred killed; the ledger and the GPU afterwards (two minutes)
+#   crowd     fifty processes at once, two hundred killed; the ledger and the GPU afterwards (two minutes)
+#
+# Everything as it is used, from the folder PACK (build/h200), which tests/gpu/h200/pack makes from a build and which may be
+# made elsewhere; where it is missing it is made here. h200/fence.py and h200/compute.py say more:
+#   start neighbour kills restart metrics overhead           what tenants notice of each other and of the daemon
+#   strict strict-graphs fair fair-graphs three idle trace   shares of compute, SECONDS_EACH (30) seconds a row
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
 OUT=${OUT_DIR:-/tmp/muster-h200}
 LIMIT_MIB=${LIMIT_MIB:-8192}
 CONTEXT_MIB=${CONTEXT_MIB:-512}
+PACK=${PACK:-build/h200}
 TABLE=$OUT/table.txt
 mkdir -p "$OUT/A" "$OUT/socket" /run/muster/gpu
 : >"$TABLE"
@@ -116,41 +122,46 @@ run_torch() {
     done
 }
 
-run_overhead() {
-    LIMIT_MIB=65536
-    start_ledger "$(socket_of B)"
-    for round in 1 2 3; do
-        timeout 100 python3 tests/gpu/h200/overhead.py | sed 's/^/without /' >>"$OUT/overhead.log"
-        through B timeout 100 python3 tests/gpu/h200/overhead.py | sed 's/^/with /' >>"$OUT/overhead.log"
-        echo "round $round"
-    done
-    stop_ledger >/dev/null
-    python3 tests/gpu/h200/compare.py "$OUT/overhead.log" | tee -a "$TABLE"
-}
-
-run_kills() {
+run_crowd() {
     LIMIT_MIB=131072
     before=$(baseline)
     start_ledger "$(socket_of B)"
     export TEST_LIMIT=$((LIMIT_MIB << 20))
-    MUSTER_GPU_SOCKET=$OUT/socket/tenant.sock python3 tests/gpu/h200/kills.py "$OUT" >"$OUT/kills.log" 2>&1
-    cat "$OUT/kills.log"
-    sed -n 's/^ROW //p' "$OUT/kills.log" | while IFS= read -r line; do row "kills" "$line"; done
+    MUSTER_GPU_SOCKET=$OUT/socket/tenant.sock python3 tests/gpu/h200/crowd.py "$OUT" >"$OUT/crowd.log" 2>&1
+    cat "$OUT/crowd.log"
+    sed -n 's/^ROW //p' "$OUT/crowd.log" | while IFS= read -r line; do row "crowd" "$line"; done
     sleep 0.2
-    row "kills ledger" "$(stop_ledger)"
+    row "crowd ledger" "$(stop_ledger)"
     sleep 2
-    row "kills GPU MiB before, after" "$before, $(baseline)"
+    row "crowd GPU MiB before, after" "$before, $(baseline)"
 }
 
-build || exit 1
-[ $# -gt 0 ] || set -- resolve limits torch overhead kills
+# as_used PROGRAM NAME: a measurement of fence.py or compute.py; what it prints is its rows, and remarks.
+as_used() {
+    if [ ! -x "$PACK/muster" ]; then
+        scripts/build build/release -Db_lto=true -Dtests=false && tests/gpu/h200/pack build/release "$PACK" || exit 1
+    fi
+    PYTHONUNBUFFERED=1 python3 "tests/gpu/h200/$1" "$PACK" "$2" 2>&1 | tee "$OUT/$2.log"
+    grep -v '^#' "$OUT/$2.log" >>"$TABLE"
+}
+
+is_built=
+[ $# -gt 0 ] || set -- resolve limits torch crowd start neighbour kills restart metrics overhead strict strict-graphs fair \
+    fair-graphs three idle trace
 for name in "$@"; do
+    case $name in
+    resolve | limits | torch | crowd)
+        [ "$is_built" ] || build || exit 1
+        is_built=yes
+        ;;
+    esac
     case $name in
     resolve) cases resolve names lookups ways_in ;;
     limits) cases limits info limits vmm contexts graphs ;;
     torch) run_torch ;;
-    overhead) run_overhead ;;
-    kills) run_kills ;;
+    crowd) run_crowd ;;
+    start | neighbour | kills | restart | metrics | overhead) as_used fence.py "$name" ;;
+    strict | strict-graphs | fair | fair-graphs | three | idle | trace) as_used compute.py "$name" ;;
     *) echo "no measurement named $name" && exit 1 ;;
     esac
 done

@@ -1,213 +1,150 @@
 #!/usr/bin/env python3
-"""Shares of compute on a real GPU: compute.py FOLDER [NAME...]
+"""Shares of compute on a real GPU: compute.py FOLDER NAME...
 
 FOLDER is what tests/gpu/h200/pack made: the program, the library and their libraries. Each row is one measurement: what
-was promised, what was found, how far off. Names: strict, long, graph, fair, three, idle, and check for those that
-need long windows. Without any all but the last run, in about seven minutes. The GPU's settings are never changed."""
+was promised, what was found, how far off. Windows of SECONDS_EACH (30) seconds. The GPU's settings are never changed.
 
-import http.client
+  strict  10, 25, 50 and 75 %, kernels of 10 us, 1 ms and 200 ms, several tenants at a time   fair    pairs 1:1, 1:3, 1:9
+  strict-graphs, fair-graphs  the same by graphs                                              three   5:3:2
+  idle    a partner that rests, and one that works every other second                         trace   where time is lost
+"""
+
 import json
 import os
-import pathlib
-import re
-import socket
-import subprocess
 import sys
-import tempfile
-import time
 
-FOLDER = pathlib.Path(sys.argv[1]).resolve()
-SECONDS = float(os.environ.get("SECONDS_EACH", "6"))
-SPIN = str(FOLDER / "spin")
-MEMORY = os.environ.get("GROUP_MEMORY", "4Gi")
+import timeline
+from node import Bench, Daemon, row
 
+SECONDS = float(os.environ.get("SECONDS_EACH", "30"))
 
-class Connection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("daemon", timeout=20)
-        self.path = path
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.connect(self.path)
-
-
-class Daemon:
-    def __init__(self, config=None):
-        self.folder = tempfile.mkdtemp(prefix="muster-compute-")
-        self.log = open(self.folder + "/log", "wb")
-        env = {**os.environ, "LD_LIBRARY_PATH": f"{FOLDER}/lib:{os.environ.get('LD_LIBRARY_PATH', '')}"}
-        more = []
-        if config:
-            pathlib.Path(self.folder, "config.yaml").write_text(json.dumps(config))
-            more = ["--config", self.folder + "/config.yaml"]
-        self.process = subprocess.Popen([str(FOLDER / "muster"), "gpud", *more, "--folder", self.folder], env=env,
-                                        stderr=self.log, stdout=self.log)
-        for _ in range(200):
-            try:
-                self.ask("GET", "/healthz")
-                return
-            except OSError:
-                time.sleep(0.05)
-        sys.exit("the daemon does not start: " + pathlib.Path(self.folder, "log").read_text())
-
-    def ask(self, method, path, body=None):
-        connection = Connection(self.folder + "/api.sock")
-        connection.request(method, path, json.dumps(body) if body else None)
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
-        if answer.status >= 300:
-            sys.exit(f"{method} {path}: {text}")
-        return text
-
-    def group(self, name, share, mode):
-        self.ask("PUT", "/v1/groups/" + name, {"name": name, "gpus": [0], "memory": {"request": MEMORY},
-                                               "compute": {"share": share, "mode": mode}})
-
-    def remove(self, *names):
-        for name in names:
-            self.ask("DELETE", "/v1/groups/" + name)
-
-    def status(self):
-        return json.loads(self.ask("GET", "/v1/status"))
-
-    def handovers(self):
-        """Counts of changes of hands by their upper bound in seconds."""
-        found = re.findall(r'muster_gpu_handover_seconds_bucket\{.*?le="([^"]+)"\} (\d+)', self.ask("GET", "/metrics"))
-        return {float(bound): int(count) for bound, count in found}
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(20)
+# Kernels in us and shares, side by side: together every length with every share. Each sums to less than the whole, since
+# hand-overs cost something too.
+STRICT = [
+    [(10, 0.10), (1000, 0.25), (200000, 0.50)],
+    [(1000, 0.10), (10, 0.75)],
+    [(200000, 0.10), (10, 0.25), (1000, 0.50)],
+    [(200000, 0.25), (10, 0.50)],
+    [(1000, 0.75)],
+    [(200000, 0.75)],
+]
+PAIRS = [(1000, 1000), (10, 1000), (10, 10), (1000, 200000), (10, 200000)]
+WEIGHTS = (0.5, 0.25, 0.1)
+THREE = [(1000, 10, 20000), (10, 200000, 1000)]
 
 
-def start(daemon, group, us, seconds, at, *options):
-    env = dict(os.environ)
-    if daemon:
-        env["LD_PRELOAD"] = str(FOLDER / "libmuster-gpu.so")
-        env["MUSTER_GPU_SOCKET"] = f"{daemon.folder}/groups/{group}/tenant.sock"
-    return subprocess.Popen([SPIN, str(us), str(seconds), f"at={at}", *options], env=env, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+def show(name, us, wanted, found, seconds, extra=""):
+    """Good is 2 % of the share over the window, or one kernel where that is more."""
+    allowed = max(0.02 * wanted, us / 1e6 / seconds)
+    row(name, f"promised {wanted:.3f}  found {found:.4f}  off by {100 * (found / wanted - 1):+6.2f} %, "
+              f"{'within' if abs(found - wanted) <= allowed else 'NOT WITHIN'} {100 * allowed / wanted:.1f} %  {extra}")
 
 
-def finish(process, us):
-    """The share of the GPU's time that its work took, and the longest gap."""
-    out, err = process.communicate(timeout=120)
-    found = re.match(r"kernels (\d+) seconds ([\d.]+) gap ([\d.]+)", out)
-    if not found:
-        sys.exit(f"spin failed: {out}{err}")
-    kernels, seconds, gap = int(found[1]), float(found[2]), float(found[3])
-    return kernels * us / 1e6 / max(seconds, 1e-9), gap
+def graph_of(us):
+    """So many kernels in a graph as take half a millisecond, or one."""
+    return (f"graph={max(1, 500 // us)}",)
 
 
-class Bench:
-    def __init__(self, daemon):
-        self.daemon = daemon
-        self.rate = re.match(r"rate ([\d.]+)", subprocess.run([SPIN, "0", "0"], capture_output=True, text=True,
-                                                              check=True).stdout)[1]
-        self.alone = {}
-        print(f"# {self.rate} iterations a microsecond")
-
-    def options(self, more):
-        return [f"rate={self.rate}", *more]
-
-    def solo(self, us, *more):
-        """What the kernels do of their nominal work without the library."""
-        if (us, more) not in self.alone:
-            seconds = 2 if us < 100000 else 4
-            process = start(None, None, us, seconds, 0, *self.options(more))
-            self.alone[us, more] = finish(process, us)[0]
-        return self.alone[us, more]
-
-    def together(self, seconds, *tenants):
-        """Runs (group, us, options) side by side; shares of what each does alone."""
-        at = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + int(4e9)
-        running = [start(self.daemon, group, us, seconds, at, *self.options(more)) for group, us, more in tenants]
-        found = [finish(process, us) for process, (_, us, _) in zip(running, tenants)]
-        return [(share / self.solo(us, *[each for each in more if not each.startswith(("on", "off"))]), gap)
-                for (share, gap), (_, us, more) in zip(found, tenants)]
+def length(us):
+    return f"{us} us" if us < 1000 else f"{us // 1000} ms"
 
 
-def row(name, wanted, found, extra=""):
-    print(f"{name:<46} promised {wanted:.3f}  found {found:.4f}  off by {100 * (found / wanted - 1):+6.2f} %  {extra}",
-          flush=True)
+def side_by_side(bench, mode, tenants, seconds, graphs):
+    """Runs [(us, share)]: what each found, how long the longest gaps were, and the bound of 99 % of the hand-overs."""
+    names = "abcdefgh"[:len(tenants)]
+    for name, (_, share) in zip(names, tenants):
+        bench.daemon.group(name, share, mode)
+    before = bench.daemon.handovers()
+    found = bench.together(seconds, *[(name, us, graph_of(us) if graphs else ())
+                                      for name, (us, _) in zip(names, tenants)])
+    counts = {bound: count - before.get(bound, 0) for bound, count in bench.daemon.handovers().items()}
+    late = [bound for bound in sorted(counts) if counts[bound] >= 0.99 * counts[float("inf")]] or [0]
+    bench.daemon.remove(*names)
+    return [share for share, _ in found], [gap for _, gap in found], late[0]
 
 
-def strict(bench, shares, lengths, seconds, *more):
-    for share in shares:
-        for us in lengths:
-            bench.daemon.group("a", share, "strict")
-            ((found, gap),) = bench.together(seconds, ("a", us, more))
-            row(f"strict alone, {us} us {' '.join(more)}", share, found, f"longest gap {gap * 1000:.1f} ms")
-            bench.daemon.remove("a")
+def strict(bench, graphs=False):
+    for tenants in STRICT:
+        found, gaps, _ = side_by_side(bench, "strict", tenants, SECONDS, graphs)
+        for (us, share), one, gap in zip(tenants, found, gaps):
+            others = " and ".join(f"{length(other)} {100 * part:.0f} %" for other, part in tenants if other != us)
+            show(f"strict {length(us)}{', graphs' if graphs else ''}, {'beside ' + others if others else 'alone'}", us,
+                 share, one, SECONDS, f"longest gap {gap * 1000:.0f} ms")
 
 
-def fair(bench, pairs, weights, seconds, *more):
-    for left, right in pairs:
-        for share in weights:
-            bench.daemon.group("a", share, "fair")
-            bench.daemon.group("b", 1 - share, "fair")
-            before = bench.daemon.handovers()
-            (one, _), (two, gap) = bench.together(seconds, ("a", left, more), ("b", right, more))
-            after = bench.daemon.handovers()
-            late = [bound for bound in sorted(after)
-                    if after[bound] - before.get(bound, 0) >= 0.99 * (after[float("inf")] -
-                                                                      before.get(float("inf"), 0))]
-            row(f"fair {left} us beside {right} us {' '.join(more)}", share, one / (one + two),
-                f"together {one + two:.4f} of sequential, hand-over p99 <= {1000 * late[0]:.2f} ms")
-            bench.daemon.remove("a", "b")
+def fair(bench, sets, graphs=False):
+    """Shares are of the work that was done by all, since that is what is divided."""
+    for tenants in sets:
+        found, _, late = side_by_side(bench, "fair", tenants, SECONDS, graphs)
+        for number, ((us, share), one) in enumerate(zip(tenants, found)):
+            others = " and ".join(length(other) for at, (other, _) in enumerate(tenants) if at != number)
+            if len(tenants) > 2 or number == 0:
+                show(f"fair {length(us)}{', graphs' if graphs else ''}, beside {others}", us, share, one / sum(found),
+                     SECONDS, f"together {sum(found):.4f}, hand-over p99 <= {1000 * late:.2f} ms")
 
 
-def three(bench):
-    for name, share in (("a", 0.5), ("b", 0.3), ("c", 0.2)):
-        bench.daemon.group(name, share, "fair")
-    found = bench.together(8, ("a", 1000, ()), ("b", 10, ()), ("c", 20000, ()))
-    total = sum(share for share, _ in found)
-    for (share, _), wanted, us in zip(found, (0.5, 0.3, 0.2), (1000, 10, 20000)):
-        row(f"fair 5:3:2, {us} us", wanted, share / total, f"together {total:.4f}")
-    bench.daemon.remove("a", "b", "c")
+def pairs(lengths, weights):
+    return [[(left, share), (right, 1 - share)] for left, right in lengths for share in weights]
+
+
+def threes():
+    return [list(zip(lengths, (0.5, 0.3, 0.2))) for lengths in THREE]
 
 
 def idle(bench):
     bench.daemon.group("a", 0.5, "fair")
     bench.daemon.group("b", 0.5, "fair")
-    ((found, _),) = bench.together(4, ("a", 1000, ()))
-    row("fair, the partner is idle", 1, found)
-    (one, _), (two, _) = bench.together(10, ("a", 1000, ()), ("b", 1000, ("on=1000", "off=1000")))
-    row("fair, the partner works every other second", 0.75, one, f"the partner {two:.4f}")
-    status = {group["group"]: group for group in bench.daemon.status()["groups"]}
-    print(f"# leases by the daemon's clock: a {status['a']['leaseSeconds']:.2f} s, b {status['b']['leaseSeconds']:.2f} s")
+    ((found, _),) = bench.together(5, ("a", 1000, ()))
+    row("fair, the partner is idle", f"promised 1.000  found {found:.4f}")
+    (one, _), (two, _) = bench.together(12, ("a", 1000, ()), ("b", 1000, ("on=1000", "off=1000")))
+    row("fair, the partner works every other second", f"promised 0.750  found {one:.4f}, the partner {two:.4f}")
+    folder = bench.daemon.folder
+    paths = [f"{folder}/a.trace", f"{folder}/b.trace"]
+    bench.together(8, ("a", 1000, (f"trace={paths[0]}",)), ("b", 1000, ("on=200", "off=200", f"trace={paths[1]}")))
+    row("time until a rested partner has the GPU, and until its share is used", timeline.takeovers(*paths))
     bench.daemon.remove("a", "b")
 
 
+def trace_pairs(bench):
+    """Where the GPU's time goes, by its own clock; and when each is alone, without the library."""
+    sets = json.loads(os.environ.get("TRACE_PAIRS", "[[1000, 1000], [10, 1000], [10, 10]]"))
+    for us in sorted({us for lengths in sets for us in lengths}):
+        path = f"{bench.daemon.folder}/alone.trace"
+        bench.finish(bench.start(None, us, 3, 0, f"trace={path}"), us)
+        row(f"{length(us)} alone, without the library", timeline.alone(path))
+    for lengths in sets:
+        names = "abcdefgh"[:len(lengths)]
+        paths = [f"{bench.daemon.folder}/{name}.trace" for name in names]
+        for name in names:
+            bench.daemon.group(name, 1 / len(lengths), "fair")
+        found = bench.together(float(os.environ.get("TRACE_SECONDS", "4")),
+                               *[(name, us, (f"trace={path}",)) for name, us, path in zip(names, lengths, paths)])
+        row(f"{' beside '.join(length(us) for us in lengths)}, by the GPU's clock",
+            f"together {sum(share for share, _ in found):.4f}; " + timeline.breakdown(paths))
+        bench.daemon.remove(*names)
+
+
+MEASUREMENTS = {
+    "strict": strict,
+    "strict-graphs": lambda bench: strict(bench, True),
+    "fair": lambda bench: fair(bench, pairs(PAIRS, WEIGHTS)),
+    "fair-graphs": lambda bench: fair(bench, pairs([(10, 1000)], WEIGHTS) + threes()[:1], True),
+    "three": lambda bench: fair(bench, threes()),
+    "idle": idle,
+    "trace": trace_pairs,
+}
+
+
 def main():
-    names = sys.argv[2:] or ["strict", "long", "graph", "fair", "three", "idle"]
+    names = sys.argv[2:] or list(MEASUREMENTS)
     config = os.environ.get("GPUD_CONFIG")
-    daemon = Daemon(json.loads(config) if config else None)
+    if unknown := set(names) - set(MEASUREMENTS):
+        sys.exit(f"no measurement named {', '.join(unknown)}")
+    daemon = Daemon(sys.argv[1], json.loads(config) if config else None)
     try:
         bench = Bench(daemon)
         for name in names:
-            if name == "strict":
-                strict(bench, (0.1, 0.25, 0.5, 0.75), (10, 1000, 20000), SECONDS)
-            elif name == "long":
-                strict(bench, (0.25, 0.5), (200000,), 16)
-                fair(bench, [(1000, 200000)], (0.25, 0.5), 16)
-            elif name == "graph":
-                strict(bench, (0.25, 0.5), (10,), SECONDS, "graph=50")
-                fair(bench, [(10, 10), (1000, 1000)], (0.25,), SECONDS, "graph=20")
-            elif name == "fair":
-                fair(bench, [(1000, 1000), (10, 1000), (10, 10)], (0.5, 0.25, 0.1), SECONDS)
-            elif name == "check":
-                strict(bench, (0.1,), (10, 1000), 30)
-                fair(bench, [(10, 10)], (0.5,), 12)
-                fair(bench, [(1000, 200000)], (0.25,), 24)
-            elif name == "three":
-                three(bench)
-            elif name == "idle":
-                idle(bench)
-            else:
-                sys.exit(f"no measurement named {name}")
+            MEASUREMENTS[name](bench)
         print("# alone, without the library, of nominal work: " +
               ", ".join(f"{us} us {' '.join(more)} {share:.4f}" for (us, more), share in bench.alone.items()))
     finally:

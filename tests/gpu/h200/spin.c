@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Kernels of a given length, one after the other: spin KERNEL_US SECONDS [OPTION=NUMBER...]
+ * Kernels of a given length, one after the other: spin KERNEL_US SECONDS [OPTION=VALUE...]
  *
  *     depth=N     launches before each wait for the GPU (default: as many as take about 3 ms)
  *     graph=N     launches of a graph with N kernels in it instead
  *     rate=R      iterations a microsecond, as a run with KERNEL_US 0 measures it
  *     at=NS       begins at this time of the monotonic clock
+ *     warm=S tail=S  works for so long before it counts and after (default 0.5)
  *     on=MS off=MS  works and rests in turn
+ *     since=NS    prints when its first kernel has ended, in milliseconds since this time, and what each step before it
+ *                 took, and ends
+ *     trace=FILE  writes there when each kernel began and ended, by the GPU's clock: two numbers of 64 bits each
  *
  * The length is work, a loop of so many iterations, not time: who has the GPU for half of the time gets half as many done.
- * Prints one line: kernels done, seconds from the end of the first to the end of the last batch, the longest gap.
+ * Prints one line: kernels whose end was seen within the SECONDS, the seconds, the longest time without one.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -20,27 +24,35 @@
 #include <string.h>
 #include <time.h>
 
-static const char ptx[] = ".version 7.0\n"
-                          ".target sm_70\n"
-                          ".address_size 64\n"
-                          ".visible .entry spin_us(.param .u32 us, .param .u64 count, .param .u64 out)\n"
-                          "{\n"
-                          "  .reg .u64 %n, %i, %to;\n"
-                          "  .reg .f32 %x;\n"
-                          "  .reg .pred %more, %never;\n"
-                          "  ld.param.u64 %n, [count];\n"
-                          "  ld.param.u64 %to, [out];\n"
-                          "  mov.u64 %i, 0;\n"
-                          "  mov.f32 %x, 0f3F800000;\n"
-                          "again:\n"
-                          "  fma.rn.f32 %x, %x, 0f3F7FFFFF, 0f33D6BF95;\n"
-                          "  add.u64 %i, %i, 1;\n"
-                          "  setp.lt.u64 %more, %i, %n;\n"
-                          "  @%more bra again;\n"
-                          "  setp.eq.f32 %never, %x, 0f00000000;\n"
-                          "  @%never st.global.f32 [%to], %x;\n"
-                          "  ret;\n"
-                          "}\n";
+static const char ptx[] =
+    ".version 7.0\n"
+    ".target sm_70\n"
+    ".address_size 64\n"
+    ".visible .entry spin_us(.param .u32 us, .param .u64 count, .param .u64 out, .param .u64 times)\n"
+    "{\n"
+    "  .reg .u64 %n, %i, %to, %at, %begin, %end;\n"
+    "  .reg .f32 %x;\n"
+    "  .reg .pred %more, %never, %quiet;\n"
+    "  ld.param.u64 %n, [count];\n"
+    "  ld.param.u64 %to, [out];\n"
+    "  ld.param.u64 %at, [times];\n"
+    "  mov.u64 %begin, %globaltimer;\n"
+    "  mov.u64 %i, 0;\n"
+    "  mov.f32 %x, 0f3F800000;\n"
+    "again:\n"
+    "  fma.rn.f32 %x, %x, 0f3F7FFFFF, 0f33D6BF95;\n"
+    "  add.u64 %i, %i, 1;\n"
+    "  setp.lt.u64 %more, %i, %n;\n"
+    "  @%more bra again;\n"
+    "  setp.eq.f32 %never, %x, 0f00000000;\n"
+    "  @%never st.global.f32 [%to], %x;\n"
+    "  setp.eq.u64 %quiet, %at, 0;\n"
+    "  @%quiet ret;\n"
+    "  mov.u64 %end, %globaltimer;\n"
+    "  st.global.u64 [%at], %begin;\n"
+    "  st.global.u64 [%at+8], %end;\n"
+    "  ret;\n"
+    "}\n";
 
 static void *cuda;
 
@@ -78,11 +90,16 @@ struct work {
     uint64_t count;
     uint64_t out;
     unsigned kernels_a_launch;
+    uint64_t times;  // on the device, for each kernel when it began and ended; 0: not wanted
+    uint64_t traced;
 };
+
+enum { TRACE_MAX = 1 << 20, TRACE_SIZE = 16 };
 
 static void launch_kernel(struct work *w)
 {
-    void *parameters[] = {&w->us, &w->count, &w->out};
+    uint64_t times = w->times && w->traced < TRACE_MAX ? w->times + w->traced++ * TRACE_SIZE : 0;
+    void *parameters[] = {&w->us, &w->count, &w->out, &times};
 
     CALL(cuLaunchKernel, w->function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, w->stream, parameters, (void **)NULL);
 }
@@ -124,13 +141,33 @@ static double measure_rate(struct work *w)
     return best;
 }
 
-static double option(char **argv, const char *name, double fallback)
+static const char *text_option(char **argv, const char *name)
 {
     for (size_t len = strlen(name); *argv; argv++) {
         if (strncmp(*argv, name, len) == 0 && (*argv)[len] == '=')
-            return atof(*argv + len + 1);
+            return *argv + len + 1;
     }
-    return fallback;
+    return NULL;
+}
+
+static double option(char **argv, const char *name, double fallback)
+{
+    const char *text = text_option(argv, name);
+
+    return text ? atof(text) : fallback;
+}
+
+/* When each step of the beginning was done. */
+static struct {
+    const char *name;
+    int64_t at;
+} steps[8];
+static unsigned step_count;
+
+static void step(const char *name)
+{
+    steps[step_count].name = name;
+    steps[step_count++].at = now_ns();
 }
 
 static void set_up(struct work *w)
@@ -138,53 +175,104 @@ static void set_up(struct work *w)
     void *context, *module;
     int device;
 
+    step("main");
+
     cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
     if (!cuda) {
         fprintf(stderr, "%s\n", dlerror());
         exit(1);
     }
+    step("library");
     CALL(cuInit, 0u);
+    step("cuInit");
     CALL(cuDeviceGet, &device, 0);
     CALL(cuDevicePrimaryCtxRetain, &context, device);
     CALL(cuCtxSetCurrent, context);
+    step("context");
     CALL(cuModuleLoadData, &module, ptx);
     CALL(cuModuleGetFunction, &w->function, module, "spin_us");
+    step("module");
     CALL(cuMemAlloc_v2, &w->out, (size_t)4096);
+    step("memory");
     CALL(cuStreamCreate, &w->stream, 1u);
     w->kernels_a_launch = 1;
 }
 
+static void print_steps(int64_t since)
+{
+    printf("began %.3f", (double)(steps[step_count - 1].at - since) / 1e6);
+    for (unsigned i = 0; i < step_count; i++) {
+        printf(" %s %.3f", steps[i].name, (double)(steps[i].at - since) / 1e6);
+        since = steps[i].at;
+    }
+    printf("\n");
+}
+
 struct figures {
     uint64_t kernels;
-    int64_t first_end, last_end, longest_gap;
+    int64_t last_end, longest_gap;
 };
 
+/* One batch: the gap before it counts as well when it ended in the window. */
+static void batch(struct work *w, unsigned depth, int64_t from, int64_t to, struct figures *f)
+{
+    for (unsigned i = 0; i < depth; i++)
+        launch(w);
+    CALL(cuStreamSynchronize, w->stream);
+    int64_t now = now_ns();
+    if (now < from || now >= to)
+        return;
+    f->kernels += (uint64_t)depth * w->kernels_a_launch;
+    if (f->last_end && now - f->last_end > f->longest_gap)
+        f->longest_gap = now - f->last_end;
+    f->last_end = now;
+}
+
+/* All tenants of a measurement count within the same time, and have work before and after it, so that none is alone. */
 static void run(struct work *w, double seconds, char **options, struct figures *f)
 {
     unsigned us = w->us * w->kernels_a_launch;
     unsigned depth = (unsigned)option(options, "depth", us >= 3000 ? 1 : 3000.0 / (us ? us : 1));
     int64_t on = (int64_t)(option(options, "on", 0) * 1e6), off = (int64_t)(option(options, "off", 0) * 1e6);
-    int64_t begin = now_ns(), end = begin + (int64_t)(seconds * 1e9);
+    int64_t begin = (int64_t)option(options, "at", 0);
 
+    sleep_until(begin);
+    begin = begin > 0 ? begin : now_ns();
+    int64_t from = begin + (int64_t)(option(options, "warm", 0.5) * 1e9), to = from + (int64_t)(seconds * 1e9);
+    int64_t end = to + (int64_t)(option(options, "tail", 0.5) * 1e9);
     while (now_ns() < end) {
         int64_t phase = on > 0 ? (now_ns() - begin) % (on + off) : 0;
 
-        if (on > 0 && phase >= on) {
+        if (on > 0 && phase >= on)
             sleep_until(now_ns() + on + off - phase);
-            continue;
-        }
-        for (unsigned i = 0; i < depth; i++)
-            launch(w);
-        CALL(cuStreamSynchronize, w->stream);
-        int64_t now = now_ns();
-        if (f->first_end == 0)
-            f->first_end = now;
         else
-            f->kernels += (uint64_t)depth * w->kernels_a_launch;
-        if (f->last_end && now - f->last_end > f->longest_gap)
-            f->longest_gap = now - f->last_end;
-        f->last_end = now;
+            batch(w, depth, from, to, f);
     }
+}
+
+static void start_trace(struct work *w)
+{
+    CALL(cuMemAlloc_v2, &w->times, (size_t)TRACE_MAX * TRACE_SIZE);
+    CALL(cuMemsetD8_v2, w->times, (unsigned char)0, (size_t)TRACE_MAX * TRACE_SIZE);
+}
+
+static void write_trace(const struct work *w, const char *path)
+{
+    size_t size = w->traced * TRACE_SIZE;
+    void *copy = malloc(size + 1);
+    FILE *file = fopen(path, "wb");
+
+    if (!copy || !file) {
+        perror(path);
+        exit(1);
+    }
+    if (size > 0)
+        CALL(cuMemcpyDtoH_v2, copy, w->times, size);
+    if (fwrite(copy, 1, size, file) != size || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+    free(copy);
 }
 
 int main(int argc, char **argv)
@@ -194,20 +282,30 @@ int main(int argc, char **argv)
 
     if (argc < 3)
         return 2;
+    char **options = argv + 3;
     w.us = (unsigned)strtoul(argv[1], NULL, 10);
     set_up(&w);
     if (w.us == 0) {
         printf("rate %.3f\n", measure_rate(&w));
         return 0;
     }
-    w.count = (uint64_t)(w.us * option(argv + 3, "rate", 1));
+    w.count = (uint64_t)(w.us * option(options, "rate", 1));
     launch(&w);
     CALL(cuStreamSynchronize, w.stream);
-    if (option(argv + 3, "graph", 0) > 0)
-        make_graph(&w, (unsigned)option(argv + 3, "graph", 1));
-    sleep_until((int64_t)option(argv + 3, "at", 0));
-    run(&w, atof(argv[2]), argv + 3, &f);
-    printf("kernels %llu seconds %.6f gap %.6f\n", (unsigned long long)f.kernels,
-           (double)(f.last_end - f.first_end) / 1e9, (double)f.longest_gap / 1e9);
+    if (option(options, "since", 0) > 0) {
+        step("kernel");
+        print_steps((int64_t)option(options, "since", 0));
+        return 0;
+    }
+    if (option(options, "graph", 0) > 0)
+        make_graph(&w, (unsigned)option(options, "graph", 1));
+    const char *trace = text_option(options, "trace");
+    if (trace)
+        start_trace(&w);
+    run(&w, atof(argv[2]), options, &f);
+    if (trace)
+        write_trace(&w, trace);
+    printf("kernels %llu seconds %.6f gap %.6f\n", (unsigned long long)f.kernels, atof(argv[2]),
+           (double)f.longest_gap / 1e9);
     return 0;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kills.py FOLDER: fifty tenants begin at once, then two hundred are killed wherever they are."""
+"""crowd.py FOLDER: fifty tenants begin at once, then two hundred are killed wherever they are."""
 
 import os
 import random
