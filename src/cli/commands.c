@@ -62,8 +62,8 @@ static const struct command_option simulate_options[] = {
 };
 
 static const char *const simulate_examples[] = {
-    "muster simulate examples/three-teams/cluster.yaml jobs/",
-    "muster simulate examples/three-teams/cluster.yaml --trace examples/three-teams/day.csv --report day.html",
+    "muster simulate examples/three-teams/cluster jobs/",
+    "muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report day.html",
     "muster simulate -o json snapshot.zip",
     "muster simulate kube: new-job.yaml",
     NULL,

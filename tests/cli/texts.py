@@ -55,6 +55,8 @@ def help_of(command):
         expect(len(line) <= WIDEST_LINE, f"too wide: {line}")
     for example in text.partition("\nExamples:\n")[2].splitlines():
         expect("muster " in example, f"an example without the program: {example}")
+        for path in re.findall(r"examples/\S+", example):
+            expect((HERE.parent.parent / path).exists(), f"there is no {path}: {example}")
 
 
 @tests.case("help lists the commands")
