@@ -3,6 +3,7 @@
 /* muster gpu doctor: is a share of a GPU enforced here, by what, and if not, why. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -20,7 +21,8 @@ static void say(enum finding finding, const char *what, const char *text)
 {
     static const char *const marks[] = {"ok", "--", "NO"};
 
-    worst = MAX(worst, finding);
+    if (finding > worst)
+        worst = finding;
     (void)printf("%s  %-22s %s\n", marks[finding], what, text);
 }
 
@@ -91,12 +93,15 @@ static void look_at_daemon(const char *folder)
 static void look_at_system(void)
 {
     struct utsname system;
-    int major = 0;
-    int minor = 0;
     char text[256];
+    char *dot;
 
-    if (uname(&system) < 0 || sscanf(system.release, "%d.%d", &major, &minor) != 2)
+    if (uname(&system) < 0)
         return;
+    long major = strtol(system.release, &dot, 10);
+    if (*dot != '.')
+        return;
+    long minor = strtol(dot + 1, NULL, 10);
     (void)snprintf(text, sizeof text, "kernel %s%s", system.release,
                    major > 6 || (major == 6 && minor >= 5)
                        ? ", which says which process is at a socket"

@@ -174,11 +174,12 @@ static void set_environment(const struct group_spec *spec, const char *folder, c
     struct strbuf text;
 
     strbuf_init(&text, 64 << 10);
-    strbuf_addf(&text, "%s/groups/%s/tenant.sock", folder, spec->name);
-    (void)setenv(GPU_SOCKET_VARIABLE, text.text, 1);
-    strbuf_clear(&text);
+    /* First, while what getenv() returned is still good. */
     strbuf_addf(&text, "%s%s%s", library, before && *before ? ":" : "", before ? before : "");
     (void)setenv("LD_PRELOAD", text.text, 1);
+    strbuf_clear(&text);
+    strbuf_addf(&text, "%s/groups/%s/tenant.sock", folder, spec->name);
+    (void)setenv(GPU_SOCKET_VARIABLE, text.text, 1);
     strbuf_done(&text);
     (void)setenv("CUDA_VISIBLE_DEVICES", spec->gpus[0], 1);
 }

@@ -47,7 +47,7 @@ static int listen_on_path(struct http_server *server, struct err *err)
 
     if (strlen(path) >= sizeof address.sun_path)
         return err_set(err, -ENAMETOOLONG, "listening at %s: longer than %zu bytes", path, sizeof address.sun_path - 1);
-    (void)strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return err_set(err, -errno, "listening at %s: %s", path, strerror(errno));

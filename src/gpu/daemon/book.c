@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -66,35 +67,30 @@ static void mend(struct book_file *file)
     }
 }
 
-static int map_file(int fd, struct book_file **ret_file)
+/* The file, locked and mapped; NULL with errno, which is EWOULDBLOCK when somebody else has it. */
+static struct book_file *map_file(int fd)
 {
-    void *mapped;
-
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? -EBUSY : -errno;
-    if (ftruncate(fd, sizeof(struct book_file)) < 0)
-        return -errno;
-    mapped = mmap(NULL, sizeof(struct book_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (mapped == MAP_FAILED)
-        return -errno;
-    *ret_file = mapped;
-    return 0;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 || ftruncate(fd, sizeof(struct book_file)) < 0)
+        return NULL;
+    void *mapped = mmap(NULL, sizeof(struct book_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return mapped == MAP_FAILED ? NULL : mapped;
 }
 
 int book_open(const char *path, struct book **ret_book, struct err *err)
 {
     struct book_head head = {.magic = "muster\n", .version = BOOK_VERSION, .slot_size = sizeof(struct book_slot)};
-    struct book_file *file = NULL;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
     if (fd < 0)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
-    int r = map_file(fd, &file);
-    if (r < 0) {
+    struct book_file *file = map_file(fd);
+    if (!file) {
+        int problem = errno;
+
         (void)close(fd);
-        if (r == -EBUSY)
-            return err_set(err, r, "%s is in use: another daemon runs on this folder", path);
-        return err_set(err, r, "%s: %s", path, strerror(-r));
+        if (problem == EWOULDBLOCK)
+            return err_set(err, -EBUSY, "%s is in use: another daemon runs on this folder", path);
+        return err_set(err, -problem, "%s: %s", path, strerror(problem));
     }
     read_boot_id(head.boot_id);
     if (memcmp(&file->head, &head, sizeof head) != 0)
@@ -143,7 +139,6 @@ uint64_t process_started(pid_t pid)
 {
     char path[48];
     char text[1024];
-    unsigned long long started;
 
     (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -158,5 +153,5 @@ uint64_t process_started(pid_t pid)
     const char *at = strrchr(text, ')');
     for (int i = 0; at && i < 20; i++)
         at = strchr(at + 1, ' ');
-    return at && sscanf(at, " %llu", &started) == 1 ? started : 0;
+    return at ? strtoull(at, NULL, 10) : 0;
 }

@@ -185,7 +185,7 @@ static int read_gpus(const struct json_at *at, struct gpud_config *config, struc
             return r;
         if (strlen(uuid) >= sizeof gpu.uuid || config->gpus.len == GPU_MAX)
             return json_fail(&item, err, -EINVAL, "a UUID is too long, or there are more than %d GPUs", GPU_MAX);
-        (void)strcpy(gpu.uuid, uuid);
+        memcpy(gpu.uuid, uuid, strlen(uuid) + 1);
         if (name)
             (void)snprintf(gpu.name, sizeof gpu.name, "%s", name);
         struct json_at memory = {.val = yyjson_obj_get(item.val, "memory"), .parent = &item, .key = "memory"};

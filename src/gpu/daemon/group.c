@@ -66,7 +66,7 @@ static int listen_for(struct group *group, struct err *err)
     if (strlen(path) >= sizeof address.sun_path)
         return err_set(err, -ENAMETOOLONG, "%s: longer than %zu bytes, choose a shorter name or folder", path,
                        sizeof address.sun_path - 1);
-    (void)strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     (void)unlink(path);
     group->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (group->listener < 0 || bind(group->listener, (const struct sockaddr *)&address, sizeof address) < 0 ||

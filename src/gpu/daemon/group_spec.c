@@ -58,7 +58,7 @@ static int copy_member(const struct json_at *at, const char *key, char *text, si
         return r;
     if (strlen(found) >= size)
         return json_fail(at, err, -EINVAL, "%s is longer than %zu bytes", key, size - 1);
-    (void)strcpy(text, found);
+    memcpy(text, found, strlen(found) + 1);
     return r;
 }
 
@@ -165,7 +165,7 @@ static int read_gpus(const struct json_at *at, struct group_spec *spec, struct e
                 return r;
             if (strlen(text) == 0 || strlen(text) >= GROUP_GPU_SIZE)
                 return json_fail(&item, err, -EINVAL, "is neither the UUID of a GPU nor its number");
-            (void)strcpy(to, text);
+            memcpy(to, text, strlen(text) + 1);
         }
         spec->gpu_count++;
     }

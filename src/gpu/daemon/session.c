@@ -189,7 +189,7 @@ static bool take_slot(struct session *session, const struct gpu_message *hello)
         return false;
     session->slot->pid = session->peer.pid;
     session->slot->started = session->peer.started;
-    (void)strcpy(session->slot->group, group->spec.name);
+    memcpy(session->slot->group, group->spec.name, strlen(group->spec.name) + 1);
     if (getrandom(&session->slot->session, sizeof session->slot->session, 0) != sizeof session->slot->session)
         session->slot->session = (uint64_t)gpud_now();
     return true;

@@ -192,7 +192,7 @@ static bool try_connect(void)
     int fds[GPU_HELLO_FDS] = {-1, -1, -1};
     if (strlen(path) >= sizeof address.sun_path)
         return false;
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;

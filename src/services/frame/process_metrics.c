@@ -2,6 +2,8 @@
 
 /* Figures of the process, under the names that every exporter uses, and of its requests to the API server. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/strbuf.h"
@@ -10,13 +12,16 @@
 static double resident_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long pages = 0;
+    char line[256] = "";
 
     if (!file)
         return 0;
-    if (fscanf(file, "%*u %lu", &pages) != 1)
-        pages = 0;
+    if (!fgets(line, sizeof line, file))
+        line[0] = '\0';
     (void)fclose(file);
+    /* The second number of the line. */
+    const char *second = strchr(line, ' ');
+    unsigned long pages = second ? strtoul(second, NULL, 10) : 0;
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 

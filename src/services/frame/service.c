@@ -200,14 +200,13 @@ static void make_identity(char *text, size_t size)
 static void seek_lease(struct service *service)
 {
     const struct service_settings *settings = &service->settings;
-    const char *namespace = settings->lease_namespace;
+    const char *given = settings->lease_namespace;
+    const char *own = kube_client_config(service->client)->namespace;
     char identity[256];
 
     make_identity(identity, sizeof identity);
-    if (!*namespace)
-    namespace = kube_client_config(service->client)->namespace;
     service->run->lease = lease_new(service->client, &(struct lease_options){
-                                                         .namespace = namespace,
+                                                         .namespace = *given ? given : own,
                                                          .name = settings->lease_name,
                                                          .identity = identity,
                                                          .duration = settings->lease_duration,
@@ -220,7 +219,7 @@ static void seek_lease(struct service *service)
                                                          .arg = service,
                                                      });
     log_info(service->log, "waiting for the lease", log_str("lease", settings->lease_name),
-             log_str("namespace", namespace), log_str("identity", identity));
+             log_str("namespace", *given ? given : own), log_str("identity", identity));
 }
 
 /* The beginning. */

@@ -30,7 +30,7 @@ enum { STRAY_TEXT_MAX = 2048 };
 
 /* What of a pod makes a cycle worth its while. */
 struct pod_image {
-    bool is_present;
+    uint32_t is_present;  // as wide as the others: without padding, images can be compared whole
     uint32_t status;
     node_id node;
     gang_id gang;

@@ -215,7 +215,7 @@ static size_t item_size(const struct wire_field *field)
 static void get_array(struct wire_in *in, const struct wire_field *field, void *value, void *member)
 {
     size_t count = get_below(in, ITEMS_MAX);
-    char *items = NULL;
+    void *items = NULL;
 
     bool is_there = count > 0 && get_below(in, 2) == 1;
 
@@ -231,13 +231,13 @@ static void get_array(struct wire_in *in, const struct wire_field *field, void *
         return;
     for (size_t i = 0; items && i < count; i++) {
         if (field->type == WIRE_STRINGS)
-            ((const char **)(void *)items)[i] = get_string(in);
+            ((const char **)items)[i] = get_string(in);
         else if (field->type == WIRE_NUMBERS)
-            ((uint64_t *)(void *)items)[i] = wire_get_number(in);
+            ((uint64_t *)items)[i] = wire_get_number(in);
         else
-            wire_get(in, field->shape, items + i * field->shape->size);
+            wire_get(in, field->shape, (char *)items + i * field->shape->size);
     }
-    *(size_t *)(void *)((char *)value + field->count_at) = count;
+    *(size_t *)((char *)value + field->count_at) = count;
     *(void **)member = items;
 }
 
