@@ -111,6 +111,7 @@ int run_completion(const struct command *command, struct arguments *arguments);
 int run_gpu(const struct command *command, struct arguments *arguments);
 int run_gpud(const struct command *command, struct arguments *arguments);
 int run_help(const struct command *command, struct arguments *arguments);
+int run_jq(const struct command *command, struct arguments *arguments);
 int run_man(const struct command *command, struct arguments *arguments);
 int run_replay(const struct command *command, struct arguments *arguments);
 int run_scenario(const struct command *command, struct arguments *arguments);

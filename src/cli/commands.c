@@ -181,6 +181,11 @@ static const char *const gpu_examples[] = {
     NULL,
 };
 
+static const char *const jq_examples[] = {
+    "echo '{\"questions\": [{\"expression\": \".a\", \"document\": 0}], \"inputs\": [[{\"a\": 1}]]}' | muster jq",
+    NULL,
+};
+
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
 static const char *const completion_examples[] = {
@@ -356,6 +361,18 @@ const struct command commands[] = {
         .operands = OPERANDS_NONE,
         .service = &reservation_service,
         .run = run_service,
+    },
+    {
+        .name = "jq",
+        .summary = "answer jq expressions within limits, for other services",
+        .usage = "",
+        .text =
+            "Reads a request as JSON from standard input and prints the answers: {\"questions\": [{\"expression\":\n"
+            "\".a\", \"document\": 0}], \"inputs\": [[{\"a\": 1}]]}. Whatever is asked, it ends within two seconds of\n"
+            "processor time and takes no more than 256 MiB. The grouper starts it for Kartas.\n",
+        .examples = jq_examples,
+        .operands = OPERANDS_NONE,
+        .run = run_jq,
     },
     {
         .name = "completion",

@@ -33,6 +33,9 @@ def role_of(cluster, name):
 def set_up(cluster):
     cluster.apply_crds(ROOT / "tests" / "cluster" / "crds_foreign.yaml")
     role_of(cluster, "grouper")
+    # A kind of somebody's own: the grouper is let in by whoever brings it.
+    cluster.kubectl("create", "clusterrole", "widgets", "--verb=get,list,watch", "--resource=widgets.example.com")
+    cluster.kubectl("create", "clusterrolebinding", "widgets", "--clusterrole=widgets", "--user=grouper")
     maker = workloads.Maker(cluster)
     for name, value in CLASSES.items():
         maker.make("scheduling.k8s.io/v1", "PriorityClass", name, cluster_wide=True, value=value)

@@ -119,3 +119,6 @@ int group_knative(struct grouping *g, struct err *err);
 int group_leader_worker_set(struct grouping *g, struct err *err);
 int group_job_set(struct grouping *g, struct err *err);
 int group_grove(struct grouping *g, struct err *err);
+
+/* By what a Karta of the cluster says of the top owner's kind; as by default where there is none. */
+int group_karta(struct grouping *g, struct err *err);

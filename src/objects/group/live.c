@@ -46,6 +46,12 @@ bool group_has_no_rule(const struct object *owner)
     return !owner->kind->group_pods;
 }
 
+void group_live_done(struct group_live *live)
+{
+    vec_done(&live->questions);
+    vec_done(&live->senseless);
+}
+
 int group_need_whole(struct grouping *g, const struct object *object, struct err *err)
 {
     if (!g->live || !object->is_partial)
@@ -104,7 +110,8 @@ int group_pod_live(struct object_set *set, const struct object *pod, const struc
     g.top = g.owners[g.owner_count - 1];
 
     arena_init(&scratch);
-    int r = g.top->kind->group_pods ? g.top->kind->group_pods(&g, err) : group_default(&g, err);
+    object_group_fn otherwise = live->uses_kartas ? group_karta : group_default;
+    int r = g.top->kind->group_pods ? g.top->kind->group_pods(&g, err) : otherwise(&g, err);
     if (r < 0 && r != -EAGAIN)
         (void)object_wrap(g.top, r, err);
     if (r >= 0)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/macros.h"
+#include "base/vec.h"
 #include "text/json.h"
 
 struct err;
@@ -32,6 +33,23 @@ enum group_need {
     GROUP_NEEDS_OWNER,   // all of `object`, of which only the metadata is known
     GROUP_NEEDS_OBJECT,  // the object of `api_version`, `kind` and `name` in the pod's namespace
     GROUP_NEEDS_PODS,    // those of the pod's namespace that `selector` chooses
+    GROUP_NEEDS_KARTAS,  // those for the kind: `kartas`; their labels are those of `selector`
+    GROUP_NEEDS_POD,     // all of the pod: `pod`
+    GROUP_NEEDS_VALUES,  // what `questions` come to: `answers`, or `senseless` where they make no sense
+};
+
+/* A jq expression of a Karta, and which document it is about: 0 is the top owner, 1 the pod, -1 none (it is checked). */
+struct group_question {
+    const char *expression;
+    int document;
+};
+
+struct group_questions VEC_OF(struct group_question);
+
+/* An expression that makes no sense, and why. */
+struct group_senseless {
+    const char *expression;
+    const char *wrong;
 };
 
 struct group_live {
@@ -43,6 +61,12 @@ struct group_live {
     bool searches_legacy;  // groups under the names of older releases are kept
     bool gangs_knative;    // a revision is a gang, not each of its pods
     bool has_pods;         // what GROUP_NEEDS_PODS asked for is in the set
+    bool uses_kartas;      // for kinds without a rule
+    bool has_kartas;
+    yyjson_val *kartas;  // a list of them; NULL: there are none
+    yyjson_val *pod;
+    yyjson_val *answers;  // to `questions`, as text/jq.h has them
+    VEC(struct group_senseless) senseless;
 
     /* What is missing, when group_pod_live() returns -EAGAIN. The strings are the set's. */
     enum group_need need;
@@ -51,7 +75,14 @@ struct group_live {
     const char *kind;
     const char *name;
     const char *selector;
+    struct group_questions questions;
+
+    /* What was passed over, for those who run the cluster; NULL: nothing. The set's. */
+    const char *warning;
 };
+
+/* Frees what it holds itself; what it points to is the caller's. */
+void group_live_done(struct group_live *live);
 
 /* An owner, known or not. `val` is all of it or, with `is_partial`, its metadata; borrowed like everything in a set. */
 const struct object *group_add_owner(struct object_set *set, const char *api_version, const char *kind, yyjson_val *val,

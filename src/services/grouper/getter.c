@@ -38,12 +38,14 @@ struct shelf {
     struct object_getter *getter;
     struct shelf *next;
     char *api_version, *kind, *namespace, *name;
+    char *selector;  // NULL: by name
     bool is_metadata_only;
     struct kube_call *call;
     struct got *got;
     int status;
     struct err err;
     bool is_over;
+    bool is_telling;
     nsec_t at;
     struct get_wait *waits;
     struct loop_task tell;
@@ -90,6 +92,7 @@ static void shelf_free(struct shelf *shelf)
     free(shelf->kind);
     free(shelf->namespace);
     free(shelf->name);
+    free(shelf->selector);
     free(shelf);
 }
 
@@ -104,13 +107,19 @@ void getter_free(struct object_getter *getter)
     free(getter);
 }
 
+/* What a list does not hold may be made the next moment, and is then looked for. */
+static nsec_t freshness(const struct shelf *shelf)
+{
+    return shelf->selector ? 0 : FRESH;
+}
+
 /* Takes old answers off. */
 static void sweep(struct object_getter *getter, nsec_t now)
 {
     for (struct shelf **at = &getter->shelves; *at;) {
         struct shelf *shelf = *at;
 
-        if (shelf->is_over && !shelf->waits && now - shelf->at >= FRESH) {
+        if (shelf->is_over && !shelf->waits && !shelf->is_telling && now - shelf->at >= freshness(shelf)) {
             *at = shelf->next;
             shelf_free(shelf);
         } else {
@@ -124,6 +133,7 @@ static void tell_all(void *arg)
 {
     struct shelf *shelf = arg;
 
+    shelf->is_telling = true;
     while (shelf->waits) {
         struct get_wait *wait = shelf->waits;
         got_fn fn = wait->fn;
@@ -135,6 +145,7 @@ static void tell_all(void *arg)
             shelf->got->refs++;
         fn(fn_arg, shelf->got, shelf->status, &shelf->err);
     }
+    shelf->is_telling = false;
 }
 
 static void finish(struct shelf *shelf)
@@ -174,22 +185,28 @@ static void on_resource(void *arg, const struct kube_resource *resource, const s
         return;
     }
     shelf->call = kube_send(shelf->getter->client, &(struct kube_request){
-                                                       .verb = KUBE_GET,
+                                                       .verb = shelf->selector ? KUBE_LIST : KUBE_GET,
                                                        .resource = resource,
                                                        .namespace = resource->is_namespaced ? shelf->namespace : NULL,
-                                                       .name = shelf->name,
+                                                       .name = shelf->selector ? NULL : shelf->name,
+                                                       .label_selector = shelf->selector,
                                                        .is_metadata_only = shelf->is_metadata_only,
                                                        .on_done = on_answer,
                                                        .arg = shelf,
                                                    });
 }
 
+static bool has_selector(const struct shelf *shelf, const char *selector)
+{
+    return shelf->selector && selector ? strcmp(shelf->selector, selector) == 0 : !shelf->selector && !selector;
+}
+
 static struct shelf *find_shelf(const struct object_getter *getter, const struct get_request *request)
 {
     for (struct shelf *shelf = getter->shelves; shelf; shelf = shelf->next) {
         /* All of an object serves those who want its metadata. */
-        if (strcmp(shelf->name, request->name) == 0 && strcmp(shelf->kind, request->kind) == 0 &&
-            strcmp(shelf->namespace, request->namespace) == 0 &&
+        if (strcmp(shelf->name, request->name ? request->name : "") == 0 && has_selector(shelf, request->selector) &&
+            strcmp(shelf->kind, request->kind) == 0 && strcmp(shelf->namespace, request->namespace) == 0 &&
             strcmp(shelf->api_version, request->api_version) == 0 &&
             (shelf->is_metadata_only == request->is_metadata_only || !shelf->is_metadata_only))
             return shelf;
@@ -205,7 +222,8 @@ static struct shelf *add_shelf(struct object_getter *getter, const struct get_re
     shelf->api_version = xstrdup(request->api_version);
     shelf->kind = xstrdup(request->kind);
     shelf->namespace = xstrdup(request->namespace);
-    shelf->name = xstrdup(request->name);
+    shelf->name = xstrdup(request->name ? request->name : "");
+    shelf->selector = request->selector ? xstrdup(request->selector) : NULL;
     shelf->is_metadata_only = request->is_metadata_only;
     loop_task_init(&shelf->tell, kube_client_loop(getter->client), tell_all, shelf);
     shelf->next = getter->shelves;

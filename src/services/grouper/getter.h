@@ -9,8 +9,8 @@ struct err;
 struct kube_client;
 
 /*
- * Objects of any kind, by name. What many ask for at the same moment, such as the owner of a thousand pods, is asked of
- * the server once: an answer serves those who come within a second of it, and nobody after.
+ * Objects of any kind, by name or by labels. What many ask for at the same moment, such as the owner of a thousand pods, is asked of
+ * the server once: an answer serves those who come within a second of it, and nobody after. A list serves only those who wait for it.
  */
 struct object_getter;
 
@@ -22,6 +22,7 @@ struct get_request {
     const char *kind;
     const char *namespace;
     const char *name;
+    const char *selector;  // of labels, instead of a name: the answer is a list
     bool is_metadata_only;
 };
 

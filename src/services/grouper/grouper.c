@@ -12,6 +12,7 @@
 #include "objects/keys.h"
 #include "services/grouper/getter.h"
 #include "services/grouper/grouper_internal.h"
+#include "services/grouper/values.h"
 
 #define AT(member) FLAG_AT(struct grouper_flags, member)
 
@@ -29,7 +30,8 @@ static const struct flag flags[] = {
      0},
     {"knative-gang-schedule", FLAG_BOOL, AT(gangs_knative), "true", "group the pods of a Knative revision as a gang", 0,
      0},
-    {"generic-karta-fallback", FLAG_IGNORED, 0, "true", "accepted and ignored: Kartas are not looked at", 0, 0},
+    {"generic-karta-fallback", FLAG_BOOL, AT(uses_kartas), "true", "follow Kartas for kinds without rules of their own",
+     0, 0},
     {"default-priorities-configmap-name", FLAG_STRING, AT(defaults_name), "",
      "ConfigMap with a priority and preemptibility for kinds of owners", 0, 0},
     {"default-priorities-configmap-namespace", FLAG_STRING, AT(defaults_namespace), "", "where it is", 0, 0},
@@ -90,6 +92,7 @@ static int open_grouper(struct service *service, struct err *err)
     known_init(&grouper->known);
     grouper->discovery = discovery_new(service->client);
     grouper->getter = getter_new(service->client, grouper->discovery);
+    grouper->values = values_new(service->loop, "/proc/self/exe");
     queue_init(grouper);
     follow_all(grouper);
     return 0;
@@ -116,6 +119,7 @@ static void close_grouper(struct service *service)
 
     follow_none(grouper);
     queue_done(grouper);
+    values_free(grouper->values);
     getter_free(grouper->getter);
     discovery_free(grouper->discovery);
     known_done(&grouper->known);

@@ -19,6 +19,7 @@ struct discovery;
 struct follower;
 struct object_getter;
 struct reconcile;
+struct values;
 
 struct grouper_flags {
     const char *scheduler_name;
@@ -30,6 +31,7 @@ struct grouper_flags {
     const char *bind_requests;  // as the scheduler has it
     bool searches_legacy;
     bool gangs_knative;
+    bool uses_kartas;
     const char *defaults_name;  // of the ConfigMap
     const char *defaults_namespace;
 };
@@ -72,6 +74,8 @@ struct grouper {
     struct known known;
     struct discovery *discovery;
     struct object_getter *getter;
+    struct values *values;
+    uint64_t last_warning;  // hash of what was last said of a Karta
     struct follower *pods, *pod_groups, *priority_classes, *namespaces, *defaults;
     struct map64 by_uid;  // hash of the UID -> struct pod_record *
     bool binds_alone;     // the scheduler does, pods without a group

@@ -24,6 +24,7 @@
 #include "services/grouper/grouper_internal.h"
 #include "services/grouper/merge.h"
 #include "services/grouper/pod_text.h"
+#include "services/grouper/values.h"
 #include "text/json.h"
 
 /* Owners above each other, reads that the rules may ask for, and writes that others may come in between. */
@@ -49,6 +50,8 @@ struct reconcile {
     VEC(struct got *) others;  // objects that the rules asked for
     VEC(yyjson_doc *) pods;
     struct get_wait *get;
+    struct values_wait *values;
+    yyjson_doc *answers;  // of `values`
     struct kube_list *list;
     struct kube_call *call;
     struct loop_task finisher;
@@ -85,6 +88,9 @@ static void reconcile_free(struct reconcile *work)
 {
     loop_task_cancel(&work->finisher);
     getter_cancel(work->get);
+    values_cancel(work->values);
+    yyjson_doc_free(work->answers);
+    group_live_done(&work->live);
     if (work->list)
         kube_list_cancel(work->list);
     kube_cancel(work->call);
@@ -361,14 +367,24 @@ static void on_needed(void *arg, struct got *got, int status, const struct err *
 {
     struct reconcile *work = arg;
 
-    (void)status;
     work->get = NULL;
+    /* Where there are no Kartas, or none for us to see, kinds have no other rules than ours. */
+    if (!got && work->live.need == GROUP_NEEDS_KARTAS && (err->code == -ENOENT || status == 404 || status == 403)) {
+        work->live.has_kartas = true;
+        go_on(work);
+        return;
+    }
     if (!got) {
         fail(work, err);
         return;
     }
     vec_push(&work->others, got);
-    if (work->live.need == GROUP_NEEDS_OWNER) {
+    if (work->live.need == GROUP_NEEDS_KARTAS) {
+        work->live.has_kartas = true;
+        work->live.kartas = yyjson_obj_get(got_object(got), "items");
+    } else if (work->live.need == GROUP_NEEDS_POD) {
+        work->live.pod = got_object(got);
+    } else if (work->live.need == GROUP_NEEDS_OWNER) {
         for (size_t i = 0; i < work->owner_count; i++) {
             struct owner *owner = &work->owners[i];
 
@@ -410,10 +426,54 @@ static void on_listed(void *arg, const struct kube_answer *answer, const char *r
     go_on(work);
 }
 
+static void on_values(void *arg, yyjson_val *answer, yyjson_val *invalid, const struct err *err)
+{
+    struct reconcile *work = arg;
+    struct group_live *live = &work->live;
+    size_t i, max;
+    yyjson_val *wrong;
+
+    work->values = NULL;
+    if (!answer && !invalid) {
+        fail(work, err);
+        return;
+    }
+    yyjson_arr_foreach(invalid, i, max, wrong)
+    {
+        if (yyjson_is_str(wrong) && i < live->questions.len)
+            vec_push(&live->senseless, (struct group_senseless){
+                                           .expression = live->questions.items[i].expression,
+                                           .wrong = arena_strdup(&work->set.arena, yyjson_get_str(wrong)),
+                                       });
+    }
+    if (answer) {
+        yyjson_mut_doc *doc = kube_copy(answer);
+
+        work->answers = yyjson_mut_doc_imut_copy(doc, NULL);
+        yyjson_mut_doc_free(doc);
+        live->answers = yyjson_doc_get_root(work->answers);
+    }
+    go_on(work);
+}
+
+static void ask_values(struct reconcile *work)
+{
+    const struct group_live *live = &work->live;
+
+    work->values = values_ask(work->grouper->values,
+                              &(struct values_request){
+                                  .questions = live->questions.items,
+                                  .question_count = live->questions.len,
+                                  .documents = {work->owners[work->owner_count - 1].object->root.val, live->pod},
+                                  .fn = on_values,
+                                  .arg = work,
+                              });
+}
+
 static void get_needed(struct reconcile *work)
 {
     const struct group_live *live = &work->live;
-    struct get_request request = {live->api_version, live->kind, work->object->namespace, live->name, false};
+    struct get_request request = {live->api_version, live->kind, work->object->namespace, live->name, NULL, false};
 
     if (++work->rounds > ROUNDS_MAX) {
         fail(work, &(struct err){-ELOOP, "the rules of its owner's kind ask for ever more"});
@@ -431,12 +491,34 @@ static void get_needed(struct reconcile *work)
                                                                      });
         return;
     }
+    if (live->need == GROUP_NEEDS_VALUES) {
+        ask_values(work);
+        return;
+    }
+    if (live->need == GROUP_NEEDS_KARTAS)
+        request = (struct get_request){"run.ai/v1alpha1", "Karta", "", NULL, live->selector, false};
+    if (live->need == GROUP_NEEDS_POD)
+        request = (struct get_request){"v1", "Pod", work->object->namespace, work->object->name, NULL, false};
     if (live->need == GROUP_NEEDS_OWNER) {
         request.api_version = live->object->api_version;
         request.kind = live->object->kind->kind;
         request.name = live->object->name;
     }
     work->get = getter_get(work->grouper->getter, &request, on_needed, work);
+}
+
+/* Many pods come to the same conclusion about a Karta. */
+static void warn_once(struct reconcile *work)
+{
+    const char *warning = work->live.warning;
+    uint64_t hash = warning ? XXH3_64bits(warning, strlen(warning)) : 0;
+
+    work->live.warning = NULL;
+    if (!warning || work->grouper->last_warning == hash)
+        return;
+    work->grouper->last_warning = hash;
+    log_warn(work->grouper->service->log, warning, log_str("namespace", work->object->namespace),
+             log_str("pod", work->object->name));
 }
 
 static void go_on(struct reconcile *work)
@@ -453,6 +535,7 @@ static void go_on(struct reconcile *work)
     }
     r = group_pod_live(&work->set, work->object, owners, work->owner_count, &work->grouper->options, &work->live,
                        &work->outcome, &err);
+    warn_once(work);
     if (r == -EAGAIN)
         get_needed(work);
     else if (r < 0)
@@ -562,6 +645,7 @@ void reconcile_start(struct grouper *grouper, struct pod_record *pod)
         .arg = &grouper->known,
         .searches_legacy = grouper->flags->searches_legacy,
         .gangs_knative = grouper->flags->gangs_knative,
+        .uses_kartas = grouper->flags->uses_kartas,
     };
     if (json_parse(work->text, pod->text_len, "pod", &work->doc, &err) < 0 ||
         object_set_add(&work->set, yyjson_doc_get_root(work->doc), NULL, &err) < 0) {
