@@ -311,7 +311,7 @@ TRACES = [
     ("quotes that do not end", HEAD + '0,"a,team,1,1,10\n', "bad.csv:2: a quoted field does not end"),
     ("a NUL", HEAD + "0,a\0b,team,1,1,10\n", "bad.csv:2: expected text, found a NUL"),
     ("a name that is no UTF-8", HEAD.encode() + b"0,a\xff,team,1,1,10\n", "bad.csv:2: name: expected a name of at most 253 bytes"),
-    ("a queue that is no UTF-8", HEAD.encode() + b"0,a,te\xc0\xafam,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
+    ("a queue that is no UTF-8", HEAD.encode() + b"0,a,team\xc0\xaf,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
     ("no name", HEAD + "0,,team,1,1,10\n", "bad.csv:2: name: expected a name"),
     ("no queue", HEAD + "0,a,,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
     ("semicolons", HEAD.replace(",", ";"), "expected commas between the columns"),

@@ -46,13 +46,13 @@ struct dirty {
 };
 
 static struct fences {
-    struct lock lock;
-    struct fence ring[RING];
-    unsigned head, tail;  // the oldest, and where the next goes
-    struct dirty dirty[STREAMS];
-    atomic_int is_looked_at;
     int64_t last_end_ns;
     uint64_t fenced_ns;  // thought to be unfinished, behind recorded fences
+    struct dirty dirty[STREAMS];
+    struct fence ring[RING];
+    struct lock lock;
+    unsigned head, tail;  // the oldest in the ring, and where the next goes
+    atomic_int is_looked_at;
 } all[GPU_MAX];
 
 /* What functions take: a place for each by the hash of its handle, the last one wins. */

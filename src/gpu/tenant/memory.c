@@ -9,7 +9,7 @@ int on_mem_alloc(mem_alloc_fn *real, cu_address *ret_address, size_t bytes)
     if (!charge_begin_current(&charge, ret_address ? bytes : 0))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_address, bytes);
-    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS ? *ret_address : 0);
+    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS && ret_address ? *ret_address : 0);
     return result;
 }
 
@@ -19,7 +19,7 @@ int on_mem_alloc_v1(mem_alloc_v1_fn *real, unsigned *ret_address, unsigned bytes
     if (!charge_begin_current(&charge, ret_address ? bytes : 0))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_address, bytes);
-    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS ? *ret_address : 0);
+    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS && ret_address ? *ret_address : 0);
     return result;
 }
 
@@ -29,7 +29,7 @@ int on_mem_alloc_managed(mem_alloc_managed_fn *real, cu_address *ret_address, si
     if (!charge_begin_current(&charge, ret_address ? bytes : 0))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_address, bytes, flags);
-    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS ? *ret_address : 0);
+    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS && ret_address ? *ret_address : 0);
     return result;
 }
 
@@ -87,7 +87,7 @@ int on_mem_alloc_pitch_v1(mem_alloc_pitch_v1_fn *real, unsigned *ret_address, un
     if (!charge_begin_current(&charge, ret_address && ret_pitch ? pitched_bytes(width, height) : 0))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_address, ret_pitch, width, height, element);
-    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS ? *ret_address : 0);
+    charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS && ret_address ? *ret_address : 0);
     return result;
 }
 

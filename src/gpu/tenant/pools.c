@@ -172,8 +172,9 @@ struct request {
 
 static cu_result call(const struct request *request, cu_address *ret_address, size_t bytes)
 {
-    return request->from_current ? request->from_current(ret_address, bytes, request->stream)
-                                 : request->from_pool(ret_address, bytes, request->pool, request->stream);
+    if (request->from_current)
+        return request->from_current(ret_address, bytes, request->stream);
+    return request->from_pool ? request->from_pool(ret_address, bytes, request->pool, request->stream) : CU_NOT_FOUND;
 }
 
 static void undo(void *pool, int slot, cu_address address, void *stream)

@@ -58,7 +58,7 @@ int on_vmm_create(vmm_create_fn *real, cu_handle *ret_handle, size_t bytes, cons
     if (!charge_begin(&charge, is_on_device ? tenant_slot(prop->location.id) : -1, bytes))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_handle, bytes, prop, flags);
-    if (charge.slot < 0)
+    if (charge.slot < 0 || !ret_handle)
         return result;
     if (result != CU_SUCCESS) {
         ledger_release(charge.slot, LEDGER_PLAIN, charge.bytes);

@@ -15,8 +15,12 @@ enum { LATENCY_BUCKETS = 10, SEARCH_BUCKETS = 16 };
 
 static void double_up(double first, double *buckets, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        buckets[i] = i == 0 ? first : 2 * buckets[i - 1];
+    double bound = first;
+
+    for (size_t i = 0; i < count; i++) {
+        buckets[i] = bound;
+        bound *= 2;
+    }
 }
 
 static void make_latencies(struct scheduler_metrics *m, struct metrics *metrics)
