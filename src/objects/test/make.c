@@ -239,6 +239,23 @@ static void every_kind_that_becomes_pods_says_how(void **state)
     }
 }
 
+/* What KAI's grouper has no rule for is a Karta's, where there is one. */
+static void kinds_without_a_rule_are_left_to_kartas(void **state)
+{
+    static const struct {
+        const char *group;
+        const char *kind;
+    } kinds[] = {{"apps", "DaemonSet"},
+                 {"", "ReplicationController"},
+                 {"grove.io", "PodClique"},
+                 {"kubevirt.io", "VirtualMachine"},
+                 {"argoproj.io", "CronWorkflow"}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        assert_null(object_kind_of(kinds[i].group, kinds[i].kind)->group_pods);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +271,7 @@ int main(void)
         cmocka_unit_test(graphs_of_dynamo_are_gangs_of_grove),
         cmocka_unit_test(machines_need_more_than_their_guests_see),
         cmocka_unit_test(every_kind_that_becomes_pods_says_how),
+        cmocka_unit_test(kinds_without_a_rule_are_left_to_kartas),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
