@@ -199,15 +199,14 @@ static bool open_pipe(void)
     return true;
 }
 
-/* Threads live in a library of their own in older C libraries; the driver needs it too, so it is there by now. The
- * program's signals are not for our thread to handle. */
+/* The program's signals are not for our thread to handle. */
 void control_start(void)
 {
     typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     int saved = errno;
     if (atomic_exchange(&is_started, 1) || !open_pipe())
         return;
-    create_fn *create = (create_fn *)driver_find("pthread_create");
+    create_fn *create = (create_fn *)driver_find_common("pthread_create");
     uint64_t every = UINT64_MAX, before = 0;
     pthread_t thread;
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every, &before, KERNEL_SIGNALS);

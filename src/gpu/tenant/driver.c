@@ -177,8 +177,12 @@ void *driver_real(enum hook hook)
     return atomic_load_explicit(&reals[hook], memory_order_relaxed);
 }
 
-void *driver_find(const char *name)
+void *driver_find_common(const char *name)
 {
+    dlsym_fn *real_dlsym = driver_dlsym();
+    void *found = real_dlsym ? real_dlsym(RTLD_DEFAULT, name) : NULL;
+    if (found)
+        return found;
     load_for(0);
     return find_in(&cuda, name);
 }

@@ -21,9 +21,12 @@ bool driver_is_renamed(void);
 /* The real function of a row; NULL when this driver has none, or there is no driver. */
 void *driver_real(enum hook hook);
 
-/* Looks any other function of the driver up, by its exact name. NULL when it has none. */
-void *driver_find(const char *name);
+/* Looks any other function of NVML up, by its exact name. NULL when it has none. */
 void *driver_find_nvml(const char *name);
+
+/* A function of the C library that lies in a library of its own in older ones: as the program sees it, or else as the
+ * driver does, which needs it too. */
+void *driver_find_common(const char *name);
 
 /* Our function in front of this real one; the pointer itself when we do not hook it. A pointer says exactly which binary
  * variant it is, whatever rules the driver has for names, versions and flags. */

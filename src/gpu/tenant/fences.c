@@ -255,12 +255,20 @@ uint64_t fences_left(int slot)
     return left;
 }
 
+static struct fence *oldest(struct fences *fences)
+{
+    lock_take(&fences->lock);
+    struct fence *fence = fences->head != fences->tail ? &fences->ring[fences->head % RING] : NULL;
+    lock_give(&fences->lock);
+    return fence;
+}
+
 uint64_t fences_look(int slot)
 {
     struct fences *fences = &all[slot];
+    struct fence *fence;
     if (!atomic_exchange(&fences->is_looked_at, 1)) {
-        while (fences->head != fences->tail) {
-            struct fence *fence = &fences->ring[fences->head % RING];
+        while ((fence = oldest(fences))) {
             int state = atomic_load(&fence->state);
             if (state == FENCE_TAKEN || (state == FENCE_RECORDED && !is_passed(fence)))
                 break;
@@ -338,8 +346,8 @@ int64_t fences_next_end(int slot)
     struct fences *fences = &all[slot];
     int64_t end = now_ns();
     lock_take(&fences->lock);
-    if (fences->head != fences->tail) {
-        const struct fence *next = &fences->ring[fences->head % RING];
+    const struct fence *next = &fences->ring[fences->head % RING];
+    if (fences->head != fences->tail && atomic_load(&next->state) == FENCE_RECORDED) {
         int64_t begin = next->begin_ns > fences->last_end_ns ? next->begin_ns : fences->last_end_ns;
         end = begin + (int64_t)next->known_ns;
     }
@@ -382,8 +390,8 @@ void fences_drop(int slot, void *ctx)
     for (int i = 0; i < RING; i++) {
         struct fence *fence = &fences->ring[i];
         lock_take(&fences->lock);
-        bool is_mine = fence->event && (!ctx || fence->ctx == ctx) && atomic_load(&fence->state) != FENCE_TAKEN;
-        void *event = fence->event;
+        bool is_mine = atomic_load(&fence->state) != FENCE_TAKEN && fence->event && (!ctx || fence->ctx == ctx);
+        void *event = is_mine ? fence->event : NULL;
         if (is_mine) {
             fence->event = NULL;
             if (atomic_load(&fence->state) == FENCE_RECORDED)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches, in every form, and what a launch costs more than without us. */
 #include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -101,4 +103,43 @@ static void spin(void)
     check(count > 0, "kernels ran");
 }
 
-const struct test_case compute_cases[] = {{"launches", launches}, {"overhead", overhead}, {"spin", spin}, {NULL, NULL}};
+/* One of several threads that launch kernels of TEST_US for TEST_SECONDS on streams of their own. */
+static void *spin_thread(void *ret_count)
+{
+    cu_result (*create)(void **, unsigned) = (cu_result(*)(void **, unsigned))cuda("cuStreamCreate");
+    unsigned us = (unsigned)strtoul(getenv("TEST_US"), NULL, 10);
+    void *params[] = {&us}, *stream = NULL;
+    int64_t end = now_ns() + (int64_t)(strtod(getenv("TEST_SECONDS"), NULL) * 1e9);
+    unsigned long *count = ret_count;
+    (void)primary();
+    void *f = spin_function();
+    if (create(&stream, 0) != CU_SUCCESS)
+        return NULL;
+    for (; now_ns() < end; (*count)++) {
+        (void)CALL(cuLaunchKernel, launch_kernel)(f, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
+        if (*count % 4 == 3)
+            (void)CALL(cuStreamSynchronize, sync_stream)(stream);
+    }
+    (void)CALL(cuStreamDestroy_v2, stream_destroy)(stream);
+    return NULL;
+}
+
+static void spins(void)
+{
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    unsigned long counts[THREADS] = {0}, least = ULONG_MAX;
+    begin();
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, spin_thread, &counts[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        least = counts[i] < least ? counts[i] : least;
+    }
+    printf("# each thread ran %lu kernels at least\n", least);
+    check(least > 0, "kernels ran");
+}
+
+const struct test_case compute_cases[] = {
+    {"launches", launches}, {"overhead", overhead}, {"spin", spin}, {"spins", spins}, {NULL, NULL},
+};
