@@ -48,17 +48,21 @@ static const char *const why_examples[] = {
     NULL,
 };
 
+/* Of every command that plays; see play_call_set(). */
+#define PLAY_OPTIONS                                                                                                 \
+    {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},            \
+        {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},                           \
+        {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},             \
+        {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},         \
+        {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},                                  \
+        {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},                          \
+        {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"}, \
+        {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"}
+
 static const struct command_option simulate_options[] = {
-    {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},
-    {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},
-    {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
-    {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},
+    PLAY_OPTIONS,
     {0, "journal", "FOLDER", NULL, "keep what was told and decided, for 'muster replay'"},
     {0, "journal-size", "SIZE", NULL, "bytes that the journal may take, oldest first to go (default 1Gi)"},
-    {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
-    {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
-    {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
-    {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"},
 };
 
 static const char *const simulate_examples[] = {
@@ -70,16 +74,9 @@ static const char *const simulate_examples[] = {
 };
 
 static const struct command_option compare_options[] = {
-    {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},
-    {'t', "trace", "FILE", NULL, "the work that both get, as CSV (docs/traces.md)"},
+    PLAY_OPTIONS,
     {'w', "with", "PATH", NULL, "more of the cluster, the same for both; may be given several times"},
     {0, "require", "BOUND", NULL, "such as 'p95_wait(queue=research)<30m', of B; may be given several times"},
-    {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},
-    {0, "kubeconfig", "FILE", NULL, "how to reach the cluster of kube: (default: where kubectl looks)"},
-    {0, "until", "WHEN", NULL, "stop after so long, such as 7d, or at a time"},
-    {0, "grace", "TIME", NULL, "from a pod's eviction until it is gone (default 30s)"},
-    {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"},
-    {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"},
 };
 
 static const char *const compare_examples[] = {

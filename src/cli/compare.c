@@ -18,28 +18,12 @@
 #include "text/file.h"
 #include "text/table.h"
 
-enum {
-    OPTION_OUTPUT,
-    OPTION_TRACE,
-    OPTION_WITH,
-    OPTION_REQUIRE,
-    OPTION_REPORT,
-    OPTION_KUBECONFIG,
-    OPTION_UNTIL,
-    OPTION_GRACE,
-    OPTION_USAGE_WINDOW,
-    OPTION_USAGE_HALF_LIFE,
-};
+enum { OPTION_WITH = _PLAY_OPTION_MAX, OPTION_REQUIRE };
 
 struct call {
-    bool as_json;
-    const char *trace;
-    const char *report;
-    const char *kubeconfig;
+    struct play_call play;
     VEC(const char *) with;  // read for both
     VEC(struct bound) bounds;
-    struct moment until;
-    struct play_options options;
 };
 
 static int play(struct call *call, const char *path, struct simulation *sim, const struct trace *trace, struct err *err)
@@ -52,18 +36,19 @@ static int play(struct call *call, const char *path, struct simulation *sim, con
     vec_foreach (&call->with, with)
         vec_push(&paths, *with);
     vec_push(&paths, path);
-    cluster_source_init(&source, call->kubeconfig);
+    cluster_source_init(&source, call->play.kubeconfig);
     r = simulation_load(sim, &source.options, paths.items, paths.len, err);
     vec_done(&paths);
     if (r < 0)
         return r;
     warn_about(sim);
-    call->options.until = moment_at(&call->until, trace->events.len ? trace->events.items[0].time : sim->start);
-    call->options.has_gantt = call->report != NULL;
-    progress_start(&progress, path, &call->options);
-    r = simulation_run(sim, &call->options, trace, err);
+    call->play.options.until =
+        moment_at(&call->play.until, trace->events.len ? trace->events.items[0].time : sim->start);
+    call->play.options.has_gantt = call->play.report != NULL;
+    progress_start(&progress, path, &call->play.options);
+    r = simulation_run(sim, &call->play.options, trace, err);
     progress_end(&progress);
-    return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->trace), path) : 0;
+    return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->play.trace), path) : 0;
 }
 
 static void write_report(void *context, FILE *out)
@@ -77,16 +62,16 @@ static int show(const struct call *call, struct comparison *c, struct err *err)
     struct table_view view = table_view_of(stdout);
     int r = comparison_judge(c, err);
 
-    if (r >= 0 && call->report)
-        r = write_file(call->report, write_report, c, err);
+    if (r >= 0 && call->play.report)
+        r = write_file(call->play.report, write_report, c, err);
     if (r < 0)
         return command_failed(r, err);
-    if (call->as_json)
+    if (call->play.as_json)
         comparison_write(c, stdout);
     else
         comparison_print(c, &view, stdout);
-    if (call->report && !call->as_json)
-        (void)printf("\nReport: %s\n", call->report);
+    if (call->play.report && !call->play.as_json)
+        (void)printf("\nReport: %s\n", call->play.report);
     for (size_t i = 0; i < c->bound_count; i++)
         if (!c->holds[i])
             return EXIT_FAILED;
@@ -126,7 +111,7 @@ static int compare(struct call *call, const char *const *paths)
     int r;
 
     trace_init(&trace);
-    r = trace_read(&trace, call->trace, &err);
+    r = trace_read(&trace, call->play.trace, &err);
     for (; r >= 0 && loaded < 2; loaded++)
         r = play(call, paths[loaded], &sims[loaded], &trace, &err);
     name_settings(&c, paths[0], paths[1]);
@@ -140,38 +125,17 @@ static int compare(struct call *call, const char *const *paths)
 static int read_option(struct call *call, int option, const char *value, struct err *err)
 {
     struct bound bound;
-    int r;
 
-    switch (option) {
-    case OPTION_OUTPUT:
-        call->as_json = strcmp(value, "json") == 0;
-        return 0;
-    case OPTION_TRACE:
-        call->trace = value;
-        return 0;
-    case OPTION_WITH:
+    if (option == OPTION_WITH) {
         vec_push(&call->with, value);
         return 0;
-    case OPTION_REQUIRE:
-        r = bound_parse(&bound, value, err);
-        if (r >= 0)
-            vec_push(&call->bounds, bound);
-        return r;
-    case OPTION_REPORT:
-        call->report = value;
-        return 0;
-    case OPTION_KUBECONFIG:
-        call->kubeconfig = value;
-        return 0;
-    case OPTION_UNTIL:
-        return moment_parse(value, &call->until, err);
-    case OPTION_GRACE:
-        return play_flag_set(&call->options, FLAG_GRACE, value, err);
-    case OPTION_USAGE_WINDOW:
-        return play_flag_set(&call->options, FLAG_USAGE_WINDOW, value, err);
-    default:
-        return play_flag_set(&call->options, FLAG_USAGE_HALF_LIFE, value, err);
     }
+    if (option != OPTION_REQUIRE)
+        return play_call_set(&call->play, option, value, err);
+    int r = bound_parse(&bound, value, err);
+    if (r >= 0)
+        vec_push(&call->bounds, bound);
+    return r;
 }
 
 static int read_call(const struct command *command, struct arguments *arguments, struct call *call)
@@ -192,7 +156,7 @@ static int read_call(const struct command *command, struct arguments *arguments,
         return EXIT_WRONG_CALL;
     if (arguments->operand_count != 2)
         return command_wrong(command, "which two settings?");
-    if (!call->trace)
+    if (!call->play.trace)
         return command_wrong(command, "which trace? Say so with --trace");
     return compare(call, arguments->operands);
 }
@@ -202,7 +166,7 @@ int run_compare(const struct command *command, struct arguments *arguments)
     struct call call = {0};
     int status;
 
-    play_options_init(&call.options);
+    play_call_init(&call.play);
     status = read_call(command, arguments, &call);
     vec_done(&call.with);
     vec_done(&call.bounds);

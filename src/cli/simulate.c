@@ -16,38 +16,22 @@
 #include "text/file.h"
 #include "text/table.h"
 
-enum {
-    OPTION_OUTPUT,
-    OPTION_TRACE,
-    OPTION_REPORT,
-    OPTION_KUBECONFIG,
-    OPTION_JOURNAL,
-    OPTION_JOURNAL_SIZE,
-    OPTION_UNTIL,
-    OPTION_GRACE,
-    OPTION_USAGE_WINDOW,
-    OPTION_USAGE_HALF_LIFE,
-};
+enum { OPTION_JOURNAL = _PLAY_OPTION_MAX, OPTION_JOURNAL_SIZE };
 
 struct call {
-    bool as_json;
-    const char *trace;
-    const char *report;
-    const char *kubeconfig;
+    struct play_call play;
     const char *journal;
     uint64_t journal_size;
     struct err journal_trouble;  // code 0: none
-    struct moment until;
-    struct play_options options;
 };
 
 static void print(struct simulation *sim, const struct call *call, FILE *out)
 {
     struct table_view view = table_view_of(stdout);
 
-    if (call->as_json)
+    if (call->play.as_json)
         simulation_write(sim, out);
-    else if (call->trace)
+    else if (call->play.trace)
         simulation_print_trace(sim, &view, out);
     else
         simulation_print(sim, &view, out);
@@ -64,14 +48,14 @@ static int show(struct simulation *sim, const struct call *call, struct err *err
 {
     int r;
 
-    if (call->report) {
-        r = write_file(call->report, write_report, sim, err);
+    if (call->play.report) {
+        r = write_file(call->play.report, write_report, sim, err);
         if (r < 0)
             return r;
     }
     print(sim, call, stdout);
-    if (call->report && !call->as_json)
-        (void)printf("\nReport: %s\n", call->report);
+    if (call->play.report && !call->play.as_json)
+        (void)printf("\nReport: %s\n", call->play.report);
     return 0;
 }
 
@@ -92,13 +76,13 @@ static int run_play(struct simulation *sim, struct call *call, const struct trac
         .trouble = keep_trouble,
         .arg = &call->journal_trouble,
     };
-    int r = call->journal ? journal_open(&options, sim->state, &sim->config, &call->options.journal, err) : 0;
+    int r = call->journal ? journal_open(&options, sim->state, &sim->config, &call->play.options.journal, err) : 0;
 
     if (r < 0)
         return r;
-    r = simulation_run(sim, &call->options, trace, err);
-    journal_close(call->options.journal);
-    return r < 0 ? err_wrap(err, r, "%s", call->trace ? file_name(call->trace) : "simulation") : 0;
+    r = simulation_run(sim, &call->play.options, trace, err);
+    journal_close(call->play.options.journal);
+    return r < 0 ? err_wrap(err, r, "%s", call->play.trace ? file_name(call->play.trace) : "simulation") : 0;
 }
 
 static int play(struct simulation *sim, struct call *call, const struct trace *trace, struct err *err)
@@ -107,9 +91,9 @@ static int play(struct simulation *sim, struct call *call, const struct trace *t
     struct progress progress;
     int r;
 
-    call->options.until = moment_at(&call->until, start);
-    call->options.has_gantt = call->report != NULL;
-    progress_start(&progress, "Playing", &call->options);
+    call->play.options.until = moment_at(&call->play.until, start);
+    call->play.options.has_gantt = call->play.report != NULL;
+    progress_start(&progress, "Playing", &call->play.options);
     r = run_play(sim, call, trace, err);
     progress_end(&progress);
     if (r >= 0)
@@ -129,14 +113,14 @@ static int simulate(struct call *call, const char *const *paths, size_t count)
     int r;
 
     trace_init(&trace);
-    cluster_source_init(&source, call->kubeconfig);
+    cluster_source_init(&source, call->play.kubeconfig);
     r = simulation_load(&sim, &source.options, paths, count, &err);
     if (r >= 0)
         warn_about(&sim);
-    if (r >= 0 && call->trace)
-        r = trace_read(&trace, call->trace, &err);
+    if (r >= 0 && call->play.trace)
+        r = trace_read(&trace, call->play.trace, &err);
     if (r >= 0)
-        r = play(&sim, call, call->trace ? &trace : NULL, &err);
+        r = play(&sim, call, call->play.trace ? &trace : NULL, &err);
     simulation_done(&sim);
     trace_done(&trace);
     return r < 0 ? command_failed(r, &err) : EXIT_FINE;
@@ -144,33 +128,12 @@ static int simulate(struct call *call, const char *const *paths, size_t count)
 
 static int read_option(struct call *call, int option, const char *value, struct err *err)
 {
-    switch (option) {
-    case OPTION_OUTPUT:
-        call->as_json = strcmp(value, "json") == 0;
-        return 0;
-    case OPTION_TRACE:
-        call->trace = value;
-        return 0;
-    case OPTION_REPORT:
-        call->report = value;
-        return 0;
-    case OPTION_KUBECONFIG:
-        call->kubeconfig = value;
-        return 0;
-    case OPTION_JOURNAL:
-        call->journal = value;
-        return 0;
-    case OPTION_JOURNAL_SIZE:
+    if (option == OPTION_JOURNAL_SIZE)
         return journal_size_parse(value, &call->journal_size, err);
-    case OPTION_UNTIL:
-        return moment_parse(value, &call->until, err);
-    case OPTION_GRACE:
-        return play_flag_set(&call->options, FLAG_GRACE, value, err);
-    case OPTION_USAGE_WINDOW:
-        return play_flag_set(&call->options, FLAG_USAGE_WINDOW, value, err);
-    default:
-        return play_flag_set(&call->options, FLAG_USAGE_HALF_LIFE, value, err);
-    }
+    if (option != OPTION_JOURNAL)
+        return play_call_set(&call->play, option, value, err);
+    call->journal = value;
+    return 0;
 }
 
 int run_simulate(const struct command *command, struct arguments *arguments)
@@ -179,7 +142,7 @@ int run_simulate(const struct command *command, struct arguments *arguments)
     struct err err = {0};
     int option;
 
-    play_options_init(&call.options);
+    play_call_init(&call.play);
     while ((option = arguments_next(arguments)) >= 0)
         if (read_option(&call, option, arguments->value, &err) < 0)
             return command_wrong(command, "%s", err.text);

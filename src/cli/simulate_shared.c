@@ -71,16 +71,49 @@ nsec_t moment_at(const struct moment *moment, nsec_t start)
     return moment->is_relative ? start + moment->value : moment->value;
 }
 
-int play_flag_set(struct play_options *options, enum play_flag flag, const char *value, struct err *err)
+void play_call_init(struct play_call *call)
 {
-    static const char *const names[] = {"--grace", "--usage-window", "--usage-half-life"};
-    nsec_t *const fields[] = {&options->grace, &options->usage.window, &options->usage.half_life};
-    int r = long_duration_parse(value, fields[flag], err);
+    *call = (struct play_call){0};
+    play_options_init(&call->options);
+}
 
-    if (r < 0)
-        return err_wrap(err, r, "%s", names[flag]);
-    options->usage.is_on |= flag != FLAG_GRACE;
-    return 0;
+static int duration_set(const char *option, const char *value, nsec_t *ret, struct err *err)
+{
+    int r = long_duration_parse(value, ret, err);
+
+    return r < 0 ? err_wrap(err, r, "%s", option) : 0;
+}
+
+int play_call_set(struct play_call *call, int option, const char *value, struct err *err)
+{
+    struct play_options *options = &call->options;
+
+    switch (option) {
+    case PLAY_OUTPUT:
+        call->as_json = strcmp(value, "json") == 0;
+        return 0;
+    case PLAY_TRACE:
+        call->trace = value;
+        return 0;
+    case PLAY_REPORT:
+        call->report = value;
+        return 0;
+    case PLAY_KUBECONFIG:
+        call->kubeconfig = value;
+        return 0;
+    case PLAY_UNTIL:
+        return moment_parse(value, &call->until, err);
+    case PLAY_GRACE:
+        return duration_set("--grace", value, &options->grace, err);
+    case PLAY_USAGE_WINDOW:
+        options->usage.is_on = true;
+        return duration_set("--usage-window", value, &options->usage.window, err);
+    case PLAY_USAGE_HALF_LIFE:
+        options->usage.is_on = true;
+        return duration_set("--usage-half-life", value, &options->usage.half_life, err);
+    default:
+        return err_set(err, -EINVAL, "there is no option %d", option);
+    }
 }
 
 void cluster_source_init(struct cluster_source *source, const char *kubeconfig)

@@ -35,10 +35,33 @@ struct moment {
 MUST_CHECK int moment_parse(const char *text, struct moment *ret, struct err *err);
 nsec_t moment_at(const struct moment *moment, nsec_t start);
 
-/* Options that both take: their value is read into `options`. False with a message. */
-enum play_flag { FLAG_GRACE, FLAG_USAGE_WINDOW, FLAG_USAGE_HALF_LIFE };
+/* Options that all of them have, in this order; a command's own come after them. */
+enum play_option {
+    PLAY_OUTPUT,
+    PLAY_TRACE,
+    PLAY_REPORT,
+    PLAY_KUBECONFIG,
+    PLAY_UNTIL,
+    PLAY_GRACE,
+    PLAY_USAGE_WINDOW,
+    PLAY_USAGE_HALF_LIFE,
+    _PLAY_OPTION_MAX
+};
 
-MUST_CHECK int play_flag_set(struct play_options *options, enum play_flag flag, const char *value, struct err *err);
+/* Their values. */
+struct play_call {
+    bool as_json;
+    const char *trace;
+    const char *report;
+    const char *kubeconfig;
+    struct moment until;
+    struct play_options options;
+};
+
+void play_call_init(struct play_call *call);
+
+/* Takes one of the options. Returns 0, or what is wrong with its value. */
+MUST_CHECK int play_call_set(struct play_call *call, int option, const char *value, struct err *err);
 
 /*
  * How commands read clusters: files, and with PATH "kube:" or "kube:CONTEXT" a running one. `kubeconfig` is NULL for

@@ -247,10 +247,13 @@ void carry_bind(struct scheduler *s, const struct decision *decision, const char
 
 void carry_done(struct scheduler *s)
 {
-    while (s->carrying) {
-        kube_bind_cancel(s->carrying->bind);
-        kube_cancel(s->carrying->call);
-        carrying_free(s->carrying);
+    struct carrying *next = NULL;
+
+    for (struct carrying *carrying = s->carrying; carrying; carrying = next) {
+        next = carrying->next;
+        kube_bind_cancel(carrying->bind);
+        kube_cancel(carrying->call);
+        carrying_free(carrying);
     }
     carry_evictions_done(s);
 }
