@@ -10,6 +10,7 @@
 #include "engine/engine_internal.h"
 #include "engine/filter_internal.h"
 #include "engine/order_internal.h"
+#include "engine/replay_internal.h"
 #include "engine/room_internal.h"
 #include "engine/share_internal.h"
 #include "engine/topology_internal.h"
@@ -30,6 +31,7 @@ struct engine *engine_new(struct state *state, const struct config *config)
     engine->topologies = topology_trees_new();
     engine->affinity = affinity_memory_new();
     engine->room = gpu_room_new();
+    engine->replay = replay_new();
     return engine;
 }
 
@@ -43,6 +45,7 @@ void engine_free(struct engine *engine)
     topology_trees_free(engine->topologies);
     affinity_memory_free(engine->affinity);
     gpu_room_free(engine->room);
+    replay_free(engine->replay);
     vec_done(&engine->decisions);
     vec_done(&engine->searches);
     vec_done(&engine->verdicts);
@@ -228,6 +231,7 @@ size_t engine_bytes(const struct engine *engine)
 {
     return sizeof *engine + candidates_bytes(engine->candidates) + kept_orders_bytes(engine->orders) +
            topology_trees_bytes(engine->topologies) + view_cache_bytes(engine->views) +
-           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + vec_bytes(&engine->verdicts) +
-           vec_bytes(&engine->shares) + vec_bytes(&engine->evictions) + arena_bytes(&engine->scratch);
+           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + replay_bytes(engine->replay) +
+           vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) + vec_bytes(&engine->evictions) +
+           arena_bytes(&engine->scratch);
 }

@@ -21,3 +21,6 @@ bool fits_some_shared_gpu(const struct engine *engine, pod_id pod, node_id node)
  */
 bool gpu_pick(struct engine *engine, pod_id pod, node_id node, bool is_simulation, struct group_list *ret_groups,
               bool *ret_waits, bool *ret_only_numbered);
+
+/* Named GPUs by name, then those without one by age: some fixed order, where KAI has none. */
+bool gpu_group_precedes(const struct state *state, gpu_group a, gpu_group b);

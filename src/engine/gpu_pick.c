@@ -28,15 +28,16 @@ static bool is_numbered(const struct state *state, gpu_group group)
     return *name != '\0';
 }
 
-/* Named GPUs by name, then those without one by age: some fixed order, where KAI has none. */
-static bool precedes_by_id(const struct state *state, uint32_t l, uint32_t r)
+bool gpu_group_precedes(const struct state *state, gpu_group a, gpu_group b)
 {
-    gpu_group a = state_shared_gpu(state, l)->id;
-    gpu_group b = state_shared_gpu(state, r)->id;
-
     if (gpu_group_is_fresh(a) || gpu_group_is_fresh(b))
         return a < b;
     return strcmp(state_name(state, (name_id)a), state_name(state, (name_id)b)) < 0;
+}
+
+static bool precedes_by_id(const struct state *state, uint32_t l, uint32_t r)
+{
+    return gpu_group_precedes(state, state_shared_gpu(state, l)->id, state_shared_gpu(state, r)->id);
 }
 
 static void insert(const struct state *state, struct entry *entries, uint32_t *count, struct entry entry)

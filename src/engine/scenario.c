@@ -320,11 +320,17 @@ bool scenario_try(struct search *s)
     if (map64_get(&s->failed, print.key, &check) && check == print.check)
         return false;
 
+    bool is_refuted = replay_refutes(s);
+    if (is_refuted && !engine->checks_replays) {
+        map64_put(&s->failed, print.key, print.check);
+        return false;
+    }
     s->report.generators[s->generator].simulated++;
     statement_begin(engine);
     for (uint32_t i = 0; i < s->victims.len; i++)
         statement_evict(engine, s->victims.items[i].pod);
     bool has_room = place_again(s);
+    BUG_ON(is_refuted && has_room);
     if (has_room && validate(s)) {
         classify(s);
         return true;

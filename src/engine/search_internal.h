@@ -12,8 +12,8 @@
  *   simulate   a scenario's victims are evicted, then they and the probe are placed in the order of queues (scenario.c)
  *   validate   the action's rules on who was really evicted (validate_*.c)
  *
- * Beside that, what cannot succeed is refuted without being simulated (search_refute.c); each refutation is a condition
- * that success implies, so that decisions stay the same.
+ * Beside that, what cannot succeed is refuted without being simulated (search_refute.c, search_replay.c); each refutation is
+ * a condition that success implies, so that decisions stay the same.
  *
  * Memory: three arenas (of a gang's search, of a probe, of a scenario), and marks by pod, node and gang, which numbers
  * make stale at once.
@@ -28,6 +28,7 @@
 #include "engine/action.h"
 #include "engine/engine.h"
 #include "engine/order_internal.h"
+#include "engine/order_tree_internal.h"
 #include "engine/place_internal.h"
 #include "engine/room_internal.h"
 #include "engine/view_internal.h"
@@ -139,6 +140,8 @@ struct gang_tally {
     uint32_t last_group;
     uint32_t listed;  // the scenario that it is in
     uint32_t place;   // and where, while a scenario is validated
+    uint32_t turn;    // among the gangs of its leaf, for replays; NO_ID: cannot be replayed
+    uint32_t turn_solve;
 };
 
 struct seat {
@@ -202,6 +205,19 @@ struct refutation {
     uint32_t local_past_count;
 };
 
+/* What replays of the search under way know; see search_replay.c. */
+struct search_replay {
+    uint32_t solve;  // the search that this is about
+    bool is_plain;
+    bool is_leaf_plain;
+    queue_id leaf;  // the victims' leaf that turns are known of
+    struct turn *turns;
+    uint32_t turn_count;
+    uint64_t *chosen;           // bits: turns of the scenario's gangs
+    uint32_t barrier_probe;     // the probe of which the barrier is known
+    struct queue_rank barrier;  // the last place of the probe's leaf before the probe's turn
+};
+
 struct search {
     struct engine *engine;
     enum action action;
@@ -223,6 +239,7 @@ struct search {
     struct domain_level *levels;  // at which groups of the gang have to be together
     uint32_t level_count;
     struct refutation refutation;
+    struct search_replay replay;
     struct map64 failed;  // fingerprints of scenarios
 
     /* A generator's round. */
@@ -319,6 +336,9 @@ void generator_local_fill(struct search *search, node_id node);
 void scenario_begin(struct search *search);
 void scenario_add(struct search *search, const struct victim_group *group);
 bool scenario_try(struct search *search);
+
+/* Would the scenario fail, as a replay of it says (search_replay.c)? False also where none can tell. */
+bool replay_refutes(struct search *search);
 
 /* Validators, with the scenario simulated. */
 bool validate_consolidation(const struct search *search);

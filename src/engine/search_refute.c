@@ -32,7 +32,9 @@
  *    this adds on any node are at most `local_gain`, and more recorded victims can only lower that. So when the slots of
  *    recorded victims and that gain are too few, no scenario of it has enough.
  *
- * Tests 4 and 6 start when a first scenario has failed: most searches end with their first.
+ * 7. Victims that all return before the probe has its turn, and leave it no room: see search_replay.c.
+ *
+ * Tests 4, 6 and 7 start when a first scenario has failed: most searches end with their first.
  */
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "base/macros.h"
 #include "check.h"
 #include "dump.h"
+#include "engine/engine_internal.h"
 #include "engine/explain.h"
 #include "image.h"
 #include "model/state.h"
@@ -277,6 +278,7 @@ size_t play_cycle(struct play *play, struct chance *chance, const enum action *a
     adopt_groups(play);
     struct state *state = world_load(&play->world, chance, play->state->fresh_groups);
     struct engine *anew = engine_new(state, &play->config);
+    anew->checks_replays = true;
     engine_take_in(anew);
     compare_states(play, "state", state);
 

@@ -12,6 +12,7 @@
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "check.h"
+#include "engine/engine_internal.h"
 #include "model/state.h"
 
 void play_fail(const struct play *play, const char *what, const char *format, ...)
@@ -56,6 +57,7 @@ static void begin(struct play *play, struct chance *chance)
     make_config(&play->world, chance, &play->config);
     play->state = world_load(&play->world, chance, 0);
     play->engine = engine_new(play->state, &play->config);
+    play->engine->checks_replays = true;
     if (play->watch)
         play->watch->on_begin(play->watch->arg, play);
 }

@@ -109,6 +109,46 @@ static void a_gang_gets_victims_for_all_of_its_pods_or_none(void **state)
     cluster_end(&c);
 }
 
+/* Scenarios that were simulated for the last gang that was searched for, and those that there were. */
+static uint32_t simulated(const struct cluster *c, uint32_t *ret_emitted)
+{
+    const struct search_report *report = &vec_last(&c->engine->searches);
+
+    *ret_emitted = report->generators[0].emitted + report->generators[1].emitted;
+    return report->generators[0].simulated + report->generators[1].simulated;
+}
+
+/*
+ * Queue "want" comes after "have" because of the large gang that it would be served with first, so that what is evicted
+ * for the small one behind it returns before it. One simulation shows it, and replays the rest; `checks` also simulates
+ * what they refute.
+ */
+static void run_behind_a_large_gang(struct cluster *c, bool checks)
+{
+    put_unequal(c);
+    put_waiting(c, "large", "want", 1, 16);
+    put_waiting(c, "small", "want", 1, 1);
+    c->engine->checks_replays = checks;
+    run_at(c, 100, ACTION_RECLAIM);
+    assert_decisions(c, "");
+}
+
+static void what_returns_before_its_turn_is_simulated_once(void **state)
+{
+    (void)state;
+    struct cluster c;
+    uint32_t emitted;
+
+    run_behind_a_large_gang(&c, false);
+    assert_int_equal(simulated(&c, &emitted), 1);
+    assert_true(emitted > 1);
+    cluster_end(&c);
+
+    run_behind_a_large_gang(&c, true);
+    assert_true(simulated(&c, &emitted) > 1);
+    cluster_end(&c);
+}
+
 static void victims_come_from_several_queues_in_turn(void **state)
 {
     (void)state;
@@ -441,6 +481,7 @@ int main(void)
         cmocka_unit_test(what_just_does_not_reach_a_whole_number_does_not_count),
         cmocka_unit_test(reclaim_takes_the_newest_of_a_queue_beyond_its_share),
         cmocka_unit_test(a_gang_gets_victims_for_all_of_its_pods_or_none),
+        cmocka_unit_test(what_returns_before_its_turn_is_simulated_once),
         cmocka_unit_test(victims_come_from_several_queues_in_turn),
         cmocka_unit_test(an_elastic_gang_gives_its_last_pod),
         cmocka_unit_test(a_queue_within_its_quota_is_not_even_tried),
