@@ -37,7 +37,7 @@ static void reply_error(struct http_exchange *exchange, int code, const struct e
     static const struct {
         int code;
         int status;
-    } known[] = {{-EINVAL, 400}, {-ENOENT, 404}, {-EBUSY, 409}, {-ENAMETOOLONG, 400}};
+    } known[] = {{-EINVAL, 400}, {-ENOENT, 404}, {-EBUSY, 409}, {-ENAMETOOLONG, 400}, {-ENOTSUP, 422}};
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     int status = 500;

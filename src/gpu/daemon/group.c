@@ -123,6 +123,20 @@ static int find_devices(const struct gpud *gpud, const struct group_spec *spec, 
     return 0;
 }
 
+/* Parts of a GPU are of what it has to give, so that two halves fit. */
+static int reckon(const struct gpud *gpud, const struct group_spec *spec, const uint32_t *devices,
+                  struct group_spec *ret_spec, struct err *err)
+{
+    int r = group_spec_reckon(spec, gpud->ledger.capacity[devices[0]], ret_spec, err);
+
+    for (uint32_t gpu = 1; r >= 0 && spec->is_asked && gpu < spec->gpu_count; gpu++) {
+        if (gpud->ledger.capacity[devices[gpu]] != gpud->ledger.capacity[devices[0]])
+            return err_set(err, -ENOTSUP, "GPUs %s and %s have not the same memory, so that one part is not the other",
+                           gpud->devices[devices[0]].spec.uuid, gpud->devices[devices[gpu]].spec.uuid);
+    }
+    return r;
+}
+
 static int set_amounts(struct gpud *gpud, uint32_t index, const struct group_spec *spec, const uint32_t *devices,
                        struct err *err)
 {
@@ -200,12 +214,15 @@ static void free_group(struct group *group)
     free(group);
 }
 
-int group_add(struct gpud *gpud, const struct group_spec *spec, struct group **ret_group, struct err *err)
+int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group **ret_group, struct err *err)
 {
+    struct group_spec exact, *spec = &exact;
     uint32_t devices[GPU_MAX];
     int index = first_free(gpud);
-    int r = find_devices(gpud, spec, devices, err);
+    int r = find_devices(gpud, wanted, devices, err);
 
+    if (r >= 0)
+        r = reckon(gpud, wanted, devices, &exact, err);
     if (r < 0)
         return r;
     if (index < 0)
@@ -238,12 +255,15 @@ int group_add(struct gpud *gpud, const struct group_spec *spec, struct group **r
     return 0;
 }
 
-int group_change(struct group *group, const struct group_spec *spec, struct err *err)
+int group_change(struct group *group, const struct group_spec *wanted, struct err *err)
 {
+    struct group_spec exact, *spec = &exact;
     struct gpud *gpud = group->gpud;
     uint32_t devices[GPU_MAX] = {0};
-    int r = find_devices(gpud, spec, devices, err);
+    int r = find_devices(gpud, wanted, devices, err);
 
+    if (r >= 0)
+        r = reckon(gpud, wanted, devices, &exact, err);
     if (r < 0)
         return r;
     if (spec->gpu_count != group->spec.gpu_count ||

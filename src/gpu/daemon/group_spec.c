@@ -15,6 +15,8 @@
 #include "text/json.h"
 #include "text/quantity.h"
 
+enum { GROUP_NUMBER_SIZE = 24 };
+
 static const char *const mode_names[] = {
     [GPU_MODE_TIME] = "time", [GPU_MODE_FAIR] = "fair", [GPU_MODE_STRICT] = "strict"};
 _Static_assert(ARRAY_LEN(mode_names) == GPU_MODE_COUNT_, "every mode has a name");
@@ -193,6 +195,96 @@ static int read_owner(const struct json_at *at, struct group_spec *spec, struct 
     return r;
 }
 
+/* Words of one kind; numbers are taken as they would be written. */
+static int add_words(const struct json_at *at, const char *member, enum gpu_word_kind kind, struct gpu_word *words,
+                     char (*numbers)[GROUP_NUMBER_SIZE], size_t *count, struct err *err)
+{
+    struct json_at object;
+    int r = json_member_object(at, member, JSON_OPTIONAL, &object, err);
+
+    if (r <= 0)
+        return r;
+    for (struct json_at item = {0}; json_next(&object, &item);) {
+        struct gpu_word *word = &words[*count];
+
+        if (*count == GROUP_WORDS_MAX)
+            return json_fail(at, err, -EINVAL, "more than %d words", GROUP_WORDS_MAX);
+        *word = (struct gpu_word){.kind = kind, .key = item.key};
+        if (yyjson_is_uint(item.val)) {
+            (void)snprintf(numbers[*count], GROUP_NUMBER_SIZE, "%llu", (unsigned long long)yyjson_get_uint(item.val));
+            word->value = numbers[*count];
+        } else {
+            r = json_str(&item, &word->value, err);
+            if (r < 0)
+                return r;
+        }
+        (*count)++;
+    }
+    return 0;
+}
+
+static int read_words(const struct json_at *at, const struct json_at *words_at, struct group_spec *spec,
+                      struct err *err)
+{
+    struct gpu_word words[GROUP_WORDS_MAX];
+    char numbers[GROUP_WORDS_MAX][GROUP_NUMBER_SIZE];
+    size_t count = 0;
+    int r = add_words(words_at, "annotations", WORD_ANNOTATION, words, numbers, &count, err);
+
+    if (yyjson_obj_get(at->val, "memory") || yyjson_obj_get(at->val, "compute"))
+        return json_fail(words_at, err, -EINVAL, "says the same as memory and compute: give one of them");
+    if (r >= 0)
+        r = add_words(words_at, "resources", WORD_RESOURCE, words, numbers, &count, err);
+    if (r >= 0)
+        r = add_words(words_at, "variables", WORD_VARIABLE, words, numbers, &count, err);
+    if (r >= 0)
+        r = gpu_request_read(words, count, &spec->asked, err);
+    if (r < 0)
+        return r;
+    if (r == 0)
+        return json_fail(words_at, err, -EINVAL, "nothing in it asks for a part of a GPU");
+    if (spec->asked.devices != spec->gpu_count)
+        return json_fail(words_at, err, -EINVAL, "asks for %u GPUs, and %u are named", spec->asked.devices,
+                         spec->gpu_count);
+    (void)snprintf(spec->asked_by, sizeof spec->asked_by, "%s", spec->asked.alias);
+    spec->asked.alias = NULL;
+    spec->is_asked = true;
+    return 0;
+}
+
+static int read_amounts(const struct json_at *at, struct group_spec *spec, struct err *err)
+{
+    struct json_at words;
+    int r = json_member_object(at, "words", JSON_OPTIONAL, &words, err);
+
+    if (r > 0)
+        return read_words(at, &words, spec, err);
+    if (r == 0)
+        r = read_memory(at, spec, err);
+    return r < 0 ? r : read_compute(at, spec, err);
+}
+
+int group_spec_reckon(const struct group_spec *spec, uint64_t gpu_bytes, struct group_spec *ret_spec, struct err *err)
+{
+    struct gpu_request asked = spec->asked;
+    struct gpu_amounts amounts;
+
+    *ret_spec = *spec;
+    if (!spec->is_asked)
+        return 0;
+    asked.alias = spec->asked_by;
+    int r = gpu_request_on(&asked, gpu_bytes, &amounts, err);
+    if (r < 0)
+        return r;
+    ret_spec->is_asked = false;
+    ret_spec->request_bytes = amounts.request_bytes;
+    ret_spec->limit_bytes = amounts.limit_bytes;
+    ret_spec->share = amounts.share;
+    ret_spec->cap = amounts.cap;
+    ret_spec->mode = asked.mode;
+    return 0;
+}
+
 int group_spec_decode(const struct json_at *at, struct group_spec *ret_spec, struct err *err)
 {
     struct group_spec spec = {.uid = -1};
@@ -207,9 +299,7 @@ int group_spec_decode(const struct json_at *at, struct group_spec *ret_spec, str
                          GROUP_NAME_SIZE - 1);
     r = read_gpus(at, &spec, err);
     if (r >= 0)
-        r = read_memory(at, &spec, err);
-    if (r >= 0)
-        r = read_compute(at, &spec, err);
+        r = read_amounts(at, &spec, err);
     if (r >= 0)
         r = read_owner(at, &spec, err);
     if (r < 0)

@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "gpu/protocol/pages.h"
+#include "gpu/request/request.h"
 
 struct err;
 struct json_at;
@@ -18,12 +19,18 @@ struct strbuf;
  *     {"name": "team-a-0", "gpus": ["GPU-8a0f..."], "memory": {"request": "20Gi", "limit": "40Gi"},
  *      "compute": {"share": 0.25, "limit": 0.5, "mode": "fair"}, "uid": 1000, "cgroup": "/kubepods/pod1234",
  *      "labels": {"namespace": "team-a", "pod": "train-0", "container": "main"}}
+ *
+ * Instead of `memory` and `compute`, a container's own words, as its pod has them (gpu/request):
+ *
+ *     {"name": "team-a-1", "gpus": [0], "words": {"annotations": {"gpu-fraction": "0.5"},
+ *      "resources": {"nvidia.com/gpucores": 30}, "variables": {}}}
  */
 enum {
     GROUP_NAME_SIZE = 64,
     GROUP_GPU_SIZE = 48,
     GROUP_CGROUP_SIZE = 256,
     GROUP_LABEL_SIZE = 254,
+    GROUP_WORDS_MAX = 256,  // annotations and so on, of which most are about other things
 };
 
 struct group_spec {
@@ -35,15 +42,23 @@ struct group_spec {
     uint32_t share;  // in millionths of each GPU
     uint32_t cap;    // likewise; what it gets at most
     enum gpu_mode mode;
-    int64_t uid;                     // of its processes; -1: any, who can reach the socket belongs to it
-    char cgroup[GROUP_CGROUP_SIZE];  // that its processes are in, or below; "": any
+    bool is_asked;                    // in words: the amounts above follow from these two and the GPU
+    struct gpu_request asked;         // its alias is not set; it is
+    char asked_by[GROUP_LABEL_SIZE];  // this one
+    int64_t uid;                      // of its processes; -1: any, who can reach the socket belongs to it
+    char cgroup[GROUP_CGROUP_SIZE];   // that its processes are in, or below; "": any
     char namespace_[GROUP_LABEL_SIZE];
     char pod[GROUP_LABEL_SIZE];
     char container[GROUP_LABEL_SIZE];
 };
 
-/* Reads and checks one; the message says which member is wrong. Returns 0 or -EINVAL. */
+/* Reads and checks one; the message says which member is wrong. Returns 0, -EINVAL, or -ENOTSUP for what cannot be
+ * enforced. */
 MUST_CHECK int group_spec_decode(const struct json_at *at, struct group_spec *ret_spec, struct err *err);
+
+/* The same in numbers, where it is in words: on a GPU that has so many bytes to give. */
+MUST_CHECK int group_spec_reckon(const struct group_spec *spec, uint64_t gpu_bytes, struct group_spec *ret_spec,
+                                 struct err *err);
 
 /* Appends it as JSON, as it would be read again. */
 void group_spec_encode(const struct group_spec *spec, struct strbuf *text);

@@ -341,8 +341,11 @@ int gpu_request_on(const struct gpu_request *request, uint64_t gpu_bytes, struct
         return err_set(err, -EINVAL, "%s asks for %llu bytes, the GPU has %llu", request->alias,
                        (unsigned long long)amounts.limit_bytes, (unsigned long long)gpu_bytes);
     amounts.share = request->share;
-    if (amounts.share == 0)
-        amounts.share = MAX((uint32_t)((unsigned __int128)amounts.request_bytes * whole / gpu_bytes), (uint32_t)1);
+    if (amounts.share == 0) {
+        uint64_t share = request->is_portion ? request->memory_request / (GPU_REQUEST_WHOLE / whole)
+                                             : (uint64_t)((unsigned __int128)amounts.request_bytes * whole / gpu_bytes);
+        amounts.share = MAX((uint32_t)share, (uint32_t)1);
+    }
     amounts.cap = request->mode == GPU_MODE_STRICT ? amounts.share : whole;
     if (request->mode == GPU_MODE_FAIR && request->cap > 0)
         amounts.cap = request->cap;
