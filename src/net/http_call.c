@@ -14,6 +14,11 @@
 
 enum { PEER_SILENT_MS = 30000, KEEPALIVE_AFTER_S = 30, KEEPALIVE_EVERY_S = 10 };
 
+/* Of each request that is under way: curl's own choice is 64 KiB for what is sent, which with many requests is more than
+ * all else that a service holds. It takes no less than 16 KiB. The same for all, since handles are used again with the
+ * buffers that they have. */
+enum { SEND_BUFFER = 16 << 10 };
+
 /* What a failure of curl means to our callers; all others are lost connections. */
 static const struct {
     CURLcode curl;
@@ -156,6 +161,7 @@ static void set_transport(struct http_call *call, const struct http_request *req
     /* A request waits for a connection that may carry it too, rather than open one of its own. */
     (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BUFFER);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)KEEPALIVE_AFTER_S);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)KEEPALIVE_EVERY_S);

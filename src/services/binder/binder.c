@@ -150,8 +150,10 @@ static void react(struct binder *binder, struct roster_change *change)
 void binder_pod_seen(struct binder *binder, yyjson_val *pod)
 {
     struct roster_change change = {0};
+    const struct roster_pod *known = roster_put(&binder->roster, pod, &change);
 
-    (void)roster_put(&binder->roster, pod, &change);
+    if (known && known->is_on_its_way)
+        rush_note(&binder->rush, nsec_now_monotonic());
     react(binder, &change);
 }
 
@@ -285,6 +287,7 @@ static int binder_open(struct service *service, struct err *err)
     items_init(&binder->items);
     map64_init(&binder->nodes);
     loop_task_init(&binder->pump, binder->loop, binder_pump, binder);
+    loop_timer_init(&binder->later_timer, binder->loop, binder_pump, binder);
     binder->meters = meters_new(binder);
     service->state = binder;
     /* Without a lease to wait for, it is ready when it has seen everything. */
@@ -325,7 +328,7 @@ static void binder_stop(struct service *service)
     struct binder *binder = service->state;
 
     binder->is_stopping = true;
-    binder_check_stopped(binder);
+    binder_pump(binder);
 }
 
 static void binder_close(struct service *service)
@@ -336,6 +339,7 @@ static void binder_close(struct service *service)
     follower_free(binder->follow_pods);
     follower_free(binder->follow_nodes);
     loop_task_cancel(&binder->pump);
+    loop_timer_done(&binder->later_timer);
     binder_seats_drop(binder);
     binder_checks_drop(binder);
     binder_strays_drop(binder);

@@ -16,6 +16,7 @@
 #include "services/binder/options.h"
 #include "services/binder/request.h"
 #include "services/binder/roster.h"
+#include "services/frame/rush.h"
 
 /*
  * The parts of the binder and how they meet:
@@ -70,6 +71,7 @@ struct item {
     uint32_t failures;  // to write the outcome, in a row
     struct loop_timer timer;
     struct job *job;
+    struct bound *bound;       // instead of a job: what is to be told
     struct item *prev, *next;  // of those that are due
     struct item *same;         // the next one with the same hash
 };
@@ -81,7 +83,9 @@ struct items {
     size_t len;
     size_t due;
     size_t running;
-    size_t stuck;  // of those, waiting for something that takes its time
+    size_t stuck;    // of those, waiting for something that takes its time
+    size_t later;    // and with a pod that is bound and will be told so
+    size_t telling;  // or is being told
 };
 
 struct node_entry {
@@ -90,6 +94,7 @@ struct node_entry {
     struct node_entry *same;
 };
 
+struct bound;
 struct seat;
 struct check;
 struct stray;
@@ -112,6 +117,9 @@ struct binder {
     struct check *checks;  // groups whose reservation is being looked for
     struct stray *strays;  // pods that are being taken out of their groups
     struct follower *follow_requests, *follow_nodes, *follow_pods;
+    struct rush rush;
+    struct bound *later_first, *later_last;
+    struct loop_timer later_timer;
     struct loop_task pump;
     struct binder_meters *meters;
     bool is_ready;     // everything has been seen once
@@ -190,7 +198,8 @@ struct job {
     struct attempt *attempt;
     struct loop_timer timer;
     uint32_t tries;
-    nsec_t started;
+    nsec_t started, ended;
+    bool is_telling;  // the pod is bound; all that is left is to tell so
 
     struct volume_work *volumes;
     struct claim_work *claims;
@@ -199,6 +208,7 @@ struct job {
 
 /* job.c */
 void job_start(struct item *item);
+struct job *job_new(struct item *item);
 void job_free(struct job *job);
 
 /* The step at hand is done, or has failed. To be called once for each step, from it or later. */
@@ -223,8 +233,14 @@ void job_read(struct job *job, enum kube_known resource, const char *namespace, 
 void job_roll_back(struct job *job);
 void job_undone(struct job *job, const struct err *err);
 
-/* finish.c: writes what became of it. */
+/* finish.c: writes what became of it, which for a bound pod has time. */
 void job_finish(struct job *job);
+void job_tell(struct job *job);
+
+/* later.c: ends a job whose pod is bound, and tells so when nothing more urgent is to be done. */
+void binder_tell_later(struct job *job);
+void binder_later_pump(struct binder *binder);
+void binder_later_drop(struct item *item);
 
 /* What some pods need before they are bound. */
 struct plugin {

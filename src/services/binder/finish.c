@@ -46,7 +46,7 @@ static void end(struct job *job, nsec_t rest)
     struct binder *binder = job->binder;
     struct request_groups groups = item->request->groups;
 
-    meters_observe(binder->meters, job->err.code == 0, nsec_now_monotonic() - job->started);
+    meters_observe(binder->meters, job->err.code == 0, job->ended - job->started);
     job_free(job);
     /* Whoever failed or was withdrawn leaves GPUs behind that nobody may want. */
     vec_foreach (&groups, group)
@@ -106,9 +106,10 @@ static void on_told(void *arg, const struct kube_answer *answer)
 }
 
 /* Tells the pod and whoever looks at it. The request comes last: once it is done, nobody looks at it again. */
-static void tell(struct job *job, bool is_bound)
+void job_tell(struct job *job)
 {
     const struct request *request = job->request;
+    bool is_bound = job->err.code == 0;
     struct strbuf message;
 
     strbuf_init(&message, MESSAGE_MAX);
@@ -140,13 +141,16 @@ void job_finish(struct job *job)
 {
     bool is_bound = job->err.code == 0;
 
+    job->ended = nsec_now_monotonic();
     log_outcome(job, is_bound);
     if (job->is_unknown) {
         job->item->failures++;
         end(job, retry_wait(job->item));
     } else if (job->is_stale || !job->pod_uid[0]) {
         write_outcome(job);
+    } else if (is_bound) {
+        binder_tell_later(job);
     } else {
-        tell(job, is_bound);
+        job_tell(job);
     }
 }

@@ -87,6 +87,7 @@ static void set_state(struct item *item, enum item_state state)
 
 static void item_free(struct item *item)
 {
+    binder_later_drop(item);
     loop_timer_done(&item->timer);
     request_free(item->request);
     free(item);
@@ -255,12 +256,16 @@ void binder_pump(void *arg)
     struct items *items = &binder->items;
 
     binder_check_stopped(binder);
+    if (binder->is_stopping)
+        binder_later_pump(binder);
     if (!binder->is_ready || binder->is_stopping)
         return;
-    while (items->first && items->running < (size_t)binder->flags->reconciles_max) {
+    while (items->first && items->running - items->later - items->telling < (size_t)binder->flags->reconciles_max) {
         struct item *item = items->first;
 
+        rush_note(&binder->rush, nsec_now_monotonic());
         set_state(item, ITEM_RUNNING);
         job_start(item);
     }
+    binder_later_pump(binder);
 }

@@ -368,19 +368,26 @@ static void on_corrupt_deleted(void *arg, const struct kube_answer *answer)
     item_ended(item, 0);
 }
 
-void job_start(struct item *item)
+struct job *job_new(struct item *item)
 {
     struct job *job = xcalloc(1, sizeof *job);
-    const struct request *request = item->request;
 
     *job = (struct job){
         .binder = item->binder,
         .item = item,
-        .request = request,
+        .request = item->request,
         .pod_uid = xstrdup(""),
         .started = nsec_now_monotonic(),
     };
     item->job = job;
+    return job;
+}
+
+void job_start(struct item *item)
+{
+    struct job *job = job_new(item);
+    const struct request *request = item->request;
+
     /* Its GPUs are wanted while it runs, also when it has failed before. */
     item_set_phase(item, REQUEST_ACTIVE, request->failed_attempts, request->version);
     if (request_is_corrupt(request)) {
@@ -398,6 +405,7 @@ void job_free(struct job *job)
     if (!job)
         return;
     job_set_stuck(job, false);
+    job->binder->items.telling -= job->is_telling;
     for (enum binder_plugin plugin = 0; plugin < _BINDER_PLUGIN_MAX; plugin++)
         if (plugin_find(plugin)->drop)
             plugin_find(plugin)->drop(job);

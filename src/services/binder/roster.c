@@ -308,6 +308,7 @@ static void read_pod(struct roster *roster, struct roster_pod *to, yyjson_val *p
     to->is_alive = to->is_running || strcmp(phase, "Pending") == 0 || !phase[0];
     to->is_deleting = kube_text(pod, "metadata", "deletionTimestamp")[0];
     to->is_ours = strcmp(kube_text(pod, "spec", "schedulerName"), roster->scheduler) == 0;
+    to->is_on_its_way = to->is_ours && to->is_alive && !to->node[0] && !has_condition(pod, "PodScheduled", "False");
     to->has_more = has_more(yyjson_obj_get(pod, "spec"));
     roster->scaling -= to->is_scaling;
     to->is_scaling =

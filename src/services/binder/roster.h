@@ -23,7 +23,8 @@ struct roster_pod {
     bool is_alive;     // Pending or Running
     bool is_running;
     bool is_deleting;
-    bool is_ours;  // of the scheduler that we work for
+    bool is_ours;        // of the scheduler that we work for
+    bool is_on_its_way;  // has no node yet, and may get one any moment
     bool is_reservation;
     bool is_scaling;  // makes the cluster grow, and has not been placed
     bool has_more;    // volumes or claims, for which the whole pod has to be looked at

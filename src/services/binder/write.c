@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
+#include "kube/condition.h"
 #include "objects/keys.h"
 #include "services/binder/document.h"
 #include "services/binder/names.h"
@@ -73,19 +74,15 @@ const char *bound_reason(bool is_bound)
 
 yyjson_mut_doc *write_condition(const char *uid, bool is_bound, const char *message, nsec_t now)
 {
-    yyjson_mut_val *root, *meta;
-    yyjson_mut_doc *doc = patch_new(uid, &root, &meta);
-    yyjson_mut_val *status = document_member(doc, root, "status");
-    yyjson_mut_val *condition = yyjson_mut_arr_add_obj(doc, document_list(doc, status, "conditions"));
-    char when[TIME_TEXT_MAX];
-
-    document_set(doc, condition, "type", "PodBound");
-    document_set(doc, condition, "status", is_bound ? "True" : "False");
-    document_set(doc, condition, "reason", bound_reason(is_bound));
-    document_set(doc, condition, "message", message);
-    /* To the second, as all conditions. */
-    document_set(doc, condition, "lastTransitionTime", time_format(now / NSEC_PER_SEC * NSEC_PER_SEC, when));
-    return doc;
+    return kube_condition_patch(
+        &(struct kube_condition){
+            .uid = uid,
+            .type = "PodBound",
+            .status = is_bound ? "True" : "False",
+            .reason = bound_reason(is_bound),
+            .message = message,
+        },
+        now);
 }
 
 static void add_field_env(yyjson_mut_doc *doc, yyjson_mut_val *envs, const char *name, const char *path)

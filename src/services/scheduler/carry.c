@@ -235,6 +235,7 @@ void carry_bind(struct scheduler *s, const struct decision *decision, const char
     struct carrying *carrying = carrying_new(s, decision, text);
     struct placement *placement = placement_put(s, carrying->key);
 
+    rush_note(&s->rush, carrying->began);
     placement_take(s, placement, decision->pod);
     placement->carrying = carrying;
     placement->is_direct = !needs_request(s, decision->pod);

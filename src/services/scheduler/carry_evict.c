@@ -10,13 +10,13 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "kube/condition.h"
 #include "kube/verbs.h"
 #include "model/delta.h"
 #include "services/scheduler/carry.h"
 #include "services/scheduler/carry_internal.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
-#include "text/json.h"
 
 struct eviction *carry_eviction(const struct scheduler *s, object_key key)
 {
@@ -115,19 +115,14 @@ static void on_marked(void *arg, const struct kube_answer *answer)
 static void mark_disruption(struct eviction *eviction, const char *text)
 {
     struct scheduler *s = eviction->s;
-    yyjson_mut_val *root;
-    yyjson_mut_doc *doc = json_new_object(&root);
-    char now[TIME_TEXT_MAX];
-
-    yyjson_mut_val *status = yyjson_mut_obj_add_obj(doc, root, "status");
-    yyjson_mut_val *conditions = yyjson_mut_obj_add_arr(doc, status, "conditions");
-    yyjson_mut_val *condition = yyjson_mut_arr_add_obj(doc, conditions);
-    nsec_t wall = nsec_now_wall();
-    (void)yyjson_mut_obj_add_str(doc, condition, "type", "DisruptionTarget");
-    (void)yyjson_mut_obj_add_str(doc, condition, "status", "True");
-    (void)yyjson_mut_obj_add_str(doc, condition, "reason", "PreemptionByScheduler");
-    (void)yyjson_mut_obj_add_str(doc, condition, "message", text);
-    (void)yyjson_mut_obj_add_strcpy(doc, condition, "lastTransitionTime", time_format(wall - wall % NSEC_PER_SEC, now));
+    yyjson_mut_doc *doc = kube_condition_patch(
+        &(struct kube_condition){
+            .type = "DisruptionTarget",
+            .status = "True",
+            .reason = "PreemptionByScheduler",
+            .message = text,
+        },
+        nsec_now_wall());
     eviction->call = kube_send_doc(s->client,
                                    &(struct kube_request){
                                        .verb = KUBE_PATCH_STRATEGIC,

@@ -9,7 +9,7 @@
 #include "services/frame/flags.h"
 
 /* What the scheduler is told on its command line: KAI's flags under KAI's names, and Muster's own at the end. Those that
- * every service has are the frame's. */
+ * every service has are the frame's, but for two that have another default here. */
 struct scheduler_flags {
     const char *scheduler_name;
     const char *namespace;       // of the lease
@@ -35,9 +35,6 @@ struct scheduler_flags {
     int64_t status_workers;
     nsec_t staleness_grace;
     nsec_t stuck_threshold;
-    double qps;
-    double burst;
-    int64_t in_flight_max;
     nsec_t lease_retry_period;
     const char *health_address;
 
@@ -49,5 +46,5 @@ struct scheduler_flags {
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 42 };
+enum { SCHEDULER_FLAGS = 39 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

@@ -272,6 +272,11 @@ static void put_pod(struct scheduler *s, const struct follow_event *event, objec
     complain(s, WATCH_PODS, event, &err);
 }
 
+static bool is_on_its_way(const struct pod_image *image)
+{
+    return image->is_present && (image->status == POD_PENDING || image->status == POD_BINDING);
+}
+
 void intake_pod(struct scheduler *s, const struct follow_event *event)
 {
     object_key key = key_put(s->state, event->namespace, event->name);
@@ -289,6 +294,9 @@ void intake_pod(struct scheduler *s, const struct follow_event *event)
     report_note_condition(s, key, event->object);
     tell_stray(s, key, event->object);
     struct pod_image after = image_of(s->state, key);
-    if (memcmp(&before, &after, sizeof before) != 0)
-        cycle_wake(s);
+    if (memcmp(&before, &after, sizeof before) == 0)
+        return;
+    if (is_ours(s, event->object) && (is_on_its_way(&before) || is_on_its_way(&after)))
+        rush_note(&s->rush, nsec_now_monotonic());
+    cycle_wake(s);
 }

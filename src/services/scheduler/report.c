@@ -6,13 +6,13 @@
 
 #include "base/mem.h"
 #include "engine/verdict_text.h"
+#include "kube/condition.h"
 #include "kube/meta.h"
 #include "services/scheduler/gang_notes.h"
 #include "services/scheduler/hash.h"
 #include "services/scheduler/report_internal.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/writes.h"
-#include "text/json.h"
 
 /* A verdict is told again after so long; a new one of the same gang not before. */
 #define TOLD_AGAIN (5 * NSEC_PER_MIN)
@@ -199,24 +199,19 @@ void report_condition(struct scheduler *s, object_key pod, const char *reason, c
 {
     uint64_t hash = scheduling_condition_hash(reason, message);
     uint64_t old = 0;
-    nsec_t now = nsec_now_wall();
-    char text[TIME_TEXT_MAX];
 
     if (map64_get(&s->pod_conditions, pod, &old) && old == hash)
         return;
     map64_put(&s->pod_conditions, pod, hash);
 
-    yyjson_mut_val *root;
-    yyjson_mut_doc *doc = json_new_object(&root);
-
-    yyjson_mut_val *status = yyjson_mut_obj_add_obj(doc, root, "status");
-    yyjson_mut_val *conditions = yyjson_mut_obj_add_arr(doc, status, "conditions");
-    yyjson_mut_val *condition = yyjson_mut_arr_add_obj(doc, conditions);
-    (void)yyjson_mut_obj_add_str(doc, condition, "type", "PodScheduled");
-    (void)yyjson_mut_obj_add_str(doc, condition, "status", "False");
-    (void)yyjson_mut_obj_add_str(doc, condition, "reason", reason);
-    (void)yyjson_mut_obj_add_str(doc, condition, "message", message);
-    (void)yyjson_mut_obj_add_strcpy(doc, condition, "lastTransitionTime", time_format(now - now % NSEC_PER_SEC, text));
+    yyjson_mut_doc *doc = kube_condition_patch(
+        &(struct kube_condition){
+            .type = "PodScheduled",
+            .status = "False",
+            .reason = reason,
+            .message = message,
+        },
+        nsec_now_wall());
     writes_put(s->writes, &(struct write){
                               .kind = WRITE_POD_CONDITION,
                               .key = pod,

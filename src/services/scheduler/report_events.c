@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Events are for people; they wait while binds are under way, which are for pods. What waits is bounded, and handed to the
- * recorder a few at a time.
+ * Events are for people; they wait while pods are on their way. What waits is bounded, and handed to the recorder a few at
+ * a time.
  */
 #include <stdlib.h>
 
@@ -12,11 +12,15 @@
 #include "services/scheduler/report_internal.h"
 #include "services/scheduler/scheduler_internal.h"
 
-/* Events that the recorder writes at a time: many, or while binds are under way, few. */
-enum { EVENTS_MAX = 20000, AT_ONCE = 16, AT_ONCE_BESIDE_BINDS = 1, NOTES_MAX = 4 };
+enum { EVENTS_MAX = 20000, NOTES_MAX = 4 };
 
+/* The recorder does not tell when it has written one. */
 #define LOOK_AGAIN (10 * NSEC_PER_MSEC)
-#define PATIENCE (2 * NSEC_PER_SEC)
+
+struct kept_note {
+    const char *key;
+    char *value;
+};
 
 struct kept_event {
     bool is_gang;
@@ -25,10 +29,7 @@ struct kept_event {
     const char *type;  // these two are ours and stay
     const char *reason;
     char *message;
-    struct {
-        const char *key;
-        char *value;
-    } notes[NOTES_MAX];
+    struct kept_note *notes;  // of few: most events have none
     size_t note_count;
     nsec_t since;
 };
@@ -37,6 +38,7 @@ static void kept_free(struct kept_event *kept)
 {
     for (size_t i = 0; i < kept->note_count; i++)
         free(kept->notes[i].value);
+    free(kept->notes);
     free(kept->message);
     free(kept);
 }
@@ -65,19 +67,20 @@ static void on_events(void *arg)
 {
     struct scheduler *s = arg;
     nsec_t now = nsec_now_monotonic();
-    size_t at_once = s->binds_under_way > 0 ? AT_ONCE_BESIDE_BINDS : AT_ONCE;
+    nsec_t wait = 0;
 
-    while (s->events_first < s->events.len && recorder_waiting(s->recorder) < at_once) {
+    while (s->events_first < s->events.len) {
         struct kept_event *kept = s->events.items[s->events_first];
 
-        if (s->binds_under_way > 0 && now - kept->since < PATIENCE)
+        wait = rush_wait(&s->rush, now, kept->since, (uint32_t)recorder_waiting(s->recorder));
+        if (wait > 0)
             break;
         record(s, kept);
         kept_free(kept);
         s->events_first++;
     }
     if (s->events_first < s->events.len) {
-        loop_timer_start(&s->events_timer, LOOK_AGAIN);
+        loop_timer_start(&s->events_timer, MIN(wait, LOOK_AGAIN));
         return;
     }
     vec_clear(&s->events);
@@ -123,11 +126,10 @@ void report_gang_event(struct scheduler *s, gang_id id, const char *reason, cons
     if (!kept)
         return;
     kept->is_gang = true;
-    for (size_t i = 0; i < note_count && i < NOTES_MAX; i++) {
-        kept->notes[i].key = notes[i].key;
-        kept->notes[i].value = xstrdup(notes[i].value);
-        kept->note_count++;
-    }
+    kept->note_count = MIN(note_count, (size_t)NOTES_MAX);
+    kept->notes = kept->note_count ? xcalloc(kept->note_count, sizeof *kept->notes) : NULL;
+    for (size_t i = 0; i < kept->note_count; i++)
+        kept->notes[i] = (struct kept_note){notes[i].key, xstrdup(notes[i].value)};
 }
 
 void report_init(struct scheduler *s)

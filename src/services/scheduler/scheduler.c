@@ -30,9 +30,6 @@ static int configure(struct service *service, struct err *err)
     struct service_settings *settings = &service->settings;
 
     (void)err;
-    settings->qps = flags->qps;
-    settings->burst = flags->burst;
-    settings->in_flight_max = flags->in_flight_max;
     settings->metrics_address = flags->listen_address;
     settings->health_address = flags->health_address;
     settings->metrics_prefix = flags->metrics_namespace;

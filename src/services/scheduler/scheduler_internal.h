@@ -18,6 +18,7 @@
 #include "objects/object.h"
 #include "objects/reader.h"
 #include "objects/settings.h"
+#include "services/frame/rush.h"
 #include "services/frame/service.h"
 #include "services/scheduler/beside.h"
 #include "services/scheduler/flags.h"
@@ -111,6 +112,7 @@ struct scheduler {
     struct writes *writes;
     struct carrying *carrying;  // all under way
     size_t binds_under_way;
+    struct rush rush;
     struct map64 told;         // gang's key -> struct told *
     struct map64 promised;     // pod's key -> name of the node that it was last told to be promised
     struct map64 conditioned;  // gangs whose PodGroup has scheduling conditions

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A list in the order of arrival and an index by object. An object that is being written and changes again meanwhile is
- * written once more when that is over.
+ * Lists in the order of arrival and an index by object. An object that is being written and changes again meanwhile is
+ * written once more when that is over. Times of gangs are for whoever starts after us, and have a list of their own, which
+ * waits while pods are on their way; the others say why a pod has to wait, and go before binds after a moment.
  */
 #include "services/scheduler/writes.h"
 
@@ -13,7 +14,7 @@
 #include "base/mem.h"
 #include "services/scheduler/scheduler_internal.h"
 
-/* After so long a write goes before binds as well: a cluster that binds without end still wants to know. */
+/* After so long a write goes before binds as well: whoever waits wants to know. */
 #define PATIENCE (2 * NSEC_PER_SEC)
 
 struct entry {
@@ -33,13 +34,28 @@ struct entry {
     struct entry *prev, *next;
 };
 
+struct waiting {
+    struct entry *first, *last;
+    uint32_t under_way;
+};
+
 struct writes {
     struct scheduler *s;
     uint32_t at_once;
-    uint32_t under_way;
     struct map64 by_key[_WRITE_KIND_MAX];
-    struct entry *first, *last;  // that wait
+    struct waiting news, times;
+    struct loop_timer timer;  // for the times
 };
+
+static struct waiting *list_of(struct writes *writes, const struct entry *entry)
+{
+    return entry->kind == WRITE_GANG_TIMES ? &writes->times : &writes->news;
+}
+
+static void on_timer(void *arg)
+{
+    writes_pump(arg);
+}
 
 struct writes *writes_new(struct scheduler *s, uint32_t at_once)
 {
@@ -47,6 +63,7 @@ struct writes *writes_new(struct scheduler *s, uint32_t at_once)
 
     writes->s = s;
     writes->at_once = at_once;
+    loop_timer_init(&writes->timer, s->loop, on_timer, writes);
     return writes;
 }
 
@@ -73,6 +90,7 @@ void writes_free(struct writes *writes)
         }
         map64_done(&writes->by_key[kind]);
     }
+    loop_timer_done(&writes->timer);
     free(writes);
 }
 
@@ -85,30 +103,25 @@ static struct entry *entry_find(const struct writes *writes, enum write_kind kin
 
 static void enqueue(struct writes *writes, struct entry *entry)
 {
+    struct waiting *list = list_of(writes, entry);
+
     entry->is_queued = true;
     entry->since = nsec_now_monotonic();
-    entry->prev = writes->last;
+    entry->prev = list->last;
     entry->next = NULL;
-    if (writes->last)
-        writes->last->next = entry;
-    else
-        writes->first = entry;
-    writes->last = entry;
+    *(list->last ? &list->last->next : &list->first) = entry;
+    list->last = entry;
 }
 
 static void dequeue(struct writes *writes, struct entry *entry)
 {
+    struct waiting *list = list_of(writes, entry);
+
     if (!entry->is_queued)
         return;
     entry->is_queued = false;
-    if (entry->prev)
-        entry->prev->next = entry->next;
-    else
-        writes->first = entry->next;
-    if (entry->next)
-        entry->next->prev = entry->prev;
-    else
-        writes->last = entry->prev;
+    *(entry->prev ? &entry->prev->next : &list->first) = entry->next;
+    *(entry->next ? &entry->next->prev : &list->last) = entry->prev;
 }
 
 static void forget(struct writes *writes, struct entry *entry)
@@ -133,7 +146,7 @@ static void on_written(void *arg, const struct kube_answer *answer)
     entry->modify = NULL;
     free(entry->sent);
     entry->sent = NULL;
-    writes->under_way--;
+    list_of(writes, entry)->under_way--;
     if (answer->err.code < 0)
         on_failure(writes, entry);
     if (entry->body)
@@ -163,7 +176,7 @@ static void start(struct writes *writes, struct entry *entry)
 
     dequeue(writes, entry);
     entry->sent = TAKE_PTR(entry->body);
-    writes->under_way++;
+    list_of(writes, entry)->under_way++;
     if (entry->change) {
         entry->modify = kube_modify_start(writes->s->client, &(struct kube_modify_request){
                                                                  .resource = entry->resource,
@@ -192,13 +205,19 @@ static void start(struct writes *writes, struct entry *entry)
 
 void writes_pump(struct writes *writes)
 {
-    const struct scheduler *s = writes->s;
+    struct scheduler *s = writes->s;
+    struct waiting *news = &writes->news, *times = &writes->times;
+    nsec_t now = nsec_now_monotonic();
+    nsec_t wait = 0;
 
-    while (writes->first && writes->under_way < writes->at_once) {
-        if (s->binds_under_way > 0 && nsec_now_monotonic() - writes->first->since < PATIENCE)
-            return;
-        start(writes, writes->first);
-    }
+    while (news->first && news->under_way < writes->at_once &&
+           (s->binds_under_way == 0 || now - news->first->since >= PATIENCE))
+        start(writes, news->first);
+    while (times->first && times->under_way < writes->at_once &&
+           (wait = rush_wait(&s->rush, now, times->first->since, times->under_way)) == 0)
+        start(writes, times->first);
+    if (wait > 0 && wait < NSEC_MAX)
+        loop_timer_start(&writes->timer, wait);
 }
 
 void writes_put(struct writes *writes, const struct write *write)
@@ -215,8 +234,11 @@ void writes_put(struct writes *writes, const struct write *write)
     entry->subresource = write->subresource;
     entry->change = write->change;
     free(entry->body);
-    entry->body = yyjson_mut_write(write->doc, 0, NULL);
-    BUG_ON(!entry->body);
+    size_t len = 0;
+    char *text = yyjson_mut_write(write->doc, 0, &len);
+    BUG_ON(!text);
+    /* yyjson's block is as large as it thinks fit. */
+    entry->body = xrealloc(text, len + 1);
     if (!entry->is_queued && !entry->sent)
         enqueue(writes, entry);
     writes_pump(writes);

@@ -237,7 +237,7 @@ static void times_on_their_way_to_the_server_stay(void **arg)
     char text[512];
 
     (void)arg;
-    s->binds_under_way = 1;  // writes wait
+    rush_note(&s->rush, nsec_now_monotonic());  // the times wait
     (void)snprintf(text, sizeof text, group, "");
     feed(s, WATCH_POD_GROUPS, text);
     gang_id id = key_gang(s->state, key_put(s->state, "ns", "g"));

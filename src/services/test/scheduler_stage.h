@@ -43,6 +43,7 @@ static inline struct scheduler *stage_new(void)
 
     assert_non_null(s);
     s->flags = &stage_flags;
+    s->loop = loop_new();
     s->pool_name = "default";
     object_options_init(&s->options);
     s->options.is_whole = true;
@@ -78,6 +79,7 @@ static inline void stage_free(struct scheduler *s)
     object_notes_done(&s->notes);
     engine_free(s->engine);
     state_free(s->state);
+    loop_free(s->loop);
     free(s);
 }
 
