@@ -128,7 +128,7 @@ static const struct {
     [LEASE_SECONDS] = {"muster_gpu_compute_lease_seconds_total", "Time under leases, overrun included.", true},
     [OVERRUN_SECONDS] = {"muster_gpu_compute_overrun_seconds_total", "Time after the gate had closed.", true},
     [WAIT_SECONDS] = {"muster_gpu_compute_wait_seconds_total", "Time of waiting for a lease.", true},
-    [GATE_SECONDS] = {"muster_gpu_gate_wait_seconds_total", "Time that threads spent at the gate.", true},
+    [GATE_SECONDS] = {"muster_gpu_gate_thread_seconds_total", "Time that threads spent at the gate.", true},
     [LAUNCHES] = {"muster_gpu_launches_total", "Kernels and graphs that were launched.", true},
     [KILLED] = {"muster_gpu_oom_killed_total", "Processes that were ended.", true},
     [UNHOOKED] = {"muster_gpu_unhooked_symbol_total", "Calls that had to pass without being counted.", true},
@@ -267,8 +267,21 @@ void figures_handover(struct gpud *gpud, nsec_t took)
     meter_observe(meter_series(gpud->handover, NULL), (double)took / (double)NSEC_PER_SEC);
 }
 
+/* From a group's asking for a lease to its gate's opening. */
+void figures_wait(const struct group *group, nsec_t took)
+{
+    meter_observe(meter_series(group->gpud->gate_wait, METER_LABELS(group->spec.name)),
+                  (double)took / (double)NSEC_PER_SEC);
+}
+
+void figures_forget(const struct group *group)
+{
+    (void)meter_remove(group->gpud->gate_wait, METER_LABELS(group->spec.name));
+}
+
 void figures_init(struct gpud *gpud)
 {
+    static const double waits[] = {0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5};
     static const double buckets[] = {0.00025, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003,
                                      0.004,   0.005,  0.01,  0.025,  0.05,  0.1,    0.25};
 
@@ -276,6 +289,9 @@ void figures_init(struct gpud *gpud)
     gpud->handover = metrics_histogram(gpud->metrics, "muster_gpu_handover_seconds",
                                        "From the end of one group's gate to the opening of another's.", NULL, buckets,
                                        ARRAY_LEN(buckets));
+    gpud->gate_wait = metrics_histogram(gpud->metrics, "muster_gpu_gate_wait_seconds",
+                                        "From a group's asking for a lease to its gate's opening.",
+                                        METER_LABELS("group"), waits, ARRAY_LEN(waits));
     metrics_on_collect(gpud->metrics, collect, gpud);
 }
 

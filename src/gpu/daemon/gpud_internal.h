@@ -106,7 +106,8 @@ struct group {
     uint64_t launches_gone;  // of sessions that have ended
     uint64_t wait_ns_gone;
     uint64_t unhooked_gone;
-    nsec_t busy_before;  // for the share since the last look
+    nsec_t waited_before;  // for leases, until the last one began
+    nsec_t busy_before;    // for the share since the last look
     nsec_t looked_at;
 };
 
@@ -127,6 +128,7 @@ struct gpud {
     struct http_server *metrics_server;
     struct metrics *metrics;
     struct meter *handover;
+    struct meter *gate_wait;
     struct nvml *nvml;
     struct watcher *watcher;
     nsec_t started;
@@ -195,4 +197,6 @@ void watcher_free(struct watcher *watcher);
 MUST_CHECK int api_start(struct gpud *gpud, struct err *err);
 void figures_init(struct gpud *gpud);
 void figures_handover(struct gpud *gpud, nsec_t took);
+void figures_wait(const struct group *group, nsec_t took);
+void figures_forget(const struct group *group);
 void figures_status(struct gpud *gpud, struct strbuf *text);

@@ -301,6 +301,7 @@ void group_remove(struct group *group, bool kills)
         session_free(s);
     }
     leases_leave(group);
+    figures_forget(group);
     if (!gpud->is_stopping)
         ledger_remove_group(&gpud->ledger, group->index);
     gpud->groups[group->index] = NULL;

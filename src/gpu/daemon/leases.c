@@ -70,6 +70,10 @@ static void set_gates(struct group *group, enum gpu_gate_state state)
 
 static void open_gates(struct group *group)
 {
+    nsec_t waited = group->gpud->arbiter.groups[group->lease].waited;
+
+    figures_wait(group, waited - group->waited_before);
+    group->waited_before = waited;
     group->is_open = true;
     group->busy = 0;
     group->wants_more = false;
@@ -243,6 +247,7 @@ void leases_join(struct group *group)
         atomic_store(&line->backlog_ns, spec->mode == GPU_MODE_TIME ? 0 : (uint64_t)gpud->config->backlog);
     }
     group->lease = -1;
+    group->waited_before = 0;
     if (spec->mode != GPU_MODE_TIME)
         group->lease = arbiter_add(&gpud->arbiter, gpus, spec->share, spec->cap, gpud_now());
     set_gates(group, group->lease < 0 ? GPU_GATE_FREE : GPU_GATE_CLOSED);
