@@ -210,12 +210,15 @@ struct search_replay {
     uint32_t solve;  // the search that this is about
     bool is_plain;
     bool is_leaf_plain;
+    uint32_t leaf_count;
     queue_id leaf;  // the victims' leaf that turns are known of
     struct turn *turns;
     uint32_t turn_count;
-    uint64_t *chosen;           // bits: turns of the scenario's gangs
-    uint32_t barrier_probe;     // the probe of which the barrier is known
-    struct queue_rank barrier;  // the last place of the probe's leaf before the probe's turn
+    double before_any[SHARE_COUNT];  // the most that a gang which waits in the leaf asks for
+    uint64_t *chosen;                // by elastic state, bits: turns of the scenario's gangs
+    uint32_t words;                  // of such bits
+    uint32_t barrier_probe;          // the probe of which the barrier is known
+    struct queue_rank barrier;       // the last place of the probe's leaf before the probe's turn
 };
 
 struct search {
