@@ -162,6 +162,11 @@ void metrics_cycle_end(struct scheduler_metrics *m, const struct scheduler_cycle
         count_search(m, &searches[i]);
 }
 
+static bool is_asked_for(const struct scheduler_metrics *m, const struct search_time *time, uint32_t generator)
+{
+    return time->action == m->asked_action && time->gang == m->asked_gang && time->generator == generator;
+}
+
 /* The engine asks about the action, the gang and the generator in turn, between any two scenarios. */
 static bool ask(void *arg, enum search_stage stage, uint32_t which)
 {
@@ -173,13 +178,11 @@ static bool ask(void *arg, enum search_stage stage, uint32_t which)
     else if (stage == SEARCH_JOB)
         m->asked_gang = which;
     if (stage == SEARCH_GENERATOR) {
-        struct search_time *last = m->times.len ? &vec_last(&m->times) : NULL;
-
         now = nsec_now_monotonic();
-        if (!last || last->action != m->asked_action || last->gang != m->asked_gang || last->generator != which)
-            vec_push(&m->times, (struct search_time){m->asked_action, m->asked_gang, which, now, now});
+        if (m->times.len > 0 && is_asked_for(m, &vec_last(&m->times), which))
+            vec_last(&m->times).last = now;
         else
-            last->last = now;
+            vec_push(&m->times, (struct search_time){m->asked_action, m->asked_gang, which, now, now});
     }
     return m->should_stop(m->stop_context, stage, which);
 }

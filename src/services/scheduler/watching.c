@@ -245,9 +245,11 @@ void watching_free(struct watching *watching)
 {
     if (!watching)
         return;
-    while (watching->refetches) {
-        kube_cancel(watching->refetches->call);
-        refetch_free(watching->refetches);
+    struct refetch *next = NULL;
+    for (struct refetch *refetch = watching->refetches; refetch; refetch = next) {
+        next = refetch->next;
+        kube_cancel(refetch->call);
+        refetch_free(refetch);
     }
     for (int kind = 0; kind < _WATCH_MAX; kind++) {
         loop_task_cancel(&watching->watches[kind].next_version);

@@ -55,9 +55,9 @@ int segment_open(const char *path, struct segment_reader **ret, struct err *err)
     reader->path = xstrdup(path);
     BUG_ON(inflateInit2(&reader->stream, RAW_WINDOW_BITS) != Z_OK);
     reader->file = fopen(path, "re");
-    if (!reader->file || fstat(fileno(reader->file), &stat_buf) < 0)
+    if (!reader->file || fstat(fileno(reader->file), &stat_buf) < 0) {
         r = err_set(err, -errno, "%s: %s", path, strerror(errno));
-    if (r >= 0) {
+    } else {
         reader->size = (uint64_t)stat_buf.st_size;
         r = read_header(reader, err);
     }
