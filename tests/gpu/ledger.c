@@ -30,6 +30,7 @@ static struct tenant {
 static uint64_t limit, context_bytes, credit_bytes, unhooked, launches;
 static unsigned long denied, attached, returned;
 static int control_fd;
+static struct gpu_control_page *control;
 static volatile sig_atomic_t is_over, has_to_print;
 
 static void on_signal(int number)
@@ -89,6 +90,7 @@ static void make_control(const char *uuid)
     struct gpu_control_page *page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, control_fd, 0);
     if (page == MAP_FAILED)
         fail("mmap");
+    control = page;
     page->magic = GPU_CONTROL_MAGIC;
     page->version = GPU_PROTOCOL_VERSION;
     page->gpu_count = 1;
@@ -178,12 +180,21 @@ static void reserve(struct tenant *tenant, const struct gpu_message *request)
     answer(tenant->fd, &message);
 }
 
+static void list(const struct tenant *tenant, uint32_t own_pid)
+{
+    struct ucred peer = {0};
+    socklen_t len = sizeof peer;
+    (void)getsockopt(tenant->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len);
+    atomic_store(&control->processes[tenant - tenants], gpu_process_pids((uint32_t)peer.pid, own_pid));
+}
+
 static void handle(struct tenant *tenant, const struct gpu_message *message)
 {
     struct gpu_message reply = {.sequence = message->sequence};
     switch (message->type) {
     case GPU_HELLO:
         returned += message->hello.flags & GPU_HELLO_RETURNS;
+        list(tenant, message->hello.pid);
         welcome(tenant, message->sequence);
         break;
     case GPU_ATTACH:
@@ -224,6 +235,7 @@ static void handle(struct tenant *tenant, const struct gpu_message *message)
 
 static void leave(struct tenant *tenant)
 {
+    atomic_store(&control->processes[tenant - tenants], 0);
     if (tenant->page) {
         count_page(tenant);
         munmap(tenant->page, sizeof *tenant->page);

@@ -27,7 +27,7 @@ struct nvml;
 struct strbuf;
 struct watcher;
 
-enum { SESSIONS_MAX = 512 };  // of one group
+enum { SESSIONS_MAX = GPU_PROCESSES_MAX };  // of one group
 
 /* A GPU of this node; its index is the one that ledger and arbiter use. */
 struct device {
@@ -75,6 +75,7 @@ struct session {
     struct session_gpu gpus[GPU_MAX];
     uint64_t attached;  // a bit for each GPU that ATTACH was sent for
     bool may_attach;
+    uint64_t pids;  // its entry in the group's page; 0: none
     struct pending pending;
     nsec_t since;
     nsec_t window;  // of counting messages

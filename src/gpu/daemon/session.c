@@ -103,6 +103,19 @@ static void keep_figures(struct session *session)
     }
 }
 
+/* Changes one entry of the list that tenants find themselves in. */
+static void set_listed(const struct group *group, uint64_t from, uint64_t to)
+{
+    struct gpu_control_page *page = group->page.mem;
+
+    for (uint32_t i = 0; from != to && i < GPU_PROCESSES_MAX; i++) {
+        if (atomic_load(&page->processes[i]) == from) {
+            atomic_store(&page->processes[i], to);
+            return;
+        }
+    }
+}
+
 void session_free(struct session *session)
 {
     struct group *group = session->group;
@@ -110,6 +123,7 @@ void session_free(struct session *session)
 
     close_sockets(session);
     loop_watch_done(&session->on_end);
+    set_listed(group, session->pids, 0);
     if (gpud->is_stopping) {
         memory_give_up(session);
         session->slot = NULL;
@@ -233,6 +247,8 @@ static void greet(struct session *session, const struct gpu_message *hello)
         disconnect(session);
         return;
     }
+    session->pids = gpu_process_pids((uint32_t)session->peer.pid, hello->hello.pid);
+    set_listed(group, 0, session->pids);
     session_send(session, session->fd,
                  &(struct gpu_message){.type = GPU_WELCOME,
                                        .sequence = hello->sequence,

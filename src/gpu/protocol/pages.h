@@ -64,6 +64,8 @@ struct gpu_control_line {
     uint8_t reserved[56];
 };
 
+enum { GPU_PROCESSES_MAX = 512 };  // of one group
+
 struct gpu_control_page {
     uint32_t magic;
     uint32_t version;
@@ -72,7 +74,14 @@ struct gpu_control_page {
     uint64_t daemon_start_ns;
     uint8_t padding[104];
     struct gpu_control_line gpus[GPU_MAX];
+    _Atomic uint64_t processes[GPU_PROCESSES_MAX];  // of the group: gpu_process_pids(); 0: none
 };
+
+/* A process as the node knows it, and as it knows itself in its own namespace. */
+static inline uint64_t gpu_process_pids(uint32_t node_pid, uint32_t own_pid)
+{
+    return (uint64_t)node_pid << 32 | own_pid;
+}
 
 /* The tenant's page: one for each process, written by it; the daemon believes nothing in it but what can only hurt the
  * tenant itself. */
@@ -92,7 +101,8 @@ struct gpu_tenant_page {
 };
 
 _Static_assert(sizeof(struct gpu_control_line) == 128, "two cache lines");
-_Static_assert(sizeof(struct gpu_control_page) == 128 * (GPU_MAX + 1), "a header and the lines");
+_Static_assert(sizeof(struct gpu_control_page) == 128 * (GPU_MAX + 1) + 8 * GPU_PROCESSES_MAX,
+               "a header, the lines and the processes");
 _Static_assert(sizeof(struct gpu_tenant_line) == 128, "two cache lines");
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2, "words are shared between processes");
 

@@ -354,6 +354,18 @@ struct gpu_tenant_line *client_line(int slot)
     return page && slot >= 0 && slot < GPU_MAX ? &page->gpus[slot] : NULL;
 }
 
+unsigned client_own_pid(unsigned node_pid)
+{
+    struct gpu_control_page *page = atomic_load_explicit(&control_page, memory_order_acquire);
+    unsigned found = 0;
+    for (int i = 0; page && !found && i < GPU_PROCESSES_MAX; i++) {
+        uint64_t pids = atomic_load_explicit(&page->processes[i], memory_order_relaxed);
+        if (pids >> 32 == node_pid)
+            found = (unsigned)pids;
+    }
+    return found;
+}
+
 unsigned client_epoch(void)
 {
     return atomic_load_explicit(&epoch, memory_order_acquire);

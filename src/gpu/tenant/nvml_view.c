@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What NVML shows a tenant: of the memory, the same as CUDA does. */
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "gpu/tenant/client.h"
 #include "gpu/tenant/tenant.h"
 
 /* "GPU-" and sixteen bytes in hexadecimal, with dashes anywhere between. */
@@ -65,39 +64,33 @@ int on_nvml_memory_v2(nvml_memory_v2_fn *real, void *device, struct nvml_memory_
     return result;
 }
 
-/* Whether the number means a process that this one can see: in a container NVML shows the node's numbers, and those of
- * other tenants are none of its business. */
-static bool is_visible(unsigned pid)
-{
-    char path[32];
-    (void)snprintf(path, sizeof path, "/proc/%u", pid);
-    return access(path, F_OK) == 0;
-}
+/* The list as this tenant may see it: its group's processes, by the numbers that they have here. In a container NVML shows
+ * the node's numbers; other tenants are none of its business. */
+#define KEEP_OWN(count, list)                                   \
+    do {                                                        \
+        unsigned kept_ = 0;                                     \
+        for (unsigned i_ = 0; i_ < *(count); i_++) {            \
+            unsigned own_pid_ = client_own_pid((list)[i_].pid); \
+            if (own_pid_ == 0)                                  \
+                continue;                                       \
+            (list)[kept_] = (list)[i_];                         \
+            (list)[kept_++].pid = own_pid_;                     \
+        }                                                       \
+        *(count) = kept_;                                       \
+    } while (0)
 
 int on_nvml_processes(nvml_processes_fn *real, void *device, unsigned *count, struct nvml_process *ret_list)
 {
     nvml_result result = real(device, count, ret_list);
-    unsigned kept = 0;
-    if (result != NVML_SUCCESS || !count || !ret_list)
-        return result;
-    for (unsigned i = 0; i < *count; i++) {
-        if (is_visible(ret_list[i].pid))
-            ret_list[kept++] = ret_list[i];
-    }
-    *count = kept;
+    if (result == NVML_SUCCESS && count && ret_list && client_is_ready())
+        KEEP_OWN(count, ret_list);
     return result;
 }
 
 int on_nvml_processes_v1(nvml_processes_v1_fn *real, void *device, unsigned *count, struct nvml_process_v1 *ret_list)
 {
     nvml_result result = real(device, count, ret_list);
-    unsigned kept = 0;
-    if (result != NVML_SUCCESS || !count || !ret_list)
-        return result;
-    for (unsigned i = 0; i < *count; i++) {
-        if (is_visible(ret_list[i].pid))
-            ret_list[kept++] = ret_list[i];
-    }
-    *count = kept;
+    if (result == NVML_SUCCESS && count && ret_list && client_is_ready())
+        KEEP_OWN(count, ret_list);
     return result;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "driver.h"
 
@@ -204,8 +205,8 @@ static void info(void)
     unsigned count = 16;
     check(((nvml_processes_fn *)nvml("nvmlDeviceGetComputeRunningProcesses_v3"))(device, &count, list) ==
                   NVML_SUCCESS &&
-              count >= 1,
-          "NVML lists this process");
+              count == 1 && list[0].pid == (unsigned)getpid(),
+          "NVML lists this process, by its own number, and no other");
 }
 
 static void vmm(void)
