@@ -2,6 +2,7 @@
 
 import json
 
+import proxy
 import world
 from gpu_operator import gpu_of
 from suite import Suite, expect, expect_in
@@ -206,6 +207,49 @@ def _(here):
     expect(claim["status"]["reservedFor"][0]["uid"], made["metadata"]["uid"])
     here.clear()
     here.cluster.wait_until(lambda: not here.api.items(CLAIMS), "the claim goes with the pod")
+
+
+@SUITE.test("devices are claimed on servers that have only an older version of their API")
+def _(here):
+    here.stop()
+    try:
+        with proxy.Proxy(here.cluster) as between:
+            for version in ("v1beta2", "v1beta1"):
+                between.hides = lambda path: "/apis/resource.k8s.io/" in path and version not in path  # noqa: B023
+                here.start(name="older", kubeconfig=between.kubeconfig())
+                here.api.create(CLAIMS, {"metadata": {"name": "devices"}, "spec": claim_spec()})
+                plan = {"allocation": allocation("gpu-1"), "deviceRequests": claim_spec()["devices"]["requests"],
+                        "containerMappings": [{"containerName": "main", "resourceName": "example.com/gpu",
+                                               "requestName": "gpu"}]}
+                amounts = {"example.com/gpu": "1"}
+                manifest = pod("claimer", resourceClaims=[{"name": "mine", "resourceClaimName": "devices"}], containers=[
+                    {"name": "main", "image": "none", "resources": {"requests": amounts, "limits": amounts}}])
+                made = here.bind(manifest, NODE,
+                                 resourceClaimAllocations=[{"name": "mine", "allocation": allocation()}],
+                                 extendedResourceClaimAllocation=plan)
+                here.wait_bound("claimer", NODE)
+                claims = here.api.items(CLAIMS)
+                expect(len(claims), 2)
+                for claim in claims:
+                    expect(claim["status"]["reservedFor"][0]["uid"], made["metadata"]["uid"], version)
+                    expect(claim["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"], "gpu.example.com")
+                    expect(claim["status"]["allocation"]["devices"]["results"][0]["driver"], "gpu.example.com")
+                here.clear()
+                # What fails on the way is taken back there too.
+                here.bind(pod("failing", resourceClaims=[{"name": "mine", "resourceClaimName": "devices"},
+                                                         {"name": "none", "resourceClaimName": "no-such"}]), NODE,
+                          resourceClaimAllocations=[{"name": "mine", "allocation": allocation()}])
+                here.wait_phase("failing", "Failed")
+                here.cluster.wait_for(f"{CLAIMS}/devices", lambda one: not one.get("status", {}).get("allocation"))
+                here.clear()
+                here.api.delete(f"{CLAIMS}/devices")
+                here.cluster.wait_until(lambda: not here.api.items(CLAIMS), "the claims are gone")
+                here.stop("older")
+    finally:
+        here.start()
+        here.bind(pod("awake"), NODE)
+        here.wait_bound("awake", NODE)
+        here.clear()
 
 
 @SUITE.test("HAMi-core's limit follows from the node and the portion")

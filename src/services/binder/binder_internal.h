@@ -122,8 +122,10 @@ struct binder {
     struct loop_timer later_timer;
     struct loop_task pump;
     struct binder_meters *meters;
-    bool is_ready;     // everything has been seen once
-    bool is_stopping;  // nothing new is begun
+    uint32_t device_version;  // that the server has, for kube_known_of()
+    bool knows_devices;       // it has said so
+    bool is_ready;            // everything has been seen once
+    bool is_stopping;         // nothing new is begun
 };
 
 /* items.c */

@@ -2,6 +2,7 @@
 #include "services/binder/claim.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -216,11 +217,30 @@ bool claim_release(yyjson_mut_doc *claim, const char *uid, bool is_ours)
     return has_changed;
 }
 
-yyjson_mut_doc *claim_new_extended(const char *namespace, const char *pod, const char *uid, yyjson_mut_val *requests)
+/* v1beta1 has the fields of an exact request in the request itself. */
+static void flatten_requests(yyjson_mut_doc *doc, yyjson_mut_val *requests)
+{
+    size_t i, max, j, members;
+    yyjson_mut_val *request, *key, *val;
+
+    yyjson_mut_arr_foreach(requests, i, max, request)
+    {
+        yyjson_mut_val *exactly = yyjson_mut_obj_remove_key(request, "exactly");
+
+        yyjson_mut_obj_foreach(exactly, j, members, key, val)
+        {
+            (void)yyjson_mut_obj_add(request, yyjson_mut_val_mut_copy(doc, key), yyjson_mut_val_mut_copy(doc, val));
+        }
+    }
+}
+
+yyjson_mut_doc *claim_new_extended(const char *version, const char *namespace, const char *pod, const char *uid,
+                                   yyjson_mut_val *requests)
 {
     char name[EXTENDED_NAME_MAX];
-    yyjson_mut_doc *doc =
-        document_object("resource.k8s.io/v1", "ResourceClaim", namespace, extended_claim_name(pod, uid, name));
+    char api_version[64];
+    (void)snprintf(api_version, sizeof api_version, "resource.k8s.io/%s", version);
+    yyjson_mut_doc *doc = document_object(api_version, "ResourceClaim", namespace, extended_claim_name(pod, uid, name));
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     yyjson_mut_val *devices = document_member(doc, document_member(doc, root, "spec"), "devices");
     yyjson_mut_val *meta = document_member(doc, root, "metadata");
@@ -230,6 +250,8 @@ yyjson_mut_doc *claim_new_extended(const char *namespace, const char *pod, const
     document_set(doc, document_member(doc, meta, "annotations"), KEY_EXTENDED_CLAIM, "true");
     if (requests)
         document_set_value(doc, devices, "requests", yyjson_mut_val_mut_copy(doc, requests));
+    if (strcmp(version, "v1beta1") == 0)
+        flatten_requests(doc, yyjson_mut_obj_get(devices, "requests"));
     return doc;
 }
 

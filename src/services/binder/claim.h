@@ -38,8 +38,10 @@ enum claim_state claim_state_of(yyjson_val *claim);
  * has changed. */
 bool claim_release(yyjson_mut_doc *claim, const char *uid, bool is_ours);
 
-/* A claim for the extended resources of a pod. `requests` are the plan's deviceRequests. */
-yyjson_mut_doc *claim_new_extended(const char *namespace, const char *pod, const char *uid, yyjson_mut_val *requests);
+/* A claim for the extended resources of a pod, in a version of resource.k8s.io. `requests` are the plan's deviceRequests,
+ * as v1 has them. */
+yyjson_mut_doc *claim_new_extended(const char *version, const char *namespace, const char *pod, const char *uid,
+                                   yyjson_mut_val *requests);
 
 /* A patch of the pod's status that names that claim, or with NULL takes the name away. `mappings` are the plan's
  * containerMappings. */

@@ -60,16 +60,17 @@ void job_wait(struct job *job, nsec_t time, loop_fn fn)
 void job_write(struct job *job, enum kube_verb verb, enum kube_known resource, const char *namespace, const char *name,
                const char *subresource, yyjson_mut_doc *body, kube_done_fn on_done)
 {
-    job->attempt = attempt_start(&job->binder->attempts, &(struct attempt_request){
-                                                             .verb = verb,
-                                                             .resource = kube_known(resource),
-                                                             .namespace = namespace,
-                                                             .name = name,
-                                                             .subresource = subresource,
-                                                             .body = body,
-                                                             .on_done = on_done,
-                                                             .arg = job,
-                                                         });
+    job->attempt =
+        attempt_start(&job->binder->attempts, &(struct attempt_request){
+                                                  .verb = verb,
+                                                  .resource = kube_known_of(resource, job->binder->device_version),
+                                                  .namespace = namespace,
+                                                  .name = name,
+                                                  .subresource = subresource,
+                                                  .body = body,
+                                                  .on_done = on_done,
+                                                  .arg = job,
+                                              });
     yyjson_mut_doc_free(body);
 }
 
@@ -77,7 +78,7 @@ void job_read(struct job *job, enum kube_known resource, const char *namespace, 
 {
     job->call = kube_send(job->binder->client, &(struct kube_request){
                                                    .verb = KUBE_GET,
-                                                   .resource = kube_known(resource),
+                                                   .resource = kube_known_of(resource, job->binder->device_version),
                                                    .namespace = namespace,
                                                    .name = name,
                                                    .on_done = on_done,

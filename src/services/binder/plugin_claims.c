@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "kube/meta.h"
 #include "kube/modify.h"
@@ -35,6 +36,8 @@ struct one_claim {
 struct claim_work {
     VEC(struct one_claim) claims;
     uint32_t at;
+    uint32_t version;               // of the API, that the server is asked about
+    void (*then)(struct job *job);  // when it is known
     nsec_t deadline;
     struct err err;
 };
@@ -101,11 +104,66 @@ static int find_claims(struct job *job, struct err *err)
     return 0;
 }
 
+static const struct kube_resource *claims_of(const struct job *job)
+{
+    return kube_known_of(KUBE_RESOURCE_CLAIMS, job->binder->device_version);
+}
+
+/*
+ * Which version of devices the server has, the newest first. It is asked once, and again after a claim was not found:
+ * the server may be another one since.
+ */
+static void ask_version(struct job *job);
+
+static void on_version(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    struct binder *binder = job->binder;
+
+    job->call = NULL;
+    if (answer->err.code == 0) {
+        binder->device_version = job->claims->version;
+        binder->knows_devices = true;
+        job->claims->then(job);
+    } else if (answer->status == 404 && ++job->claims->version < KUBE_DEVICE_VERSIONS) {
+        ask_version(job);
+    } else {
+        /* One that has none of them does not have the claim either: what is written next says so. */
+        job->claims->then(job);
+    }
+}
+
+static void ask_version(struct job *job)
+{
+    const struct kube_resource *resource = kube_known_of(KUBE_RESOURCE_CLAIMS, job->claims->version);
+    struct strbuf path;
+
+    strbuf_init(&path, 256);
+    strbuf_addf(&path, "/apis/%s/%s", resource->group, resource->version);
+    job->call = kube_send(job->binder->client, &(struct kube_request){
+                                                   .verb = KUBE_GET,
+                                                   .path = path.text,
+                                                   .on_done = on_version,
+                                                   .arg = job,
+                                               });
+    strbuf_done(&path);
+}
+
+static void with_version(struct job *job, void (*then)(struct job *job))
+{
+    job->claims->then = then;
+    job->claims->version = 0;
+    if (job->binder->knows_devices)
+        then(job);
+    else
+        ask_version(job);
+}
+
 static void modify(struct job *job, const char *subresource, yyjson_val *object, kube_modify_fn change,
                    kube_done_fn on_done)
 {
     job->modify = kube_modify_start(job->binder->client, &(struct kube_modify_request){
-                                                             .resource = kube_known(KUBE_RESOURCE_CLAIMS),
+                                                             .resource = claims_of(job),
                                                              .namespace = job->request->namespace,
                                                              .name = claim_at(job)->name,
                                                              .subresource = subresource,
@@ -226,6 +284,8 @@ static void on_protected(void *arg, const struct kube_answer *answer)
     yyjson_val *object = NULL;
 
     job->modify = NULL;
+    if (answer->status == 404)
+        job->binder->knows_devices = false;
     if (err.code < 0 || kube_answer_object(answer, &object, &err) < 0) {
         job_fail(job, &err);
         return;
@@ -252,7 +312,7 @@ static void prepare_claim(struct job *job)
         job_next(job);
     } else if (claim_at(job)->is_extended) {
         job_write(job, KUBE_CREATE, KUBE_RESOURCE_CLAIMS, request->namespace, NULL, NULL,
-                  claim_new_extended(request->namespace, request->pod, job->pod_uid,
+                  claim_new_extended(claims_of(job)->version, request->namespace, request->pod, job->pod_uid,
                                      yyjson_mut_obj_get(extended_plan(job), "deviceRequests")),
                   on_created);
     } else {
@@ -270,7 +330,7 @@ static void prepare(struct job *job)
     }
     job->claims->at = 0;
     job->claims->deadline = nsec_now_monotonic() + job->binder->plugins.claim_timeout;
-    prepare_claim(job);
+    with_version(job, prepare_claim);
 }
 
 /* Back to where it was. Of extended resources nothing is left. */
@@ -322,8 +382,8 @@ static void on_unprotected(void *arg, const struct kube_answer *answer)
         undo_next(job, answer);
         return;
     }
-    job->attempt = attempt_delete(&job->binder->attempts, kube_known(KUBE_RESOURCE_CLAIMS), job->request->namespace,
-                                  claim_at(job)->name, NULL, true, on_deleted, job);
+    job->attempt = attempt_delete(&job->binder->attempts, claims_of(job), job->request->namespace, claim_at(job)->name,
+                                  NULL, true, on_deleted, job);
 }
 
 static int release(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
@@ -362,7 +422,7 @@ static void undo(struct job *job)
         return;
     }
     job->claims->at = 0;
-    undo_claim(job);
+    with_version(job, undo_claim);
 }
 
 const struct plugin plugin_claims = {.is_needed = has_claims, .prepare = prepare, .undo = undo, .drop = drop};

@@ -248,9 +248,13 @@ static void run_cycle(struct play *play, const struct config *config)
     touch_nodes(play, decisions, count);
     play_count_idle(play);
     engine_close(play->engine);
+    uint64_t evicted = play->evicted_pods;
     for (size_t i = 0; i < count; i++)
         carry_out(play, &decisions[i]);
     play->cycles++;
+    /* A scheduler does not wait until they have left: it looks again, and may evict more for those who still wait. */
+    if (play->evicted_pods > evicted && inner->options.grace > 0)
+        play_events_add(&inner->events, inner->now, PLAY_WAKE, NO_ID, 0);
 }
 
 /* Past use moves on while somebody waits and something else is still to happen. */
