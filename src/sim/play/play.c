@@ -252,8 +252,11 @@ static void run_cycle(struct play *play, const struct config *config)
     for (size_t i = 0; i < count; i++)
         carry_out(play, &decisions[i]);
     play->cycles++;
-    /* A scheduler does not wait until they have left: it looks again, and may evict more for those who still wait. */
-    if (play->evicted_pods > evicted && inner->options.grace > 0)
+    /*
+     * A scheduler does not wait until they have left: it looks again, and may evict more for those who still wait. In a
+     * trace something happens every few moments that has it look.
+     */
+    if (play->evicted_pods > evicted && inner->options.grace > 0 && !inner->trace)
         play_events_add(&inner->events, inner->now, PLAY_WAKE, NO_ID, 0);
 }
 
