@@ -17,7 +17,9 @@ static int check_parent(const struct state *state, const struct queue_spec *spec
 
     while (!is_empty(above)) {
         if (strcmp(above, spec->name) == 0)
-            return err_set(err, -EINVAL, "queue '%s': its parent '%s' leads back to it; parents must form a tree",
+            return err_set(err, -EINVAL,
+                           "queue '%s': its parent '%s' leads back to it; parents must form a tree: "
+                           "name another one, or none",
                            spec->name, spec->parent);
         queue_id id = state_find_queue(state, above);
         above = id == NO_ID ? NULL : state_name(state, state->queues.items[id].parent_name);

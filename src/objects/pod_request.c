@@ -271,8 +271,9 @@ int pod_request_decode(struct object_reader *reader, const struct object *object
     if (spec->kind == REQUEST_FRACTION)
         spec->memory_mib = 0;
     if ((spec->kind == REQUEST_FRACTION || spec->kind == REQUEST_GPU_MEMORY) && spec->gpus > 0) {
-        TRY(reader_object_to(reader, object, &json->annotations, err,
-                             "expected a part of a GPU or whole GPUs, found both| the part counts"));
+        TRY(reader_object_to(
+            reader, object, &json->annotations, err,
+            "expected a part of a GPU or a limit of whole GPUs, found both: leave one out| the part counts"));
         spec->gpus = 0;
     }
     TRY(devices_decode(reader, object, json, spec, err));

@@ -26,7 +26,7 @@ def _(stage):
         "more": ({"gpu-fraction": "1.5"}, 0, "expected a number above 0 and below 1, found '1.5'"),
         "nan": ({"gpu-fraction": "NaN"}, 0, "expected a number above 0 and below 1, found 'NaN'"),
         "both": ({"gpu-fraction": "0.5", "gpu-memory": "1000"}, 0, "expected one of gpu-fraction and gpu-memory"),
-        "whole": ({"gpu-fraction": "0.5"}, 1, "expected a part of a GPU or whole GPUs, found both"),
+        "whole": ({"gpu-fraction": "0.5"}, 1, "a part of a GPU or a limit of whole GPUs, found both"),
         "memory": ({"gpu-memory": "-3"}, 0, "expected a whole number of MiB above 0, found '-3'"),
     }
     for name, (annotations, gpus, _) in wrong.items():

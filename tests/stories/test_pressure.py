@@ -33,9 +33,10 @@ def _(here):
         here.running(name)
     here.job("urgent", priority="build")
     pod = here.cluster.wait_until(lambda: here.pods_of("urgent"), "the pod", 20)[0]["metadata"]["name"]
-    expect_in("was pipelined to node", here.told(pod, "Pipelined", "kai-scheduler"))
+    promise = here.told(pod, "Pipelined", "kai-scheduler")
     leaving = [one for name in names for one in here.pods_of(name) if "deletionTimestamp" in one["metadata"]]
     expect(len(leaving), 1, "pods that leave")
+    expect(promise, f"Pod default/{pod} was pipelined to node {node_of(leaving[0])}")
     expect(node_of(here.get(pod)), None)
     here.running("urgent")
     expect(node_of(here.get(pod)), node_of(leaving[0]))

@@ -57,7 +57,17 @@ def _(here):
     victim = evicted_one(here, jobs)
     event = here.event(group_name(victim), "Evict")
     expect(event["metadata"]["annotations"]["evictor-action-type"], "reclaim")
-    expect_in("a uses GPU: ", event["message"].replace("<", ""))
+    name = here.group_of(here.pods_of("due-0")[0]["metadata"]["name"])["metadata"]["name"]
+    first, mine, others = event["message"].split("\n")
+    expect_in("Pod default/old-", first)
+    expect_in(f" was preempted by workload default/{name}.", first)
+    for line, queue, used in ((mine, "a", 32), (others, "b", 0)):
+        expect_in(f"{queue} uses <GPU: {used}, CPU: ", line)
+        expect_in("with a quota of <GPU: 16, CPU: ", line)
+        expect_in("fair-share of <GPU: ", line)
+        expect_in("and queue priority of <", line)
+    expect({key: event["metadata"]["annotations"][key] for key in ("evictor-pod-group-name", "num-evicted-pods")},
+           {"evictor-pod-group-name": name, "num-evicted-pods": "1"})
     here.job("due-1", queue="b")
     here.running("due-1")
     here.cluster.wait_until(lambda: len(here.waiting(*jobs)) == 2, "two Jobs of a run", 20)
@@ -81,7 +91,9 @@ def _(here):
     node = node_of(here.running("large")[0])
     moved = jobs[nodes[node][0]]
     event = here.event(group_name(moved), "Evict")
+    expect_in("Pod default/old-", event["message"])
     expect_in("was preempted and rescheduled due to bin packing (resource consolidation) procedure", event["message"])
+    expect(event["metadata"]["annotations"]["evictor-action-type"], "consolidation")
     for name in left:
         expect(node_of(here.running(name)[0]) != node, True, f"{name} is on another node")
 
@@ -135,7 +147,7 @@ def _(here):
                {"topology": "t", "requiredTopologyLevel": "rack"})
         late = here.job("late", count=2, annotations=near)
         text = here.told(group_name(late), "Unschedulable", "kai-scheduler")
-        expect_in("topology", text)
+        expect_in("topology t, requirement rack couldn't be satisfied for job", text)
         here.delete("taken")
         here.running("late", 2)
     finally:

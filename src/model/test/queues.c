@@ -43,7 +43,8 @@ static void a_circle_of_queues_is_refused(void **unused)
     put_queue(state, "b", "a");
     put_queue(state, "c", "b");
     assert_int_equal(state_put_queue(state, &spec, &err), -EINVAL);
-    assert_string_equal(err.text, "queue 'a': its parent 'c' leads back to it; parents must form a tree");
+    assert_string_equal(err.text, "queue 'a': its parent 'c' leads back to it; parents must form a tree: name another "
+                                  "one, or none");
     spec.parent = "a";
     assert_int_equal(state_put_queue(state, &spec, &err), -EINVAL);
     assert_int_equal(state_find_queue(state, "a"), NO_ID);

@@ -72,7 +72,8 @@ static void what_admission_refuses_is_named(void **state)
         "a.yaml:7:29: Pod team/p: metadata.annotations.gpu-memory: expected a whole number of MiB above 0, found '0'");
     world_fails(
         POD("p", "gpu-fraction: \"0.5\"", "  containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]\n"),
-        "a.yaml:7:16: Pod team/p: metadata.annotations: expected a part of a GPU or whole GPUs, found both");
+        "a.yaml:7:16: Pod team/p: metadata.annotations: expected a part of a GPU or a limit of whole "
+        "GPUs, found both: leave one out");
     world_fails(
         POD("p", "", "  containers:\n  - {name: c, resources: {requests: {cpu: 0.1x}}}\n"),
         "a.yaml:11:43: Pod team/p: spec.containers[0].resources.requests.cpu: '0.1x' is no quantity; write a number "

@@ -226,6 +226,17 @@ static void group_is_written(struct reconcile *work, const struct kube_answer *a
 
 static void read_group(struct reconcile *work);
 
+/* What is wrong with the group is wrong with what it was made of: that is what somebody can change. */
+static void refused(struct reconcile *work, const struct kube_answer *answer)
+{
+    const struct object *top = work->owner_count ? work->owners[work->owner_count - 1].object : work->object;
+    struct err err = answer->err;
+
+    if (answer->status == 422)
+        (void)err_wrap(&err, err.code, "the PodGroup that follows from %s %s is refused", top->kind->kind, top->name);
+    fail(work, &err);
+}
+
 static void on_updated(void *arg, const struct kube_answer *answer)
 {
     struct reconcile *work = arg;
@@ -236,7 +247,7 @@ static void on_updated(void *arg, const struct kube_answer *answer)
         return;
     }
     if (answer->err.code < 0) {
-        fail(work, &answer->err);
+        refused(work, answer);
         return;
     }
     meter_add(work->grouper->updated, 1);
@@ -306,7 +317,7 @@ static void on_created(void *arg, const struct kube_answer *answer)
         return;
     }
     if (answer->err.code < 0) {
-        fail(work, &answer->err);
+        refused(work, answer);
         return;
     }
     meter_add(work->grouper->created, 1);
