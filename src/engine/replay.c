@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Plain pods take whole GPUs, or a part of one. Whatever is evicted counts as being released, so that nodes are told apart
- * by the whole GPUs that are idle or released (levels), and among those of a level the first by rank serves; nodes on which
- * a pod fits what is idle come before all others.
+ * Plain pods take whole GPUs, or a part of one. Whatever is evicted counts as being released, so that nodes are told
+ * apart by the whole GPUs that are idle or released (levels), and among those of a level the first by rank serves;
+ * nodes on which a pod fits what is idle come before all others.
  *
- * Shared GPUs. Evicting a pod from one gives back its memory, and a whole GPU once all of its pods have left; such a GPU is
- * not shared again. A pod goes to a shared GPU that has memory left, on the node with
- * the least GPUs free, and there to the fullest one; else it opens a whole GPU.
+ * Shared GPUs. Evicting a pod from one gives back its memory, and a whole GPU once all of its pods have left; such a
+ * GPU is not shared again. A pod goes to a shared GPU that has memory left, on the node with the least GPUs free, and
+ * there to the fullest one; else it opens a whole GPU.
  */
 #include "engine/replay_internal.h"
 

@@ -12,8 +12,8 @@
  *   simulate   a scenario's victims are evicted, then they and the probe are placed in the order of queues (scenario.c)
  *   validate   the action's rules on who was really evicted (validate_*.c)
  *
- * Beside that, what cannot succeed is refuted without being simulated (search_refute.c, search_replay.c); each refutation is
- * a condition that success implies, so that decisions stay the same.
+ * Beside that, what cannot succeed is refuted without being simulated (search_refute.c, search_replay.c); each refutation
+ * is a condition that success implies, so that decisions stay the same.
  *
  * Memory: three arenas (of a gang's search, of a probe, of a scenario), and marks by pod, node and gang, which numbers
  * make stale at once.

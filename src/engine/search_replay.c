@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Test 7 of those in search_refute.c: most scenarios of reclaim fail because every victim is placed again before the probe
- * has its turn. Where two things can be told beforehand, that is replayed on what is free (replay.c) and not simulated.
+ * Test 7 of those in search_refute.c: most scenarios of reclaim fail because every victim is placed again before the
+ * probe has its turn. Where two things can be told beforehand, that is replayed on what is free (replay.c) and not
+ * simulated.
  *
- * Turns. All victims are of one leaf, next to the probe's leaf below the same queue. To come to the probe, its leaf has to
- * be served with each gang that waits before it; one of them, or the probe itself, is the barrier. A leaf's place among
- * the others is compared by what it holds and what its next gang asks for. Until the last victim came off, their leaf
- * holds no more than it did, and its next gang is one that waits before the last victim, or a victim: and with what that
- * one asks for it holds no more than it did either. So if the leaf with all that it held, and with the most that any of
- * those that wait asks for, is before the probe's leaf at its barrier, it is at every moment; and a heap whose ranks are
- * up to date does not give out what comes later. Ranks are: a leaf's changes only when it is at the top and its gang came
- * off. Only parts of the comparison that make an order count: what decides between equals does not.
+ * Turns. All victims are of one leaf, next to the probe's leaf below the same queue. To come to the probe, its leaf
+ * has to be served with each gang that waits before it; one of them, or the probe itself, is the barrier. A leaf's
+ * place among the others is compared by what it holds and what its next gang asks for. Until the last victim came off,
+ * their leaf holds no more than it did, and its next gang is one that waits before the last victim, or a victim: and
+ * with what that one asks for it holds no more than it did either. So if the leaf with all that it held, and with the
+ * most that any of those that wait asks for, is before the probe's leaf at its barrier, it is at every moment; and a
+ * heap whose ranks are up to date does not give out what comes later. Ranks are: a leaf's changes only when it is at
+ * the top and its gang came off. Only parts of the comparison that make an order count: what decides between equals
+ * does not.
  *
- * Order. Victims of one leaf come off by priority, by how complete eviction left them, and by age. A gang has one try: at
- * what its minimum lacks, or at one pod where it lacks nothing; all other victims of it stay out. A gang whose first pod
- * finds no room stays out as well; one that gets stuck later would have to be taken back, and the replay gives up.
+ * Order. Victims of one leaf come off by priority, by how complete eviction left them, and by age. A gang has one try:
+ * at what its minimum lacks, or at one pod where it lacks nothing; all other victims of it stay out. A gang whose
+ * first pod finds no room stays out as well; one that gets stuck later would have to be taken back, and the replay
+ * gives up.
  *
  * When all have had their turns and the probe then finds no room, the scenario has failed. Whatever else comes out is
  * simulated.
@@ -32,6 +35,7 @@
 enum {
     BARRIERS_MAX = 64,  // gangs in front of the probe that are looked at
     LEAVES_MAX = 64,    // times that a search may go over to victims of another leaf
+    WORTH = 500,        // nodes and gangs that may be read for the price of one simulation
     ELASTIC_STATES = ELASTIC_ABOVE + 1,
 };
 
@@ -228,9 +232,8 @@ static bool search_is_plain(struct search *s)
     struct engine *engine = s->engine;
     const struct gang *gang = &engine->state->gangs.items[s->gang];
 
-    return s->action == ACTION_RECLAIM && engine->config.max_placements == 0 &&
-           engine_has(engine, PLUGIN_PROPORTION) && is_plain(engine, gang, true) &&
-           replay_begin(engine->replay, engine, s->feasible);
+    return engine->config.max_placements == 0 && engine_has(engine, PLUGIN_PROPORTION) &&
+           is_plain(engine, gang, true) && replay_begin(engine->replay, engine, s->feasible);
 }
 
 static void begin_search(struct search *s)
@@ -323,13 +326,23 @@ static bool probe_finds_no_room(struct search *s)
     return result == REPLAY_NO_ROOM;
 }
 
+/* Replays begin with reading nodes and queues: not before simulations that failed have cost as much. */
+static bool is_worth_it(const struct search *s, queue_id leaf)
+{
+    const struct kept_queue *kept = &s->engine->orders->queues.items[leaf];
+    uint64_t items = (uint64_t)s->feasible.count + kept->victims.len + kept->waiting.len;
+
+    return map64_len(&s->failed) > 0 && (uint64_t)map64_len(&s->failed) * WORTH >= items;
+}
+
 bool replay_refutes(struct search *s)
 {
-    if (s->victims.len == 0 || map64_len(&s->failed) == 0)
+    queue_id leaf = s->engine->state->gangs.items[s->victim_gangs.items[0]].queue;
+
+    if (s->action != ACTION_RECLAIM || !is_worth_it(s, leaf))
         return false;
     if (s->replay.solve != s->solve)
         begin_search(s);
-    queue_id leaf = s->engine->state->gangs.items[s->victim_gangs.items[0]].queue;
     if (!s->replay.is_plain || !begin_leaf(s, leaf))
         return false;
     if (s->replay.barrier_probe != s->probe) {
