@@ -21,7 +21,7 @@ enum { RUSH_AT_ONCE = 16 };
 
 #define RUSH_OVER (50 * NSEC_PER_MSEC)     // after the last pod on its way
 #define RUSH_PATIENCE (5 * NSEC_PER_SEC)   // then a write now and then, in between
-#define RUSH_BETWEEN (20 * NSEC_PER_MSEC)  // those
+#define RUSH_BETWEEN (50 * NSEC_PER_MSEC)  // those
 #define RUSH_LONGEST (60 * NSEC_PER_SEC)   // then all
 
 /* A pod was heard of that is on its way, or has just come there. */
