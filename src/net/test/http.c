@@ -244,7 +244,7 @@ static void requests_up_to_the_servers_limit_are_all_answered_at_once(void **sta
     struct http_tls *tls =
         http_tls_new(&(struct http_tls_options){.ca_pem = world.ca.cert_pem, .server_name = "muster.test"});
     for (int i = 0; i < COUNT; i++)
-        start(&world, &told[i], "/hello", (struct http_request){.tls = tls});
+        start(&world, &told[i], "/hello", (struct http_request){.tls = tls, .connect_timeout = NSEC_PER_MIN});
     http_tls_unref(tls);
     assert_int_equal(http_client_calls(world.client), COUNT);
     loop_run(world.loop);
