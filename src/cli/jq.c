@@ -24,14 +24,13 @@ enum { REQUEST_MAX = 64 << 20, SECONDS_MAX = 2, MEMORY_MAX = 256 << 20 };
 static rlim_t memory_now(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long long pages = 0;
+    char line[256] = "";
 
-    if (file) {
-        if (fscanf(file, "%llu", &pages) != 1)
-            pages = 0;
+    if (file && !fgets(line, sizeof line, file))
+        line[0] = '\0';
+    if (file)
         (void)fclose(file);
-    }
-    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    return (rlim_t)strtoull(line, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
 static int bound(void)

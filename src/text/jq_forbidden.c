@@ -58,7 +58,10 @@ static const char *scan_text(struct scan *scan)
             scan->at++;
             return NULL;
         }
-        if (*scan->at == '\\' && *++scan->at == '(') {
+        if (*scan->at != '\\')
+            continue;
+        scan->at++;
+        if (*scan->at == '(') {
             scan->at++;
             return open_bracket(scan, '"');
         }
@@ -71,8 +74,10 @@ static const char *scan_text(struct scan *scan)
 static const char *close_bracket(struct scan *scan)
 {
     char bracket = *scan->at++;
-    char opened = scan->depth > 0 ? scan->open[--scan->depth] : 0;
+    char opened = '\0';
 
+    if (scan->depth > 0)
+        opened = scan->open[--scan->depth];
     if (bracket == ')' && opened == '"')
         return scan_text(scan);
     return (bracket == ')' && opened == '(') || (bracket == ']' && opened == '[') || (bracket == '}' && opened == '{')

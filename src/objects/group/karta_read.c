@@ -267,7 +267,7 @@ int karta_results(const struct karta *karta, const char *expression, int documen
 
 int karta_result(const struct karta *karta, const char *expression, yyjson_val **ret_result, struct err *err)
 {
-    yyjson_val *results;
+    yyjson_val *results = NULL;
 
     TRY(karta_results(karta, expression, OF_POD, &results, err));
     *ret_result = yyjson_arr_get_first(results);
