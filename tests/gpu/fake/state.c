@@ -127,7 +127,7 @@ static int node_pid(void)
 {
     char text[16] = "";
     ssize_t len = readlink("/proc/self", text, sizeof text - 1);
-    return len > 0 ? atoi(text) : getpid();
+    return len > 0 ? (int)strtol(text, NULL, 10) : getpid();
 }
 
 static struct fake_process *enroll(struct fake_state *state)

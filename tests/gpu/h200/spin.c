@@ -154,7 +154,7 @@ static double option(char **argv, const char *name, double fallback)
 {
     const char *text = text_option(argv, name);
 
-    return text ? atof(text) : fallback;
+    return text ? strtod(text, NULL) : fallback;
 }
 
 /* When each step of the beginning was done. */
@@ -302,10 +302,10 @@ int main(int argc, char **argv)
     const char *trace = text_option(options, "trace");
     if (trace)
         start_trace(&w);
-    run(&w, atof(argv[2]), options, &f);
+    run(&w, strtod(argv[2], NULL), options, &f);
     if (trace)
         write_trace(&w, trace);
-    printf("kernels %llu seconds %.6f gap %.6f\n", (unsigned long long)f.kernels, atof(argv[2]),
+    printf("kernels %llu seconds %.6f gap %.6f\n", (unsigned long long)f.kernels, strtod(argv[2], NULL),
            (double)f.longest_gap / 1e9);
     return 0;
 }

@@ -255,7 +255,7 @@ static void greedy(void)
     for (; held < pieces && CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS; held++)
         nanosleep(&pause, NULL);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    for (time_t end = now.tv_sec + atoi(getenv("TEST_SECONDS")); now.tv_sec < end; refused++) {
+    for (time_t end = now.tv_sec + strtol(getenv("TEST_SECONDS"), NULL, 10); now.tv_sec < end; refused++) {
         if (CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS)
             held++, refused--;
         nanosleep(&pause, NULL);
