@@ -251,8 +251,8 @@ static bool begin_leaf(struct search *s, queue_id leaf)
         if (s->replay.leaf_count++ == LEAVES_MAX)
             return s->replay.is_plain = false;
         find_turns(s, leaf);
-        s->replay.is_leaf_plain = leaf != s->queue && queues[leaf].parent == queues[s->queue].parent &&
-                                  !queue_has_limits(s->engine, leaf);
+        s->replay.is_leaf_plain =
+            leaf != s->queue && queues[leaf].parent == queues[s->queue].parent && !queue_has_limits(s->engine, leaf);
     }
     return s->replay.is_leaf_plain;
 }
