@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -31,16 +33,6 @@ static uint64_t limit, context_bytes, credit_bytes, unhooked, launches;
 static unsigned long denied, attached, returned;
 static int control_fd;
 static struct gpu_control_page *control;
-static volatile sig_atomic_t is_over, has_to_print;
-
-static void on_signal(int number)
-{
-    if (number == SIGUSR1)
-        has_to_print = 1;
-    else
-        is_over = 1;
-}
-
 static void fail(const char *what)
 {
     perror(what);
@@ -283,6 +275,34 @@ static void accept_one(int listener)
         close(fd);
 }
 
+/* Signals come as data: a handler may run between a look at what it set and the wait for the next message. */
+static int take_signals(void)
+{
+    sigset_t all;
+    int fd;
+
+    sigemptyset(&all);
+    sigaddset(&all, SIGTERM);
+    sigaddset(&all, SIGINT);
+    sigaddset(&all, SIGUSR1);
+    if (sigprocmask(SIG_BLOCK, &all, NULL) != 0 || (fd = signalfd(-1, &all, SFD_CLOEXEC)) < 0)
+        fail("signalfd");
+    return fd;
+}
+
+/* Whether to go on. */
+static bool obey(int signals)
+{
+    struct signalfd_siginfo told;
+
+    if (read(signals, &told, sizeof told) != sizeof told)
+        fail("signalfd");
+    if (told.ssi_signo != SIGUSR1)
+        return false;
+    print_held();
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 5 || strlen(argv[4]) != 32) {
@@ -293,28 +313,23 @@ int main(int argc, char **argv)
     context_bytes = strtoull(argv[3], NULL, 10);
     credit_bytes = argc > 5 ? strtoull(argv[5], NULL, 10) : 0;
     make_control(argv[4]);
-    struct sigaction action = {.sa_handler = on_signal};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL);
+    int signals = take_signals();
     int listener = listen_at(argv[1]);
     printf("ready\n");
     fflush(stdout);
-    while (!is_over) {
-        struct pollfd waits[TENANTS + 1] = {{.fd = listener, .events = POLLIN}};
+    for (bool goes_on = true; goes_on;) {
+        struct pollfd waits[TENANTS + 2] = {{.fd = listener, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
         for (int i = 0; i < TENANTS; i++)
-            waits[i + 1] = (struct pollfd){.fd = tenants[i].fd > 0 ? tenants[i].fd : -1, .events = POLLIN};
-        int ready = poll(waits, TENANTS + 1, -1);
+            waits[i + 2] = (struct pollfd){.fd = tenants[i].fd > 0 ? tenants[i].fd : -1, .events = POLLIN};
+        int ready = poll(waits, TENANTS + 2, -1);
         for (int i = 0; ready > 0 && i < TENANTS; i++) {
-            if (waits[i + 1].revents && tenants[i].fd > 0)
+            if (waits[i + 2].revents && tenants[i].fd > 0)
                 serve(&tenants[i]);
         }
         if (ready > 0 && waits[0].revents)
             accept_one(listener);
-        if (has_to_print) {
-            has_to_print = 0;
-            print_held();
-        }
+        if (ready > 0 && waits[1].revents)
+            goes_on = obey(signals);
     }
     for (int i = 0; i < TENANTS; i++) {
         if (tenants[i].fd > 0 && tenants[i].page)
