@@ -95,20 +95,28 @@ static int compare_allocatable(const struct queue_rank *l, const struct queue_ra
     return is_less == is_more ? 0 : is_less ? -1 : 1;
 }
 
-bool queue_rank_precedes(const struct queue_rank *l, const struct queue_rank *r)
+int queue_rank_compare_shares(const struct queue_rank *l, const struct queue_rank *r)
 {
     if (l->is_over_utilised != r->is_over_utilised)
-        return r->is_over_utilised;
+        return r->is_over_utilised ? -1 : 1;
     if (l->is_starved != r->is_starved)
-        return l->is_starved;
+        return l->is_starved ? -1 : 1;
     if (l->priority != r->priority)
-        return l->priority > r->priority;
+        return l->priority > r->priority ? -1 : 1;
     if (l->violates_zero_share != r->violates_zero_share)
-        return r->violates_zero_share;
+        return r->violates_zero_share ? -1 : 1;
     if (l->loaded_share != r->loaded_share)
-        return l->loaded_share < r->loaded_share;
+        return l->loaded_share < r->loaded_share ? -1 : 1;
     if (l->plain_share != r->plain_share)
-        return l->plain_share < r->plain_share;
+        return l->plain_share < r->plain_share ? -1 : 1;
+    return 0;
+}
+
+bool queue_rank_precedes(const struct queue_rank *l, const struct queue_rank *r)
+{
+    int shares = queue_rank_compare_shares(l, r);
+    if (shares != 0)
+        return shares < 0;
     int allocatable = compare_allocatable(l, r);
     if (allocatable != 0)
         return allocatable < 0;

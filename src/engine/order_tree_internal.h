@@ -36,6 +36,10 @@ struct queue_rank {
 /* `asked` by its best gang, NULL: nothing; `taken` is what victims held, NULL: nothing. */
 void queue_rank_of(const struct engine *engine, queue_id queue, const double *asked, const struct amounts *taken,
                    struct queue_rank *ret);
+
+/* -1, 0 or 1 by what puts all queues in one order; of those that are equal, what is allocatable and age decide. */
+int queue_rank_compare_shares(const struct queue_rank *l, const struct queue_rank *r);
+
 bool queue_rank_precedes(const struct queue_rank *l, const struct queue_rank *r);
 
 /* A binary heap; its layout follows from the operations alone and decides between queues whose order is stale. */

@@ -87,22 +87,6 @@ static void raise_to(double most[SHARE_COUNT], const double asked[SHARE_COUNT])
 
 /* ---- Turns. ---- */
 
-/* Is l before r by what makes an order of all queues? */
-static bool precedes_clearly(const struct queue_rank *l, const struct queue_rank *r)
-{
-    if (l->is_over_utilised != r->is_over_utilised)
-        return r->is_over_utilised;
-    if (l->is_starved != r->is_starved)
-        return l->is_starved;
-    if (l->priority != r->priority)
-        return l->priority > r->priority;
-    if (l->violates_zero_share != r->violates_zero_share)
-        return r->violates_zero_share;
-    if (l->loaded_share != r->loaded_share)
-        return l->loaded_share < r->loaded_share;
-    return l->plain_share < r->plain_share;
-}
-
 /* The last place that the probe's leaf has among the others before the probe's turn. */
 static struct queue_rank find_barrier(struct search *s)
 {
@@ -124,7 +108,7 @@ static struct queue_rank find_barrier(struct search *s)
             continue;
         seen |= UINT64_C(1) << class;
         queue_rank_of(engine, s->queue, view_of(engine, other)->asked, NULL, &rank);
-        if (precedes_clearly(&barrier, &rank))
+        if (queue_rank_compare_shares(&barrier, &rank) < 0)
             barrier = rank;
     }
     return barrier;
@@ -222,7 +206,7 @@ static bool victims_come_first(struct search *s, queue_id leaf)
     for (int r = 0; r < SHARE_COUNT; r++)
         most[r] = most[r] * (1 + 1e-9) + 1e-9;
     queue_rank_of(engine, leaf, most, NULL, &rank);
-    return precedes_clearly(&rank, &replay->barrier);
+    return queue_rank_compare_shares(&rank, &replay->barrier) < 0;
 }
 
 /* ---- The replay. ---- */
