@@ -129,29 +129,12 @@ static bool better(const struct candidate_class *class, uint32_t a, uint32_t b)
     return a < b;
 }
 
-static bool passes(struct engine *engine, pod_id pod, node_id node, enum filter_scope scope)
-{
-    const struct request *request = state_request(engine->state, pod);
-    const struct constraints *constraints = state_constraints(engine->state, pod);
-
-    for (uint32_t i = 0; i < filter_count; i++) {
-        const struct filter *filter = &filters[i];
-        if (filter->scope != scope || !engine_has(engine, filter->plugin))
-            continue;
-        if (filter->applies && !filter->applies(engine, request, constraints))
-            continue;
-        if (!filter->passes(engine, pod, node))
-            return false;
-    }
-    return true;
-}
-
 static struct key make_key(struct engine *engine, const struct candidate_class *class, pod_id pod, uint32_t rank)
 {
     node_id node = engine->state->nodes_by_rank.items[rank];
 
     if (!(class->is_allowed[rank / 64] >> (rank % 64) & 1) || !fits_sooner_or_later(engine, pod, node) ||
-        !passes(engine, pod, node, FILTER_BOOKS))
+        !filters_pass(engine, pod, node, FILTER_BOOKS))
         return (struct key){0};
     return (struct key){score_placement_order(engine, pod, node), score_tier(engine, pod, node) + 1};
 }
@@ -206,7 +189,7 @@ static struct candidate_class *class_new(struct engine *engine, pod_id pod)
     class->winner = xmalloc(2 * (size_t)class->width * sizeof *class->winner);
     memset(class->winner, 0xff, 2 * (size_t)class->width * sizeof *class->winner);
     for (uint32_t rank = 0; rank < class->nodes; rank++) {
-        if (passes(engine, pod, state->nodes_by_rank.items[rank], FILTER_STATIC)) {
+        if (filters_pass(engine, pod, state->nodes_by_rank.items[rank], FILTER_STATIC)) {
             class->is_allowed[rank / 64] |= UINT64_C(1) << (rank % 64);
             class->allowed++;
         }
@@ -299,8 +282,8 @@ static void score_set(struct candidate_walk *walk)
         walk->scored[i] = (struct candidate){.rank = NO_ID};
         if (walk->topology && walk->topology[node] == TOPOLOGY_NO_SCORE)
             continue;
-        if (!fits_sooner_or_later(engine, walk->pod, node) || !passes(engine, walk->pod, node, FILTER_STATIC) ||
-            !passes(engine, walk->pod, node, FILTER_BOOKS))
+        if (!fits_sooner_or_later(engine, walk->pod, node) || !filters_pass(engine, walk->pod, node, FILTER_STATIC) ||
+            !filters_pass(engine, walk->pod, node, FILTER_BOOKS))
             continue;
         double sum = walk->topology ? (double)walk->topology[node] : 0;
         for (uint32_t s = 0; s < score_count; s++) {

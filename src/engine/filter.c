@@ -258,3 +258,20 @@ const struct filter filters[] = {
      "node cannot NUMA-align the pod's resources under its Topology Manager policy"},
 };
 const uint32_t filter_count = ARRAY_LEN(filters);
+
+bool filters_pass(struct engine *engine, pod_id pod, node_id node, enum filter_scope scope)
+{
+    const struct request *request = state_request(engine->state, pod);
+    const struct constraints *constraints = state_constraints(engine->state, pod);
+
+    for (uint32_t i = 0; i < filter_count; i++) {
+        const struct filter *filter = &filters[i];
+        if (filter->scope != scope || !engine_has(engine, filter->plugin))
+            continue;
+        if (filter->applies && !filter->applies(engine, request, constraints))
+            continue;
+        if (!filter->passes(engine, pod, node))
+            return false;
+    }
+    return true;
+}

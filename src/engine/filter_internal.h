@@ -41,6 +41,9 @@ struct filter {
 extern const struct filter filters[];
 extern const uint32_t filter_count;
 
+/* Do all filters of the scope let the node take the pod? */
+bool filters_pass(struct engine *engine, pod_id pod, node_id node, enum filter_scope scope);
+
 /* Checks before any node is looked at: what makes a pod unplaceable everywhere. VERDICT_NONE when nothing does. */
 enum verdict_code prefilter(struct engine *engine, pod_id pod);
 

@@ -30,23 +30,6 @@ struct node_set node_set_all(const struct engine *engine)
     return (struct node_set){true, state->nodes_by_rank.items, state->nodes_by_rank.len};
 }
 
-static bool passes_cluster(struct engine *engine, pod_id pod, node_id node)
-{
-    const struct request *request = state_request(engine->state, pod);
-    const struct constraints *constraints = state_constraints(engine->state, pod);
-
-    for (uint32_t i = 0; i < filter_count; i++) {
-        const struct filter *filter = &filters[i];
-        if (filter->scope != FILTER_CLUSTER || !engine_has(engine, filter->plugin))
-            continue;
-        if (filter->applies && !filter->applies(engine, request, constraints))
-            continue;
-        if (!filter->passes(engine, pod, node))
-            return false;
-    }
-    return true;
-}
-
 static bool place_on(struct engine *engine, pod_id pod, node_id node, bool is_simulation)
 {
     const struct numa_placement *numa =
@@ -97,7 +80,7 @@ static bool place_pod(const struct attempt *attempt, uint32_t group, pod_id pod,
     node_id node;
     candidates_walk(&walk, engine, pod, nodes, topology_scores(engine, attempt->view, group));
     while (candidates_next(&walk, &node)) {
-        if (passes_cluster(engine, pod, node) && place_on(engine, pod, node, attempt->is_simulation))
+        if (filters_pass(engine, pod, node, FILTER_CLUSTER) && place_on(engine, pod, node, attempt->is_simulation))
             return true;
     }
     if (!attempt->is_simulation)
