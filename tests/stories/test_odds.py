@@ -1,43 +1,10 @@
-"""What fewer users write: volumes, templates of claims, groups of their own, gates, and namespaces of teams."""
+"""What fewer users write: volumes, groups of their own, gates, and namespaces of teams."""
 
 from place import GROUPS, JOBS, PODS, Stories, pod_spec
 from scheduler_stage import NODES, node_of, pod_group
 from suite import expect, expect_in
 
 SUITE = Stories()
-DRA = "/apis/resource.k8s.io/v1"
-
-
-@SUITE.test("a claim is made from a template for each pod, allocated, and gone with it")
-def _(here):
-    claims = f"{DRA}/namespaces/default/resourceclaims"
-    templates = f"{DRA}/namespaces/default/resourceclaimtemplates"
-    node = sorted(one["metadata"]["name"] for one in here.api.items(NODES))[1]
-    here.api.create(f"{DRA}/deviceclasses", {"metadata": {"name": "gpu.example.com"}, "spec": {}})
-    here.api.create(f"{DRA}/resourceslices", {"metadata": {"name": "slice"}, "spec": {
-        "driver": "gpu.example.com", "nodeName": node, "pool": {
-            "name": "pool", "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": f"gpu-{number}"} for number in range(2)]}})
-    here.api.create(templates, {"metadata": {"name": "one"}, "spec": {
-        "metadata": {"labels": {"kai.scheduler/queue": "default-queue"}},
-        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com"}}]}}}})
-    try:
-        for number in range(3):
-            here.pod(f"drawer-{number}", 0, resourceClaims=[{"name": "mine", "resourceClaimTemplateName": "one"}])
-        here.cluster.wait_until(lambda: sum(bool(node_of(one)) for one in here.api.items(PODS)) == 2, "two run", 20)
-        late, = [one["metadata"]["name"] for one in here.api.items(PODS) if not node_of(one)]
-        here.condition(late, status="False", reason="Unschedulable")
-        devices = [result["device"] for claim in here.api.items(claims)
-                   for result in claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])]
-        expect(sorted(devices), ["gpu-0", "gpu-1"])
-        here.delete(next(f"drawer-{number}" for number in range(3) if f"drawer-{number}" != late))
-        here.carried_out(late)
-        for number in range(3):
-            here.delete(f"drawer-{number}")
-        here.cluster.wait_until(lambda: not here.api.items(claims), "the claims are gone", 30)
-    finally:
-        for path in (f"{templates}/one", f"{DRA}/resourceslices/slice", f"{DRA}/deviceclasses/gpu.example.com"):
-            here.api.delete(path)
 
 
 @SUITE.test("a volume on one node takes its pod there")

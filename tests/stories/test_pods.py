@@ -2,12 +2,9 @@
 
 from gpu_operator import RESERVED, gpu_of
 from place import MAPS, PODS, Stories
-from scheduler_stage import NODES
 from suite import expect, expect_in
 
 SUITE = Stories()
-DRA = "/apis/resource.k8s.io/v1"
-CLAIMS = f"{DRA}/namespaces/default/resourceclaims"
 
 
 @SUITE.test("with the default queues, the first pod runs and is told where")
@@ -99,35 +96,3 @@ def _(here):
     expect(len(here.api.items(RESERVED)), 2)
     here.delete("wide")
     here.cluster.wait_until(lambda: not here.api.items(RESERVED), "the GPUs are free", 20)
-
-
-@SUITE.test("devices that are claimed are allocated and reserved for the pod, and free again after it")
-def _(here):
-    node = sorted(one["metadata"]["name"] for one in here.api.items(NODES))[2]
-    here.api.create(f"{DRA}/deviceclasses", {"metadata": {"name": "gpu.example.com"}, "spec": {}})
-    here.api.create(f"{DRA}/resourceslices", {"metadata": {"name": "slice"}, "spec": {
-        "driver": "gpu.example.com", "nodeName": node, "pool": {
-            "name": "pool", "generation": 1, "resourceSliceCount": 1},
-        "devices": [{"name": f"gpu-{number}"} for number in range(3)]}})
-    for name in ("pair", "next"):
-        labels = {"kai.scheduler/queue": "default-queue"}
-        here.api.create(CLAIMS, {"metadata": {"name": name, "labels": labels}, "spec": {"devices": {
-            "requests": [{"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}}]}}})
-    try:
-        made = here.pod("claimer", 0, resourceClaims=[{"name": "mine", "resourceClaimName": "pair"}])
-        pod, _ = here.carried_out("claimer")
-        expect(pod["spec"]["nodeName"], node)
-        status = here.api.get(f"{CLAIMS}/pair")["status"]
-        expect(status["reservedFor"], [{"resource": "pods", "name": "claimer", "uid": made["metadata"]["uid"]}])
-        expect(len({one["device"] for one in status["allocation"]["devices"]["results"]}), 2)
-        here.pod("second", 0, resourceClaims=[{"name": "mine", "resourceClaimName": "next"}])
-        here.condition("second", status="False", reason="Unschedulable")
-        here.delete("claimer")
-        here.cluster.wait_for(f"{CLAIMS}/pair", lambda one: not one.get("status", {}).get("allocation"), 20)
-        here.carried_out("second")
-    finally:
-        here.delete("claimer")
-        here.delete("second")
-        for path in (f"{CLAIMS}/pair", f"{CLAIMS}/next", f"{DRA}/resourceslices/slice",
-                     f"{DRA}/deviceclasses/gpu.example.com"):
-            here.api.delete(path)

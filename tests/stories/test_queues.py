@@ -1,5 +1,7 @@
 """Queues and priorities: who has to go, and what becomes of it."""
 
+import datetime
+
 from place import Stories
 from scheduler_stage import GROUPS, NODES, TOPOLOGIES, node_of
 from suite import expect, expect_in
@@ -9,6 +11,10 @@ SUITE = Stories()
 
 def group_name(job):
     return f"pg-{job['metadata']['name']}-{job['metadata']['uid']}"
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text)
 
 
 def fill(here, count=4, gpus=8, **options):
@@ -98,13 +104,48 @@ def _(here):
         expect(node_of(here.running(name)[0]) != node, True, f"{name} is on another node")
 
 
-@SUITE.test("a queue's minimum runtime protects what has just started")
+def waits_for_protected(here, jobs, name, seconds, **options):
+    """A Job waits for what a minimum runtime protects. It says so in the words of any that finds no room, and nobody is
+    evicted for it before the time is over; returns the Evict event of the one that is then."""
+    job = here.job(name, **options)
+    pod = here.cluster.wait_until(lambda: here.pods_of(name), "the pod", 20)[0]["metadata"]["name"]
+    text = "no nodes with enough resources were found: 4 node(s) didn't have enough resources: GPUs."
+    here.condition(pod, status="False", reason="Unschedulable", message=text)
+    expect(here.told(pod, "Unschedulable", "kai-scheduler"), text)
+    whole = f"PodSchedulingErrors: Resources were not found for pod default/{pod} due to: {text}."
+    expect(here.told(group_name(job), "Unschedulable", "kai-scheduler"), whole)
+    entry = here.cluster.wait_for(f"{GROUPS}/{group_name(job)}", lambda group: group.get("status", {}).get(
+        "schedulingConditions"))["status"]["schedulingConditions"][-1]
+    expect([entry[key] for key in ("type", "status", "reason", "nodePool", "message")],
+           ["UnschedulableOnNodePool", "True", "Unschedulable", "default", whole])
+    expect(here.waiting(name, *jobs), [name])
+    here.running(name)
+    victim = evicted_one(here, jobs)
+    started = here.api.get(f"{GROUPS}/{group_name(victim)}")["metadata"]["annotations"][
+        "kai.scheduler/last-start-timestamp"]
+    event = here.event(group_name(victim), "Evict")
+    ran = moment(event["firstTimestamp"]) - moment(started)
+    expect(ran >= datetime.timedelta(seconds=seconds), True, f"it was evicted after {ran}, not within {seconds} s")
+    here.cluster.wait_for(f"{GROUPS}/{group_name(job)}", lambda group: not group.get("status", {}).get(
+        "schedulingConditions"))
+    return event
+
+
+@SUITE.test("a queue's minimum runtime protects what has just started from its own queue, and no longer")
 def _(here):
     here.queue("calm", preemptMinRuntime="5s")
-    fill(here, queue="calm")
-    here.job("pushy", queue="calm", priority="build")
-    expect(here.stays(lambda: here.waiting("pushy"), 1.5), True)
-    here.running("pushy")
+    event = waits_for_protected(here, fill(here, queue="calm"), "pushy", 5, queue="calm", priority="build")
+    expect(event["metadata"]["annotations"]["evictor-action-type"], "preempt")
+    expect_in(" was preempted by higher priority workload default/pg-pushy-", event["message"])
+
+
+@SUITE.test("a queue's minimum runtime protects what has just started from other queues, and no longer")
+def _(here):
+    here.queue("a", quota=16, reclaimMinRuntime="5s")
+    here.queue("b", quota=16)
+    event = waits_for_protected(here, fill(here, queue="a"), "due", 5, queue="b")
+    expect(event["metadata"]["annotations"]["evictor-action-type"], "reclaim")
+    expect_in(" was preempted by workload default/pg-due-", event["message"])
 
 
 @SUITE.test("what is left of a gang that lost a pod is evicted after its grace")
