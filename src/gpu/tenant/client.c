@@ -366,6 +366,18 @@ unsigned client_own_pid(unsigned node_pid)
     return found;
 }
 
+unsigned client_node_pid(unsigned own_pid)
+{
+    struct gpu_control_page *page = atomic_load_explicit(&control_page, memory_order_acquire);
+    unsigned found = 0;
+    for (int i = 0; page && !found && i < GPU_PROCESSES_MAX; i++) {
+        uint64_t pids = atomic_load_explicit(&page->processes[i], memory_order_relaxed);
+        if ((unsigned)pids == own_pid)
+            found = (unsigned)(pids >> 32);
+    }
+    return found;
+}
+
 unsigned client_epoch(void)
 {
     return atomic_load_explicit(&epoch, memory_order_acquire);

@@ -37,8 +37,9 @@ int client_gpu_count(void);
 const struct gpu_control_line *client_control(int slot);
 struct gpu_tenant_line *client_line(int slot);
 
-/* What a process is called here that the node calls `node_pid`; 0 when it is none of our group. */
+/* What a process is called here that the node calls `node_pid`, and the other way around; 0 when it is none of our group. */
 unsigned client_own_pid(unsigned node_pid);
+unsigned client_node_pid(unsigned own_pid);
 
 /* Counts connections: words of an earlier daemon's gates mean nothing to the next one. */
 unsigned client_epoch(void);

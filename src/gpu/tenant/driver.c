@@ -37,7 +37,7 @@ static void *const exports[HOOK_COUNT] = {
 };
 
 /* A power of two well above the number of rows. */
-enum { SWAPS = 512 };
+enum { SWAPS = 1024 };
 _Static_assert(HOOK_COUNT * 3 < SWAPS, "the map from real to ours stays sparse");
 
 struct library {

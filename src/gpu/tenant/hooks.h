@@ -306,21 +306,81 @@
     X(cuCheckpointProcessRestore, checkpoint)               \
     X(cuCheckpointProcessUnlock, checkpoint)
 
-/* NVML: what a tenant sees of its GPU's memory and processes. */
+/* NVML: which GPUs a tenant sees, and what of their memory, processes and work. */
 #define PARAMS_nvml_memory void *device, struct nvml_memory *ret_memory
 #define ARGS_nvml_memory device, ret_memory
 #define PARAMS_nvml_memory_v2 void *device, struct nvml_memory_v2 *ret_memory
 #define ARGS_nvml_memory_v2 device, ret_memory
+#define PARAMS_nvml_set_limits void *device, void *limits
+#define ARGS_nvml_set_limits device, limits
+
+#define PARAMS_nvml_count unsigned *ret_count
+#define ARGS_nvml_count ret_count
+#define PARAMS_nvml_by_index unsigned index, void **ret_device
+#define ARGS_nvml_by_index index, ret_device
+#define PARAMS_nvml_by_key const void *key, void **ret_device
+#define ARGS_nvml_by_key key, ret_device
+#define PARAMS_nvml_index void *device, unsigned *ret_index
+#define ARGS_nvml_index device, ret_index
+
 #define PARAMS_nvml_processes_v1 void *device, unsigned *count, struct nvml_process_v1 *ret_list
 #define ARGS_nvml_processes_v1 device, count, ret_list
 #define PARAMS_nvml_processes void *device, unsigned *count, struct nvml_process *ret_list
 #define ARGS_nvml_processes device, count, ret_list
+#define PARAMS_nvml_details void *device, struct nvml_process_details *details
+#define ARGS_nvml_details device, details
+#define PARAMS_nvml_accounting void *device, unsigned pid, struct nvml_accounting *ret_stats
+#define ARGS_nvml_accounting device, pid, ret_stats
+#define PARAMS_nvml_accounting_v2 void *device, struct nvml_accounting_v2 *stats
+#define ARGS_nvml_accounting_v2 device, stats
+#define PARAMS_nvml_accounting_pids void *device, unsigned *count, unsigned *ret_pids
+#define ARGS_nvml_accounting_pids device, count, ret_pids
 
-#define NVML_HANDLERS(X) X(nvml_memory) X(nvml_memory_v2) X(nvml_processes_v1) X(nvml_processes)
+#define PARAMS_nvml_process_busy \
+    void *device, struct nvml_process_busy *ret_list, unsigned *count, unsigned long long since_us
+#define ARGS_nvml_process_busy device, ret_list, count, since_us
+#define PARAMS_nvml_processes_busy void *device, struct nvml_processes_busy *busy
+#define ARGS_nvml_processes_busy device, busy
+#define PARAMS_nvml_utilization void *device, struct nvml_utilization *ret_rates
+#define ARGS_nvml_utilization device, ret_rates
+#define PARAMS_nvml_samples                                                                    \
+    void *device, int type, unsigned long long since_us, int *ret_value_type, unsigned *count, \
+        struct nvml_sample *ret_list
+#define ARGS_nvml_samples device, type, since_us, ret_value_type, count, ret_list
+
+#define NVML_HANDLERS(X)    \
+    X(nvml_memory)          \
+    X(nvml_memory_v2)       \
+    X(nvml_set_limits)      \
+    X(nvml_count)           \
+    X(nvml_by_index)        \
+    X(nvml_by_key)          \
+    X(nvml_index)           \
+    X(nvml_processes_v1)    \
+    X(nvml_processes)       \
+    X(nvml_details)         \
+    X(nvml_accounting)      \
+    X(nvml_accounting_v2)   \
+    X(nvml_accounting_pids) \
+    X(nvml_process_busy)    \
+    X(nvml_processes_busy)  \
+    X(nvml_utilization)     \
+    X(nvml_samples)
 
 #define NVML_HOOKS(X)                                             \
     X(nvmlDeviceGetMemoryInfo, nvml_memory)                       \
     X(nvmlDeviceGetMemoryInfo_v2, nvml_memory_v2)                 \
+    X(nvmlDeviceSetMemoryLimits_v1, nvml_set_limits)              \
+    X(nvmlDeviceGetCount, nvml_count)                             \
+    X(nvmlDeviceGetCount_v2, nvml_count)                          \
+    X(nvmlDeviceGetHandleByIndex, nvml_by_index)                  \
+    X(nvmlDeviceGetHandleByIndex_v2, nvml_by_index)               \
+    X(nvmlDeviceGetHandleBySerial, nvml_by_key)                   \
+    X(nvmlDeviceGetHandleByUUID, nvml_by_key)                     \
+    X(nvmlDeviceGetHandleByUUIDV, nvml_by_key)                    \
+    X(nvmlDeviceGetHandleByPciBusId, nvml_by_key)                 \
+    X(nvmlDeviceGetHandleByPciBusId_v2, nvml_by_key)              \
+    X(nvmlDeviceGetIndex, nvml_index)                             \
     X(nvmlDeviceGetComputeRunningProcesses, nvml_processes_v1)    \
     X(nvmlDeviceGetComputeRunningProcesses_v2, nvml_processes)    \
     X(nvmlDeviceGetComputeRunningProcesses_v3, nvml_processes)    \
@@ -329,7 +389,15 @@
     X(nvmlDeviceGetGraphicsRunningProcesses_v3, nvml_processes)   \
     X(nvmlDeviceGetMPSComputeRunningProcesses, nvml_processes_v1) \
     X(nvmlDeviceGetMPSComputeRunningProcesses_v2, nvml_processes) \
-    X(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvml_processes)
+    X(nvmlDeviceGetMPSComputeRunningProcesses_v3, nvml_processes) \
+    X(nvmlDeviceGetRunningProcessDetailList, nvml_details)        \
+    X(nvmlDeviceGetAccountingStats, nvml_accounting)              \
+    X(nvmlDeviceGetAccountingStats_v2, nvml_accounting_v2)        \
+    X(nvmlDeviceGetAccountingPids, nvml_accounting_pids)          \
+    X(nvmlDeviceGetProcessUtilization, nvml_process_busy)         \
+    X(nvmlDeviceGetProcessesUtilizationInfo, nvml_processes_busy) \
+    X(nvmlDeviceGetUtilizationRates, nvml_utilization)            \
+    X(nvmlDeviceGetSamples, nvml_samples)
 
 /* The number of each name, in the order of the rows: CUDA's first. */
 enum hook {

@@ -87,6 +87,75 @@ DECLARE(nvmlDeviceGetHandleByUUID, const char *uuid, void **ret_device)
     return NVML_NOT_FOUND;
 }
 
+DECLARE(nvmlDeviceGetCount, unsigned *ret_count)
+{
+    return nvmlDeviceGetCount_v2(ret_count);
+}
+
+DECLARE(nvmlDeviceGetHandleByIndex, unsigned index, void **ret_device)
+{
+    return nvmlDeviceGetHandleByIndex_v2(index, ret_device);
+}
+
+/* A struct with a version, a kind (1 for text) and the text. */
+DECLARE(nvmlDeviceGetHandleByUUIDV, const unsigned *uuid, void **ret_device)
+{
+    if (!uuid || uuid[1] != 1)
+        return NVML_INVALID_ARGUMENT;
+    return nvmlDeviceGetHandleByUUID((const char *)(uuid + 2), ret_device);
+}
+
+/* GPU 2 has the serial number 1002 and lies at 0000:02:00.0. */
+static nvml_result by_number(const char *text, const char *start, void **ret_device)
+{
+    if (!text || !ret_device)
+        return NVML_INVALID_ARGUMENT;
+    size_t len = strlen(start);
+    void *device = (void *)(uintptr_t)(strncmp(text, start, len) == 0 ? strtoul(text + len, NULL, 10) + 1 : 0);
+    if (gpu_of(device) < 0)
+        return NVML_NOT_FOUND;
+    *ret_device = device;
+    return NVML_SUCCESS;
+}
+
+DECLARE(nvmlDeviceGetHandleBySerial, const char *serial, void **ret_device)
+{
+    return by_number(serial, "100", ret_device);
+}
+
+DECLARE(nvmlDeviceGetHandleByPciBusId, const char *place, void **ret_device)
+{
+    return by_number(place, "0000:", ret_device);
+}
+
+DECLARE(nvmlDeviceGetHandleByPciBusId_v2, const char *place, void **ret_device)
+{
+    return by_number(place, "0000:", ret_device);
+}
+
+DECLARE(nvmlDeviceGetP2PStatus, void *one, void *two, int index, int *ret_status)
+{
+    (void)index;
+    if (gpu_of(one) < 0 || gpu_of(two) < 0 || !ret_status)
+        return NVML_INVALID_ARGUMENT;
+    *ret_status = 0;
+    return NVML_SUCCESS;
+}
+
+DECLARE(nvmlDeviceGetNvLinkState, void *device, unsigned link, unsigned *ret_is_active)
+{
+    (void)link;
+    if (gpu_of(device) < 0 || !ret_is_active)
+        return NVML_INVALID_ARGUMENT;
+    *ret_is_active = 1;
+    return NVML_SUCCESS;
+}
+
+DECLARE(nvmlDeviceSetMemoryLimits_v1, void *device, void *limits)
+{
+    return gpu_of(device) < 0 || !limits ? NVML_INVALID_ARGUMENT : NVML_SUCCESS;
+}
+
 DECLARE(nvmlDeviceGetIndex, void *device, unsigned *ret_index)
 {
     int gpu = gpu_of(device);
