@@ -29,8 +29,8 @@ static struct tenant {
     struct gpu_tenant_page *page;
 } tenants[TENANTS];
 
-static uint64_t limit, context_bytes, credit_bytes, unhooked, launches;
-static unsigned long denied, attached, returned;
+static uint64_t limit, context_bytes, credit_bytes, launches;
+static unsigned long denied, attached, returned, unhooked, grown;
 static int control_fd;
 static struct gpu_control_page *control;
 static void fail(const char *what)
@@ -49,7 +49,6 @@ static uint64_t held(void)
 
 static void count_page(const struct tenant *tenant)
 {
-    unhooked += atomic_load(&tenant->page->gpus[0].unhooked);
     launches += atomic_load(&tenant->page->gpus[0].launches);
 }
 
@@ -62,9 +61,10 @@ static void print_held(void)
         if (tenants[i].fd > 0)
             credit += atomic_load(&tenants[i].page->gpus[0].credit_bytes);
     }
-    printf("held %llu credit %llu tenants %d denied %lu attached %lu returned %lu unhooked %llu launches %llu\n",
-           (unsigned long long)held(), (unsigned long long)credit, count, denied, attached, returned,
-           (unsigned long long)unhooked, (unsigned long long)launches);
+    printf(
+        "held %llu credit %llu tenants %d denied %lu attached %lu returned %lu unhooked %lu grown %lu launches %llu\n",
+        (unsigned long long)held(), (unsigned long long)credit, count, denied, attached, returned, unhooked, grown,
+        (unsigned long long)launches);
     fflush(stdout);
 }
 
@@ -215,6 +215,13 @@ static void handle(struct tenant *tenant, const struct gpu_message *message)
         answer(tenant->fd, &reply);
         break;
     }
+    case GPU_GREW:
+        grown++;
+        break;
+    case GPU_UNHOOKED:
+        unhooked++;
+        (void)fprintf(stderr, "unhooked: %s\n", message->notice.text);
+        break;
     case GPU_PING:
         reply.type = GPU_PONG;
         reply.ping.value = message->ping.value;

@@ -52,7 +52,11 @@ enum cu_location_type {
     CU_LOCATION_HOST,
     CU_LOCATION_HOST_NUMA,
     CU_LOCATION_HOST_NUMA_CURRENT,
+    CU_LOCATION_INVISIBLE,
+    CU_LOCATION_DEVICE_DOMAIN,  // a part of a device's memory: its id is the device's and, in the second byte, the part's
 };
+
+enum { CU_ALLOCATION_PINNED = 1, CU_ALLOCATION_MANAGED = 2 };
 
 struct cu_location {
     int type;
@@ -88,6 +92,7 @@ enum cu_pool_attribute {
     CU_POOL_RESERVED_HIGH = 6,
     CU_POOL_USED_CURRENT = 7,
     CU_POOL_USED_HIGH = 8,
+    CU_POOL_MAX_SIZE = 13,
 };
 
 enum cu_graph_memory_attribute {

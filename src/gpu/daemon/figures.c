@@ -20,7 +20,7 @@ struct view {
     const struct device *device;
     uint64_t used, context, credit, limit, request;
     double share_actual;
-    uint64_t launches, wait_ns, unhooked;
+    uint64_t launches, wait_ns;
     nsec_t busy, overrun, waited;
 };
 
@@ -33,8 +33,7 @@ static struct view view_of(const struct group *group, uint32_t gpu)
                      .limit = group->spec.limit_bytes,
                      .request = group->spec.request_bytes,
                      .launches = gpu == 0 ? group->launches_gone : 0,
-                     .wait_ns = gpu == 0 ? group->wait_ns_gone : 0,
-                     .unhooked = gpu == 0 ? group->unhooked_gone : 0};
+                     .wait_ns = gpu == 0 ? group->wait_ns_gone : 0};
 
     v.credit = memory_credit(group, gpu);
     for (const struct session *s = group->first; s; s = s->next) {
@@ -46,7 +45,6 @@ static struct view view_of(const struct group *group, uint32_t gpu)
             continue;
         v.launches += atomic_load(&session_line(s, gpu)->launches);
         v.wait_ns += atomic_load(&session_line(s, gpu)->wait_ns);
-        v.unhooked += atomic_load(&session_line(s, gpu)->unhooked);
     }
     v.used -= MIN(v.credit, v.used);
     return v;
@@ -105,7 +103,6 @@ enum figure {
     GATE_SECONDS,
     LAUNCHES,
     KILLED,
-    UNHOOKED,
     RUNAI_MEMORY,
     RUNAI_UTILIZATION,
     HAMI_USED,
@@ -131,7 +128,6 @@ static const struct {
     [GATE_SECONDS] = {"muster_gpu_gate_thread_seconds_total", "Time that threads spent at the gate.", true},
     [LAUNCHES] = {"muster_gpu_launches_total", "Kernels and graphs that were launched.", true},
     [KILLED] = {"muster_gpu_oom_killed_total", "Processes that were ended.", true},
-    [UNHOOKED] = {"muster_gpu_unhooked_symbol_total", "Calls that had to pass without being counted.", true},
     [RUNAI_MEMORY] = {"runai_gpu_memory_used_mebibytes_per_pod_per_gpu", "As Run:ai calls it.", false},
     [RUNAI_UTILIZATION] = {"runai_gpu_utilization_per_pod_per_gpu", "As Run:ai calls it, in percent.", false},
     [HAMI_USED] = {"hami_vgpu_memory_used_bytes", "As HAMi calls it.", false},
@@ -174,8 +170,6 @@ static double value_of(enum figure figure, const struct view *v)
         return (double)v->launches;
     case KILLED:
         return (double)v->group->killed;
-    case UNHOOKED:
-        return (double)v->unhooked;
     case RUNAI_MEMORY:
         return (double)all / (1 << 20);
     case RUNAI_UTILIZATION:
@@ -203,6 +197,19 @@ static void collect_denied(struct metrics *metrics, const struct group *group)
     }
 }
 
+static struct meter *unhooked_meter(struct metrics *metrics)
+{
+    return metrics_counter(metrics, "muster_gpu_unhooked_symbol_total", "Functions that tenants got past the fence.",
+                           METER_LABELS("group", "name"));
+}
+
+static void collect_unhooked(struct metrics *metrics, const struct group *group)
+{
+    for (size_t i = 0; i < UNHOOKED_MAX && group->unhooked[i].count > 0; i++)
+        meter_add(meter_series(unhooked_meter(metrics), METER_LABELS(group->spec.name, group->unhooked[i].name)),
+                  (double)group->unhooked[i].count);
+}
+
 static void collect_group(struct metrics *metrics, struct group *group, nsec_t now)
 {
     const struct group_spec *spec = &group->spec;
@@ -218,6 +225,7 @@ static void collect_group(struct metrics *metrics, struct group *group, nsec_t n
                       value_of((enum figure)i, &v));
     }
     collect_denied(metrics, group);
+    collect_unhooked(metrics, group);
     note_look(group, now);
 }
 
@@ -246,6 +254,7 @@ static void collect(void *arg, struct metrics *metrics)
         meter_clear(meter_of(metrics, (enum figure)i));
     meter_clear(metrics_counter(metrics, "muster_gpu_oom_denied_total", "Allocations that were refused.",
                                 METER_LABELS("group", "reason")));
+    meter_clear(unhooked_meter(metrics));
     for (uint32_t i = 0; i < gpud->device_count; i++)
         collect_device(metrics, gpud, i);
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {

@@ -83,6 +83,8 @@ struct session {
     struct loop_timer pause;
 };
 
+enum { UNHOOKED_MAX = 16 };
+
 struct group {
     struct gpud *gpud;
     uint32_t index;  // in ledger and in gpud->groups
@@ -106,9 +108,12 @@ struct group {
     uint64_t bad_messages;
     uint64_t launches_gone;  // of sessions that have ended
     uint64_t wait_ns_gone;
-    uint64_t unhooked_gone;
-    nsec_t waited_before;  // for leases, until the last one began
-    nsec_t busy_before;    // for the share since the last look
+    struct {
+        char name[GPU_NOTICE_SIZE];
+        uint64_t count;        // 0: nothing here
+    } unhooked[UNHOOKED_MAX];  // functions that tenants should not have got; the last one is for all others
+    nsec_t waited_before;      // for leases, until the last one began
+    nsec_t busy_before;        // for the share since the last look
     nsec_t looked_at;
 };
 
@@ -192,6 +197,9 @@ void state_adopt(struct gpud *gpud);
 
 /* watcher.c: what NVML sees. */
 void watcher_start(struct gpud *gpud);
+
+/* Looks soon: a tenant has said that it has grown. */
+void watcher_hurry(struct gpud *gpud);
 void watcher_free(struct watcher *watcher);
 
 /* api.c, figures.c */

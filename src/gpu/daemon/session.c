@@ -99,7 +99,6 @@ static void keep_figures(struct session *session)
 
         group->launches_gone += atomic_load(&line->launches);
         group->wait_ns_gone += atomic_load(&line->wait_ns);
-        group->unhooked_gone += atomic_load(&line->unhooked);
     }
 }
 
@@ -270,6 +269,31 @@ static void pong(struct session *session, const struct gpu_message *message)
                  NULL, 0);
 }
 
+/* Names are a tenant's word: only what could be a function's is kept, and not more than there is room for. */
+static void note_unhooked(struct session *session, const struct gpu_message *message)
+{
+    struct group *group = session->group;
+    const char *name = message->notice.text;
+    size_t i = 0;
+
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(name) || !*name)
+        name = "other";
+    while (i < UNHOOKED_MAX - 1 && group->unhooked[i].count > 0 && strcmp(group->unhooked[i].name, name) != 0)
+        i++;
+    if (group->unhooked[i].count++ > 0)
+        return;
+    (void)snprintf(group->unhooked[i].name, sizeof group->unhooked[i].name, "%s",
+                   i < UNHOOKED_MAX - 1 ? name : "other");
+    log_warn(group->gpud->log, "a function of the driver is not fenced: this library is older than the driver",
+             log_str("group", group->spec.name), log_int("pid", session->peer.pid), log_str("name", name));
+}
+
+static void note_growth(struct session *session, const struct gpu_message *message)
+{
+    (void)message;
+    watcher_hurry(session->group->gpud);
+}
+
 static const struct {
     enum gpu_message_type type;
     bool is_event;
@@ -280,6 +304,8 @@ static const struct {
     {GPU_QUERY, false, memory_query},
     {GPU_ATTACH, false, memory_attach},
     {GPU_PING, false, pong},
+    {GPU_GREW, false, note_growth},
+    {GPU_UNHOOKED, false, note_unhooked},
     {GPU_ASK, true, leases_ask},
     {GPU_YIELD, true, leases_yield},
     {GPU_DRAINED, true, leases_drained},

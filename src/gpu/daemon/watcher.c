@@ -27,6 +27,7 @@ struct watcher {
     uint32_t nvml_index[GPU_MAX];
     struct loop_timer timer;
     bool is_asking;
+    bool is_hurried;          // the next look is not a whole interval away
     VEC(uint32_t) strangers;  // that were seen already
     struct sample samples[GPU_MAX];
 };
@@ -153,6 +154,12 @@ static void end_watcher(struct watcher *w)
     free(w);
 }
 
+/* However many tenants grow, NVML is not asked more often than this. */
+static nsec_t soon(const struct watcher *w)
+{
+    return MIN(100 * NSEC_PER_MSEC, w->gpud->config->watch_interval);
+}
+
 static void on_answer(void *arg)
 {
     struct watcher *w = arg;
@@ -165,7 +172,7 @@ static void on_answer(void *arg)
     for (uint32_t i = 0; i < w->device_count; i++)
         judge(w, i);
     memory_retry(w->gpud);
-    loop_timer_start(&w->timer, w->gpud->config->watch_interval);
+    loop_timer_start(&w->timer, w->is_hurried ? soon(w) : w->gpud->config->watch_interval);
 }
 
 static void on_time(void *arg)
@@ -173,6 +180,7 @@ static void on_time(void *arg)
     struct watcher *w = arg;
 
     w->is_asking = true;
+    w->is_hurried = false;
     loop_work(w->gpud->loop, ask_nvml, on_answer, w);
 }
 
@@ -210,6 +218,17 @@ void watcher_start(struct gpud *gpud)
     loop_timer_init(&w->timer, gpud->loop, on_time, w);
     loop_timer_start(&w->timer, 0);
     gpud->watcher = w;
+}
+
+void watcher_hurry(struct gpud *gpud)
+{
+    struct watcher *w = gpud->watcher;
+
+    if (!w || w->is_hurried)
+        return;
+    w->is_hurried = true;
+    if (!w->is_asking)
+        loop_timer_start(&w->timer, soon(w));
 }
 
 void watcher_free(struct watcher *w)

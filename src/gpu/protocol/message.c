@@ -54,6 +54,8 @@ static const struct layout layouts[] = {
     [GPU_ASK] = {true, {U32(8, lease.gpu, GPU_MAX - 1), U32(12, lease.word, UINT32_MAX)}},
     [GPU_YIELD] = {true, {LEASE_FIELDS}},
     [GPU_DRAINED] = {true, {LEASE_FIELDS}},
+    [GPU_GREW] = {true, {U32(8, memory.gpu, GPU_MAX - 1)}},
+    [GPU_UNHOOKED] = {true, {TEXT(16, notice.text, GPU_NOTICE_SIZE)}},
     [GPU_WELCOME] = {true,
                      {U32(8, welcome.gpu_count, GPU_MAX), U32(12, welcome.control_bytes, 1 << 20),
                       U32(16, welcome.tenant_bytes, 1 << 20), U32(20, welcome.flags, 0),

@@ -24,8 +24,8 @@
  *
  * The descriptors, in this order: the control page (protocol/pages.h; may be mapped for reading only), the tenant's own
  * page (reading and writing), and a second SOCK_SEQPACKET socket for events. On the first socket the tenant speaks and
- * the daemon answers: HELLO, ATTACH, RESERVE, QUERY and PING have one answer each with the same `sequence`; RELEASE has
- * none. On the second one nothing is answered: ASK, YIELD and DRAINED go to the daemon, DRAIN, TRIM and NOTICE come from
+ * the daemon answers: HELLO, ATTACH, RESERVE, QUERY and PING have one answer each with the same `sequence`; RELEASE, GREW
+ * and UNHOOKED have none. On the second one nothing is answered: ASK, YIELD and DRAINED go to the daemon, DRAIN, TRIM and NOTICE come from
  * it, so that a thread can sit and read there while others make requests.
  *
  * Memory. The daemon's ledger counts what it has handed to a process: RESERVE before the driver is called, GRANT or DENY
@@ -35,6 +35,10 @@
  * when someone else needs it. A tenant whose credit has grown beyond `credit_max_bytes` of the control page takes some
  * out and sends RELEASE. GPU_KIND_CONTEXT is what a context costs by itself: RESERVE with 0 bytes means the size that
  * the daemon has learned, GRANT says it, RELEASE gives it back when the context is gone.
+ *
+ * GREW says that a process has taken memory on a GPU by a call that does not tell how much, as the load of a module: the
+ * daemon looks at NVML soon. UNHOOKED names a function of the driver that the library should stand in front of and does
+ * not.
  *
  * Compute. protocol/pages.h has the gate that every launch looks at.
  *
@@ -80,6 +84,8 @@ enum gpu_message_type {
     GPU_ASK = 7,
     GPU_YIELD = 8,
     GPU_DRAINED = 9,
+    GPU_GREW = 10,
+    GPU_UNHOOKED = 11,
     /* From the daemon. */
     GPU_WELCOME = 65,
     GPU_REFUSED = 66,
@@ -139,7 +145,7 @@ struct gpu_message {
             uint32_t reason;
             uint32_t gpu;
             char text[GPU_NOTICE_SIZE];  // for a log
-        } notice;                        // REFUSED and NOTICE
+        } notice;                        // REFUSED, NOTICE, UNHOOKED
         struct {
             uint32_t gpu;
             uint32_t kind;
@@ -149,7 +155,7 @@ struct gpu_message {
             uint64_t free_bytes;     // DENY, INFO: what would be granted now
             uint64_t total_bytes;    // INFO: the limit
             uint64_t context_bytes;  // ATTACH: of `bytes`, for contexts
-        } memory;                    // ATTACH, RESERVE, RELEASE, QUERY, GRANT, DENY, INFO, TRIM
+        } memory;                    // ATTACH, GREW, RESERVE, RELEASE, QUERY, GRANT, DENY, INFO, TRIM
         struct {
             uint32_t gpu;
             uint32_t word;  // of the gate, as it was when this began

@@ -85,43 +85,81 @@ int on_ctx_destroy(ctx_destroy_fn *real, void *ctx)
     return result;
 }
 
-/* Only the first of the holders makes the primary context. */
-int on_primary_retain(primary_retain_fn *real, void **ret_ctx, cu_device device)
+/* The oldest way to share a context: it dies with the last of those who are attached. `extra` counts them beyond the
+ * first. */
+int on_ctx_attach(ctx_attach_fn *real, void **ret_ctx, unsigned flags)
+{
+    cu_result result = real(ret_ctx, flags);
+    struct entry entry;
+    if (result == CU_SUCCESS && ret_ctx && table_take(&tenant_tables.contexts, (uint64_t)(uintptr_t)*ret_ctx, &entry)) {
+        entry.extra++;
+        (void)table_put(&tenant_tables.contexts, &entry);
+    }
+    return result;
+}
+
+int on_ctx_detach(ctx_detach_fn *real, void *ctx)
+{
+    struct entry entry = {0};
+    (void)table_get(&tenant_tables.contexts, (uint64_t)(uintptr_t)ctx, &entry);
+    if (entry.extra == 0)
+        gate_leave_context(ctx);
+    cu_result result = real(ctx);
+    if (result == CU_SUCCESS && entry.extra == 0) {
+        contexts_drop((uint64_t)(uintptr_t)ctx);
+    } else if (result == CU_SUCCESS) {
+        entry.extra--;
+        (void)table_put(&tenant_tables.contexts, &entry);
+    }
+    return result;
+}
+
+static bool primary_is_active(cu_device device)
 {
     const struct driver_calls *driver = driver_calls();
     unsigned flags;
     int is_active = 0;
-    struct entry known;
-    if (driver->primary_get_state && driver->primary_get_state(device, &flags, &is_active) == CU_SUCCESS && is_active)
-        return real(ret_ctx, device);
+    return driver->primary_get_state && driver->primary_get_state(device, &flags, &is_active) == CU_SUCCESS &&
+           is_active;
+}
 
+/* The primary context of a device stands now, made by a call that had this reserved for it. */
+static void settle_primary(const struct footprint *footprint, cu_device device, void *ctx)
+{
+    struct entry known;
+    if (footprint->slot < 0)
+        return;
+    /* Another thread may have been as fast: its charge stands. */
+    if (table_get(&tenant_tables.contexts, (uint64_t)(uintptr_t)ctx, &known))
+        ledger_release(footprint->slot, LEDGER_CONTEXT, footprint->bytes);
+    else
+        settle(footprint, CU_SUCCESS, &ctx);
+    struct entry primary = {.key = (uint64_t)device + 1, .owner = (uint64_t)(uintptr_t)ctx};
+    (void)table_put(&tenant_tables.primaries, &primary);
+}
+
+/* Only the first of the holders makes the primary context. */
+int on_primary_retain(primary_retain_fn *real, void **ret_ctx, cu_device device)
+{
     struct footprint footprint;
+    if (primary_is_active(device))
+        return real(ret_ctx, device);
     if (!reserve(&footprint, device))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_ctx, device);
-    /* Another thread may have been as fast: its charge stands. */
-    if (result == CU_SUCCESS && ret_ctx && footprint.slot >= 0 &&
-        table_get(&tenant_tables.contexts, (uint64_t)(uintptr_t)*ret_ctx, &known))
-        ledger_release(footprint.slot, LEDGER_CONTEXT, footprint.bytes);
+    if (result == CU_SUCCESS && ret_ctx)
+        settle_primary(&footprint, device, *ret_ctx);
     else
-        settle(&footprint, result, ret_ctx);
-    if (result == CU_SUCCESS && ret_ctx && footprint.slot >= 0) {
-        struct entry primary = {.key = (uint64_t)device + 1, .owner = (uint64_t)(uintptr_t)*ret_ctx};
-        (void)table_put(&tenant_tables.primaries, &primary);
-    }
+        settle(&footprint, result, NULL);
     return result;
 }
 
 /* After one holder of the primary context has let go: it may have been the last. */
 static void drop_primary(cu_device device)
 {
-    const struct driver_calls *driver = driver_calls();
-    unsigned flags;
-    int is_active = 1;
-    if (!driver->primary_get_state || driver->primary_get_state(device, &flags, &is_active) != CU_SUCCESS || is_active)
-        return;
     struct entry primary;
-    if (table_take(&tenant_tables.primaries, (uint64_t)device + 1, &primary))
+    if (driver_calls()->primary_get_state && !primary_is_active(device) &&
+        table_take(&tenant_tables.primaries, (uint64_t)device + 1, &primary))
         contexts_drop(primary.owner);
 }
 
@@ -140,5 +178,49 @@ int on_primary_reset(primary_reset_fn *real, cu_device device)
     cu_result result = real(device);
     if (result == CU_SUCCESS)
         drop_primary(device);
+    return result;
+}
+
+/* A green context is a part of the device's multiprocessors for a device's primary context, which it holds. What is
+ * allocated in it belongs to the primary one. */
+int on_green_create(green_create_fn *real, void **ret_green, void *resources, cu_device device, unsigned flags)
+{
+    primary_retain_fn *retain = (primary_retain_fn *)driver_real(HOOK_cuDevicePrimaryCtxRetain);
+    void *release = driver_real(HOOK_cuDevicePrimaryCtxRelease_v2);
+    struct footprint footprint = {.slot = -1};
+    void *ctx = NULL;
+    bool makes_primary = !primary_is_active(device);
+    if (makes_primary && !reserve(&footprint, device))
+        return CU_OUT_OF_MEMORY;
+    cu_result result = real(ret_green, resources, device, flags);
+    /* Held and let go of at once, for its name. */
+    bool is_known = result == CU_SUCCESS && makes_primary && retain && release && retain(&ctx, device) == CU_SUCCESS;
+    if (is_known) {
+        settle_primary(&footprint, device, ctx);
+        (void)((primary_release_fn *)release)(device);
+    } else {
+        settle(&footprint, result, NULL);
+    }
+    if (result == CU_SUCCESS && ret_green) {
+        struct entry green = {.key = (uint64_t)(uintptr_t)*ret_green, .owner = (uint64_t)device};
+        (void)table_put(&tenant_tables.greens, &green);
+        ledger_note_growth(tenant_slot(device));
+    }
+    return result;
+}
+
+int on_green_destroy(green_destroy_fn *real, void *green)
+{
+    const struct driver_calls *driver = driver_calls();
+    struct entry entry;
+    void *ctx = NULL;
+    bool is_known = table_take(&tenant_tables.greens, (uint64_t)(uintptr_t)green, &entry);
+    if (is_known && driver->ctx_of_green && driver->ctx_of_green(&ctx, green) == CU_SUCCESS)
+        gate_leave_context(ctx);
+    cu_result result = real(green);
+    if (is_known && result == CU_SUCCESS)
+        drop_primary((cu_device)entry.owner);
+    else if (is_known)
+        (void)table_put(&tenant_tables.greens, &entry);
     return result;
 }

@@ -101,10 +101,13 @@ static void find_calls(void)
         CALL(ctx_get_device, "cuCtxGetDevice"),
         CALL(ctx_push, "cuCtxPushCurrent_v2"),
         CALL(ctx_pop, "cuCtxPopCurrent_v2"),
+        CALL(ctx_of_green, "cuCtxFromGreenCtx"),
+        CALL(driver_version, "cuDriverGetVersion"),
         CALL(device_get_count, "cuDeviceGetCount"),
         CALL(device_get_uuid, "cuDeviceGetUuid_v2", "cuDeviceGetUuid"),
         CALL(primary_get_state, "cuDevicePrimaryCtxGetState"),
         CALL(default_pool, "cuDeviceGetDefaultMemPool"),
+        CALL(default_pool_at, "cuMemGetDefaultMemPool"),
         CALL(current_pool, "cuDeviceGetMemPool"),
         CALL(pool_get, "cuMemPoolGetAttribute"),
         CALL(pool_trim, "cuMemPoolTrimTo"),
@@ -113,6 +116,7 @@ static void find_calls(void)
         CALL(graph_trim, "cuDeviceGraphMemTrim"),
         CALL(graph_nodes, "cuGraphGetNodes"),
         CALL(node_type, "cuGraphNodeGetType"),
+        CALL(child_graph, "cuGraphChildGraphNodeGetGraph"),
         CALL(alloc_node, "cuGraphMemAllocNodeGetParams"),
         CALL(is_capturing, "cuStreamIsCapturing"),
         CALL(stream_device, "cuStreamGetDevice"),
@@ -225,6 +229,15 @@ const char *driver_hook_name(enum hook hook)
 void *driver_export(enum hook hook)
 {
     return exports[hook];
+}
+
+bool driver_is_export(const void *function)
+{
+    for (int i = 0; i < HOOK_COUNT; i++) {
+        if (exports[i] == function)
+            return true;
+    }
+    return false;
 }
 
 const struct driver_calls *driver_calls(void)

@@ -36,8 +36,9 @@ void *driver_swap(void *function);
 int driver_hook_of(const char *name);
 const char *driver_hook_name(enum hook hook);
 
-/* Our exported function of a row. */
+/* Our exported function of a row, and whether a function is one of them. */
 void *driver_export(enum hook hook);
+bool driver_is_export(const void *function);
 
 /* The C library's own dlsym, never one that somebody put in front of it. */
 typedef void *dlsym_fn(void *handle, const char *name);
@@ -49,10 +50,13 @@ struct driver_calls {
     cu_result (*ctx_get_device)(cu_device *ret_device);
     cu_result (*ctx_push)(void *ctx);
     cu_result (*ctx_pop)(void **ret_ctx);
+    cu_result (*ctx_of_green)(void **ret_ctx, void *green);
+    cu_result (*driver_version)(int *ret_version);
     cu_result (*device_get_count)(int *ret_count);
     cu_result (*device_get_uuid)(struct cu_uuid *ret_uuid, cu_device device);
     cu_result (*primary_get_state)(cu_device device, unsigned *ret_flags, int *ret_active);
     cu_result (*default_pool)(void **ret_pool, cu_device device);
+    cu_result (*default_pool_at)(void **ret_pool, struct cu_location *location, int allocation_type);
     cu_result (*current_pool)(void **ret_pool, cu_device device);
     cu_result (*pool_get)(void *pool, int attribute, void *ret_value);
     cu_result (*pool_trim)(void *pool, size_t keep);
@@ -61,6 +65,7 @@ struct driver_calls {
     cu_result (*graph_trim)(cu_device device);
     cu_result (*graph_nodes)(void *graph, void **nodes, size_t *count);
     cu_result (*node_type)(void *node, int *ret_type);
+    cu_result (*child_graph)(void *node, void **ret_graph);
     cu_result (*alloc_node)(void *node, struct cu_mem_alloc_node *ret_params);
     cu_result (*is_capturing)(void *stream, int *ret_status);
     cu_result (*stream_device)(void *stream, cu_device *ret_device);

@@ -76,8 +76,10 @@ bool graphs_trim(int slot)
     return settle_slot(slot);
 }
 
-/* The sum over the allocation nodes of a graph. */
-static uint64_t memory_of(void *graph)
+enum { GRAPHS_DEEP = 8 };
+
+/* The sum over the allocation nodes of a graph, and of the graphs in it so many levels down. */
+static uint64_t memory_of(void *graph, int levels)
 {
     const struct driver_calls *driver = driver_calls();
     size_t count = 0;
@@ -94,9 +96,14 @@ static uint64_t memory_of(void *graph)
     for (size_t i = 0; i < count; i++) {
         int type;
         struct cu_mem_alloc_node node;
-        if (driver->node_type(nodes[i], &type) == CU_SUCCESS && type == CU_NODE_MEM_ALLOC &&
-            driver->alloc_node(nodes[i], &node) == CU_SUCCESS)
+        void *child;
+        if (driver->node_type(nodes[i], &type) != CU_SUCCESS)
+            continue;
+        if (type == CU_NODE_MEM_ALLOC && driver->alloc_node(nodes[i], &node) == CU_SUCCESS)
             sum += node.bytes;
+        else if (type == CU_NODE_GRAPH && levels > 0 && driver->child_graph &&
+                 driver->child_graph(nodes[i], &child) == CU_SUCCESS)
+            sum += memory_of(child, levels - 1);
     }
     munmap(nodes, size);
     return sum;
@@ -106,7 +113,7 @@ static void made(cu_result result, void *const *ret_exec, void *graph)
 {
     if (result != CU_SUCCESS || !ret_exec || !atomic_load_explicit(&has_memory, memory_order_relaxed))
         return;
-    uint64_t bytes = memory_of(graph);
+    uint64_t bytes = memory_of(graph, GRAPHS_DEEP);
     struct entry entry = {.key = (uint64_t)(uintptr_t)*ret_exec, .bytes = bytes};
     if (bytes > 0)
         (void)table_put(&execs, &entry);

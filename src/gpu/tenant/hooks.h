@@ -22,12 +22,36 @@
 #define ARGS_ctx_create_v4 ret_ctx, params, flags, device
 #define PARAMS_ctx_destroy void *ctx
 #define ARGS_ctx_destroy ctx
+#define PARAMS_ctx_attach void **ret_ctx, unsigned flags
+#define ARGS_ctx_attach ret_ctx, flags
+#define PARAMS_ctx_detach void *ctx
+#define ARGS_ctx_detach ctx
 #define PARAMS_primary_retain void **ret_ctx, cu_device device
 #define ARGS_primary_retain ret_ctx, device
 #define PARAMS_primary_release cu_device device
 #define ARGS_primary_release device
 #define PARAMS_primary_reset cu_device device
 #define ARGS_primary_reset device
+
+#define PARAMS_green_create void **ret_green, void *resources, cu_device device, unsigned flags
+#define ARGS_green_create ret_green, resources, device, flags
+#define PARAMS_green_destroy void *green
+#define ARGS_green_destroy green
+
+#define PARAMS_set_limit int limit, size_t value
+#define ARGS_set_limit limit, value
+#define PARAMS_module_load void **ret_module, const void *image
+#define ARGS_module_load ret_module, image
+#define PARAMS_module_load_ex void **ret_module, const void *image, unsigned count, void *options, void **values
+#define ARGS_module_load_ex ret_module, image, count, options, values
+#define PARAMS_library_load                                                                                        \
+    void **ret_library, const void *code, void *jit_options, void **jit_values, unsigned jit_count, void *options, \
+        void **values, unsigned count
+#define ARGS_library_load ret_library, code, jit_options, jit_values, jit_count, options, values, count
+#define PARAMS_link_complete void *state, void **ret_code, size_t *ret_size
+#define ARGS_link_complete state, ret_code, ret_size
+#define PARAMS_function_load void *function
+#define ARGS_function_load function
 
 #define PARAMS_mem_alloc cu_address *ret_address, size_t bytes
 #define ARGS_mem_alloc ret_address, bytes
@@ -149,6 +173,11 @@
 #define PARAMS_capture_into void *stream, void *graph, void *const *before, const void *edges, size_t count, int mode
 #define ARGS_capture_into stream, graph, before, edges, count, mode
 
+#define PARAMS_capture_again void *stream, int mode, void *graph, void *callback, void *data
+#define ARGS_capture_again stream, mode, graph, callback, data
+#define PARAMS_capture_graphics void *stream, void *params
+#define ARGS_capture_graphics stream, params
+
 #define PARAMS_checkpoint int pid, void *args
 #define ARGS_checkpoint pid, args
 
@@ -159,9 +188,19 @@
     X(ctx_create_v3)      \
     X(ctx_create_v4)      \
     X(ctx_destroy)        \
+    X(ctx_attach)         \
+    X(ctx_detach)         \
     X(primary_retain)     \
     X(primary_release)    \
     X(primary_reset)      \
+    X(green_create)       \
+    X(green_destroy)      \
+    X(set_limit)          \
+    X(module_load)        \
+    X(module_load_ex)     \
+    X(library_load)       \
+    X(link_complete)      \
+    X(function_load)      \
     X(mem_alloc)          \
     X(mem_alloc_v1)       \
     X(mem_alloc_pitch)    \
@@ -213,6 +252,8 @@
     X(capture_begin_v1)   \
     X(capture_begin)      \
     X(capture_into)       \
+    X(capture_again)      \
+    X(capture_graphics)   \
     X(checkpoint)
 
 #define CUDA_HOOKS(X)                                       \
@@ -225,11 +266,24 @@
     X(cuCtxCreate_v4, ctx_create_v4)                        \
     X(cuCtxDestroy, ctx_destroy)                            \
     X(cuCtxDestroy_v2, ctx_destroy)                         \
+    X(cuCtxAttach, ctx_attach)                              \
+    X(cuCtxDetach, ctx_detach)                              \
     X(cuDevicePrimaryCtxRetain, primary_retain)             \
     X(cuDevicePrimaryCtxRelease, primary_release)           \
     X(cuDevicePrimaryCtxRelease_v2, primary_release)        \
     X(cuDevicePrimaryCtxReset, primary_reset)               \
     X(cuDevicePrimaryCtxReset_v2, primary_reset)            \
+    X(cuGreenCtxCreate, green_create)                       \
+    X(cuGreenCtxDestroy, green_destroy)                     \
+    X(cuCtxSetLimit, set_limit)                             \
+    X(cuModuleLoad, module_load)                            \
+    X(cuModuleLoadData, module_load)                        \
+    X(cuModuleLoadFatBinary, module_load)                   \
+    X(cuModuleLoadDataEx, module_load_ex)                   \
+    X(cuLibraryLoadData, library_load)                      \
+    X(cuLibraryLoadFromFile, library_load)                  \
+    X(cuLinkComplete, link_complete)                        \
+    X(cuFuncLoad, function_load)                            \
     X(cuMemAlloc, mem_alloc_v1)                             \
     X(cuMemAlloc_v2, mem_alloc)                             \
     X(cuMemAllocPitch, mem_alloc_pitch_v1)                  \
@@ -268,6 +322,7 @@
     X(cuGraphAddMemAllocNode, graph_add_alloc)              \
     X(cuGraphAddNode, graph_add)                            \
     X(cuGraphAddNode_v2, graph_add_v2)                      \
+    X(cuGraphAddNode_v3, graph_add_v2)                      \
     X(cuGraphInstantiate, graph_make)                       \
     X(cuGraphInstantiate_v2, graph_make)                    \
     X(cuGraphInstantiateWithFlags, graph_make_flags)        \
@@ -301,10 +356,16 @@
     X(cuStreamBeginCapture_v2_ptsz, capture_begin)          \
     X(cuStreamBeginCaptureToGraph, capture_into)            \
     X(cuStreamBeginCaptureToGraph_ptsz, capture_into)       \
+    X(cuStreamBeginRecaptureToGraph, capture_again)         \
+    X(cuStreamBeginRecaptureToGraph_ptsz, capture_again)    \
+    X(cuStreamBeginCaptureToCig, capture_graphics)          \
+    X(cuStreamBeginCaptureToCig_ptsz, capture_graphics)     \
     X(cuCheckpointProcessLock, checkpoint)                  \
     X(cuCheckpointProcessCheckpoint, checkpoint)            \
     X(cuCheckpointProcessRestore, checkpoint)               \
-    X(cuCheckpointProcessUnlock, checkpoint)
+    X(cuCheckpointProcessUnlock, checkpoint)                \
+    X(cuCheckpointProcessGetState, checkpoint)              \
+    X(cuCheckpointProcessGetRestoreThreadId, checkpoint)
 
 /* NVML: which GPUs a tenant sees, and what of their memory, processes and work. */
 #define PARAMS_nvml_memory void *device, struct nvml_memory *ret_memory

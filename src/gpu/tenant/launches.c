@@ -106,3 +106,15 @@ int on_capture_into(capture_into_fn *real, PARAMS_capture_into)
     gate_leave_stream(stream);
     return real(ARGS_capture_into);
 }
+
+int on_capture_again(capture_again_fn *real, PARAMS_capture_again)
+{
+    gate_leave_stream(stream);
+    return real(ARGS_capture_again);
+}
+
+int on_capture_graphics(capture_graphics_fn *real, PARAMS_capture_graphics)
+{
+    gate_leave_stream(stream);
+    return real(ARGS_capture_graphics);
+}

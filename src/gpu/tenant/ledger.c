@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 
 #include "gpu/tenant/client.h"
 
@@ -165,11 +166,28 @@ uint64_t ledger_used(int slot)
            atomic_load(&accounts[slot].debt);
 }
 
-void ledger_count_unhooked(void)
+void ledger_note_growth(int slot)
 {
-    struct gpu_tenant_line *line = client_line(0);
-    if (line)
-        atomic_fetch_add_explicit(&line->unhooked, 1, memory_order_relaxed);
+    enum { APART_NS = 100000000 };
+    static _Atomic int64_t last_ns;
+    struct gpu_message message = {.type = GPU_GREW};
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, before = atomic_load(&last_ns);
+    if (slot < 0 || (before != 0 && now_ns - before < APART_NS) ||
+        !atomic_compare_exchange_strong(&last_ns, &before, now_ns))
+        return;
+    message.memory.gpu = (uint32_t)slot;
+    client_tell(&message);
+}
+
+void ledger_note_unhooked(const char *name)
+{
+    struct gpu_message message = {.type = GPU_UNHOOKED};
+    if (!is_ready())
+        return;
+    memccpy(message.notice.text, name, 0, sizeof message.notice.text - 1);
+    client_tell(&message);
 }
 
 void ledger_forget(void)

@@ -41,8 +41,11 @@ bool ledger_look(int slot, struct ledger_view *ret_view);
 /* What this process has reserved and not released on a slot, its credit not included. */
 uint64_t ledger_used(int slot);
 
-/* Something was called that should have been hooked. */
-void ledger_count_unhooked(void);
+/* The process has grown by an amount that only the daemon can find out. Said at most ten times a second. */
+void ledger_note_growth(int slot);
+
+/* The driver gave out a function of this name that should have been ours. */
+void ledger_note_unhooked(const char *name);
 
 /* In a forked child: nothing is held, and the connection is the parent's. */
 void ledger_forget(void);

@@ -256,9 +256,18 @@ static int slot_of_foreign(void *pool)
         return -1;
     for (cu_device device = 0; device < count; device++) {
         void *its_pool = NULL;
+        struct cu_location place = {.type = CU_LOCATION_DEVICE, .id = device};
         if (driver->default_pool(&its_pool, device) == CU_SUCCESS && its_pool == pool)
             return tenant_slot(device);
+        if (driver->default_pool_at &&
+            driver->default_pool_at(&its_pool, &place, CU_ALLOCATION_MANAGED) == CU_SUCCESS && its_pool == pool)
+            return tenant_slot(device);
     }
+    void *anywhere = NULL;
+    struct cu_location no_place = {.type = CU_LOCATION_NONE};
+    if (driver->default_pool_at && driver->default_pool_at(&anywhere, &no_place, CU_ALLOCATION_MANAGED) == CU_SUCCESS &&
+        anywhere == pool)
+        return tenant_current_slot(NULL);
     return -1;
 }
 
@@ -303,14 +312,31 @@ int on_pool_free(pool_free_fn *real, cu_address address, void *stream)
     return result;
 }
 
+/* Where a driver knows the size of a pool (12.2), none is made larger than the limit, so that the driver itself refuses
+ * what several threads ask for at once. */
+static void clamp(struct cu_pool_props *props, int slot)
+{
+    enum { KNOWS_SIZES = 12020 };
+    const struct driver_calls *driver = driver_calls();
+    struct ledger_view view;
+    int version = 0;
+    if (!driver->driver_version || driver->driver_version(&version) != CU_SUCCESS || version < KNOWS_SIZES ||
+        !ledger_look(slot, &view))
+        return;
+    if (props->max_size == 0 || props->max_size > view.total)
+        props->max_size = view.total;
+}
+
 int on_pool_create(pool_create_fn *real, void **ret_pool, const struct cu_pool_props *props)
 {
-    cu_result result = real(ret_pool, props);
-    if (result == CU_SUCCESS && ret_pool && props && props->location.type == CU_LOCATION_DEVICE) {
-        int slot = tenant_slot(props->location.id);
-        if (slot >= 0)
-            remember(*ret_pool, slot);
-    }
+    int slot = ret_pool && props ? tenant_location_slot(&props->location, props->allocation_type) : -1;
+    if (slot < 0)
+        return real(ret_pool, props);
+    struct cu_pool_props clamped = *props;
+    clamp(&clamped, slot);
+    cu_result result = real(ret_pool, &clamped);
+    if (result == CU_SUCCESS)
+        remember(*ret_pool, slot);
     return result;
 }
 

@@ -1,43 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver's own way to look functions up, which the CUDA runtime uses for all it needs. The driver answers, with its
  * rules for versions and flags; if the pointer in its answer is one that we hook, ours takes its place. Pointers that we
- * do not hook although their name says that memory or time goes through them are counted: there should be none. */
+ * do not hook although another variant of the same name is are told to the daemon: there should be none. */
 #include "gpu/tenant/tenant.h"
 
 #include <string.h>
 
-/* Beginnings of names that take memory or start work. What follows may be only an ending of the usual kinds. */
-static bool is_gated(const char *symbol)
+/* Without the endings of its variants: _v2, _ptsz, _ptds. */
+static size_t stem_of(const char *name)
 {
-    static const char *const stems[] = {
-        "cuMemAlloc",
-        "cuMemAllocPitch",
-        "cuMemAllocManaged",
-        "cuMemAllocAsync",
-        "cuMemAllocFromPoolAsync",
-        "cuMemCreate",
-        "cuArrayCreate",
-        "cuArray3DCreate",
-        "cuMipmappedArrayCreate",
-        "cuMemFree",
-        "cuMemFreeAsync",
-        "cuMemRelease",
-        "cuLaunch",
-        "cuLaunchKernel",
-        "cuLaunchKernelEx",
-        "cuLaunchCooperativeKernel",
-        "cuLaunchGrid",
-        "cuLaunchGridAsync",
-        "cuGraphLaunch",
-        "cuGraphAddMemAllocNode",
-        "cuCtxCreate",
-        "cuDevicePrimaryCtxRetain",
-        "cuMemGetInfo",
-        "cuDeviceTotalMem",
-    };
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-        size_t len = strlen(stems[i]);
-        if (strncmp(symbol, stems[i], len) == 0 && (symbol[len] == '\0' || symbol[len] == '_'))
+    size_t len = strlen(name);
+    if (len > 5 && (strcmp(name + len - 5, "_ptsz") == 0 || strcmp(name + len - 5, "_ptds") == 0))
+        len -= 5;
+    if (len > 3 && name[len - 3] == '_' && name[len - 2] == 'v')
+        len -= 3;
+    return len;
+}
+
+/* Whether any variant of it is hooked. */
+static bool is_ours_to_hook(const char *symbol)
+{
+    size_t len = stem_of(symbol);
+    for (int i = 0; i < HOOK_CUDA_COUNT; i++) {
+        const char *name = driver_hook_name((enum hook)i);
+        if (stem_of(name) == len && strncmp(name, symbol, len) == 0)
             return true;
     }
     return false;
@@ -46,8 +32,8 @@ static bool is_gated(const char *symbol)
 static void swap(const char *symbol, void **function)
 {
     void *ours = driver_swap(*function);
-    if (ours == *function && is_gated(symbol))
-        ledger_count_unhooked();
+    if (ours == *function && !driver_is_export(ours) && is_ours_to_hook(symbol))
+        ledger_note_unhooked(symbol);
     *function = ours;
 }
 

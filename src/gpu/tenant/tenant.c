@@ -33,6 +33,7 @@ static void forget(void)
     table_forget(&tenant_tables.contexts);
     table_forget(&tenant_tables.primaries);
     table_forget(&tenant_tables.pool_pointers);
+    table_forget(&tenant_tables.greens);
     vmm_forget();
     pools_forget();
     graphs_forget();
@@ -148,9 +149,28 @@ int tenant_current_slot(void **ret_ctx)
     if (ret_ctx) {
         if (!driver->ctx_get_current || driver->ctx_get_current(&ctx) != CU_SUCCESS)
             return -1;
+        /* One that nobody was seen to make stands for the primary one: memory outlives a green context. */
+        struct entry known;
+        if (!table_get(&tenant_tables.contexts, (uint64_t)(uintptr_t)ctx, &known) &&
+            table_get(&tenant_tables.primaries, (uint64_t)device + 1, &known))
+            ctx = (void *)(uintptr_t)known.owner;
         *ret_ctx = ctx;
     }
     return tenant_slot(device);
+}
+
+int tenant_location_slot(const struct cu_location *location, int allocation_type)
+{
+    switch (location->type) {
+    case CU_LOCATION_DEVICE:
+        return tenant_slot(location->id);
+    case CU_LOCATION_DEVICE_DOMAIN:
+        return tenant_slot((cu_device)((unsigned)location->id & 0xff));
+    case CU_LOCATION_NONE:
+        return allocation_type == CU_ALLOCATION_MANAGED ? tenant_current_slot(NULL) : -1;
+    default:
+        return -1;
+    }
 }
 
 void *tenant_stream(void *real, enum hook per_thread, void *stream)

@@ -20,6 +20,10 @@ void tenant_leave(void);
 int tenant_slot(cu_device device);
 int tenant_current_slot(void **ret_ctx);
 
+/* The slot of a place for memory; -1 when that is not on a GPU of the group. Managed memory without a place may come to
+ * any of them: it counts where the current context is. */
+int tenant_location_slot(const struct cu_location *location, int allocation_type);
+
 /* The first CUDA device of a slot, or -1. */
 cu_device tenant_device(int slot);
 
@@ -56,6 +60,7 @@ struct tenant_tables {
     struct table contexts;
     struct table primaries;      // device plus one: owner is its primary context
     struct table pool_pointers;  // device pointer: owner is the pool
+    struct table greens;         // green context: owner is its device
 };
 extern struct tenant_tables tenant_tables;
 

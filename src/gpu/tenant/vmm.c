@@ -54,8 +54,8 @@ int on_vmm_create(vmm_create_fn *real, cu_handle *ret_handle, size_t bytes, cons
                   unsigned long long flags)
 {
     struct charge charge;
-    bool is_on_device = ret_handle && prop && prop->location.type == CU_LOCATION_DEVICE;
-    if (!charge_begin(&charge, is_on_device ? tenant_slot(prop->location.id) : -1, bytes))
+    int slot = ret_handle && prop ? tenant_location_slot(&prop->location, prop->type) : -1;
+    if (!charge_begin(&charge, slot, bytes))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_handle, bytes, prop, flags);
     if (charge.slot < 0 || !ret_handle)

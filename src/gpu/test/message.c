@@ -21,6 +21,8 @@ static const struct gpu_message samples[] = {
     {.type = GPU_ASK, .lease = {.gpu = 2, .word = 0xfffffffc}},
     {.type = GPU_YIELD, .lease = {.gpu = 2, .word = 5, .busy_ns = 20000000, .launches = 9}},
     {.type = GPU_DRAINED, .lease = {.gpu = 2, .word = 5, .flags = GPU_DRAINED_HAS_MORE, .busy_ns = 1}},
+    {.type = GPU_GREW, .memory = {.gpu = 15}},
+    {.type = GPU_UNHOOKED, .notice = {.text = "cuMemAlloc"}},
     {.type = GPU_WELCOME, .welcome = {GPU_MAX, 4096, 4096, 0, 42, 43}},
     {.type = GPU_REFUSED, .notice = {GPU_REASON_PEER, 0, "uid 1000 is not 0"}},
     {.type = GPU_GRANT, .sequence = 7, .memory = {.gpu = 1, .bytes = 1 << 20}},
@@ -80,7 +82,7 @@ static void what_is_out_of_bounds_is_refused(void **state)
         enum gpu_message_error error;
     } cases[] = {
         {0, 2, GPU_MESSAGE_BAD_VERSION}, {1, 1, GPU_MESSAGE_BAD_VERSION}, {2, 0, GPU_MESSAGE_BAD_TYPE},
-        {2, 10, GPU_MESSAGE_BAD_TYPE},   {2, 255, GPU_MESSAGE_BAD_TYPE},  {3, 1, GPU_MESSAGE_BAD_TYPE},
+        {2, 12, GPU_MESSAGE_BAD_TYPE},   {2, 255, GPU_MESSAGE_BAD_TYPE},  {3, 1, GPU_MESSAGE_BAD_TYPE},
         {8, 16, GPU_MESSAGE_BAD_VALUE},  {12, 2, GPU_MESSAGE_BAD_VALUE},  {31, 1, GPU_MESSAGE_BAD_VALUE},
         {20, 1, GPU_MESSAGE_BAD_VALUE},  {63, 1, GPU_MESSAGE_BAD_VALUE},
     };

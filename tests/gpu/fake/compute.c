@@ -222,16 +222,6 @@ FAKE_EXPORT cu_result cuEventDestroy_v2(void *handle)
     return event ? CU_SUCCESS : CU_INVALID_HANDLE;
 }
 
-FAKE_EXPORT cu_result cuModuleLoadData(void **ret_module, const void *image)
-{
-    BEGIN(cuModuleLoadData);
-    static int module;
-    if (!ret_module || !image)
-        return CU_INVALID_VALUE;
-    *ret_module = &module;
-    return CU_SUCCESS;
-}
-
 FAKE_EXPORT cu_result cuModuleGetFunction(void **ret_function, void *module, const char *name)
 {
     BEGIN(cuModuleGetFunction);

@@ -130,7 +130,8 @@ static void end(struct fake_object *ctx)
     struct fake_range *next_range;
     for (struct fake_range *range = fake_ranges; range; range = next_range) {
         next_range = range->next;
-        if (range->of != ctx)
+        bool is_green = range->of && range->of->kind == FAKE_CONTEXT && range->of->owner == ctx;
+        if (range->of != ctx && !is_green)
             continue;
         fake_give(range->gpu, range->bytes);
         fake_remove_range(range);
@@ -214,6 +215,30 @@ FAKE_EXPORT cu_result cuCtxDestroy_v2(void *ctx)
 {
     BEGIN(cuCtxDestroy_v2);
     return destroy(ctx);
+}
+
+FAKE_EXPORT cu_result cuCtxAttach(void **ret_ctx, unsigned flags)
+{
+    BEGIN(cuCtxAttach);
+    fake_lock();
+    struct fake_object *ctx = fake_current();
+    bool is_fine = ctx && !ctx->is_primary && ret_ctx && flags == 0;
+    if (is_fine) {
+        ctx->references++;
+        *ret_ctx = ctx;
+    }
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuCtxDetach(void *handle)
+{
+    BEGIN(cuCtxDetach);
+    fake_lock();
+    struct fake_object *ctx = fake_get(handle, FAKE_CONTEXT);
+    bool is_last = ctx && !ctx->is_dead && !ctx->is_primary && --ctx->references == 0;
+    fake_unlock();
+    return is_last ? destroy(handle) : ctx ? CU_SUCCESS : CU_INVALID_CONTEXT;
 }
 
 FAKE_EXPORT cu_result cuDevicePrimaryCtxRetain(void **ret_ctx, cu_device device)
@@ -347,4 +372,46 @@ FAKE_EXPORT cu_result cuGetExportTable(const void **ret_table, const void *id)
     (void)ret_table;
     (void)id;
     return CU_NOT_FOUND;
+}
+
+/* A green context holds the primary one. Made current it is a context that has no memory of its own. */
+FAKE_EXPORT cu_result cuGreenCtxCreate(void **ret_green, void *resources, cu_device device, unsigned flags)
+{
+    BEGIN(cuGreenCtxCreate);
+    void *primary = NULL;
+    if (!ret_green || !resources || flags != 1)
+        return CU_INVALID_VALUE;
+    cu_result result = cuDevicePrimaryCtxRetain(&primary, device);
+    if (result == CU_SUCCESS) {
+        fake_lock();
+        struct fake_object *green = fake_new(FAKE_CONTEXT, device);
+        green->owner = primary;
+        *ret_green = green;
+        fake_unlock();
+    }
+    return result;
+}
+
+FAKE_EXPORT cu_result cuCtxFromGreenCtx(void **ret_ctx, void *green)
+{
+    BEGIN(cuCtxFromGreenCtx);
+    fake_lock();
+    struct fake_object *ctx = fake_get(green, FAKE_CONTEXT);
+    bool is_fine = ctx && ctx->owner && !ctx->is_dead && ret_ctx;
+    if (is_fine)
+        *ret_ctx = ctx;
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGreenCtxDestroy(void *green)
+{
+    BEGIN(cuGreenCtxDestroy);
+    fake_lock();
+    struct fake_object *ctx = fake_get(green, FAKE_CONTEXT);
+    bool is_fine = ctx && ctx->owner && !ctx->is_dead;
+    if (is_fine)
+        ctx->is_dead = true;
+    fake_unlock();
+    return is_fine ? release(ctx->gpu, false) : CU_INVALID_CONTEXT;
 }

@@ -57,6 +57,29 @@ FAKE_EXPORT cu_result cuStreamBeginCaptureToGraph_ptsz(PARAMS_capture_into)
     return begin_capture(stream, graph);
 }
 
+#define CAPTURE_MORE(name, shape)              \
+    FAKE_EXPORT cu_result name(PARAMS_##shape) \
+    {                                          \
+        BEGIN(name);                           \
+        return begin_##shape(ARGS_##shape);    \
+    }
+
+static cu_result begin_capture_again(PARAMS_capture_again)
+{
+    (void)mode, (void)data;
+    return callback ? begin_capture(stream, graph) : CU_INVALID_VALUE;
+}
+
+static cu_result begin_capture_graphics(PARAMS_capture_graphics)
+{
+    return params ? begin_capture(stream, NULL) : CU_INVALID_VALUE;
+}
+
+CAPTURE_MORE(cuStreamBeginRecaptureToGraph, capture_again)
+CAPTURE_MORE(cuStreamBeginRecaptureToGraph_ptsz, capture_again)
+CAPTURE_MORE(cuStreamBeginCaptureToCig, capture_graphics)
+CAPTURE_MORE(cuStreamBeginCaptureToCig_ptsz, capture_graphics)
+
 FAKE_EXPORT cu_result cuStreamEndCapture(void *handle, void **ret_graph)
 {
     BEGIN(cuStreamEndCapture);
@@ -150,6 +173,45 @@ FAKE_EXPORT cu_result cuGraphAddNode_v2(PARAMS_graph_add_v2)
     return node && node->type == CU_NODE_MEM_ALLOC ? add_alloc(ret_node, graph, &node->alloc) : CU_INVALID_VALUE;
 }
 
+FAKE_EXPORT cu_result cuGraphAddNode_v3(PARAMS_graph_add_v2)
+{
+    BEGIN(cuGraphAddNode_v3);
+    (void)before, (void)edges, (void)count;
+    return node && node->type == CU_NODE_MEM_ALLOC ? add_alloc(ret_node, graph, &node->alloc) : CU_INVALID_VALUE;
+}
+
+/* The child's nodes stay its own; the node leads to them. */
+FAKE_EXPORT cu_result cuGraphAddChildGraphNode(void **ret_node, void *graph_handle, void *const *before, size_t count,
+                                               void *child_handle)
+{
+    BEGIN(cuGraphAddChildGraphNode);
+    (void)before, (void)count;
+    fake_lock();
+    struct fake_object *graph = fake_get(graph_handle, FAKE_GRAPH), *child = fake_get(child_handle, FAKE_GRAPH);
+    bool is_fine = graph && child && ret_node;
+    if (is_fine) {
+        struct fake_object *node = fake_new(FAKE_NODE, graph->gpu);
+        node->owner = graph;
+        node->type = CU_NODE_GRAPH;
+        node->graph = child;
+        *ret_node = node;
+    }
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuGraphChildGraphNodeGetGraph(void *handle, void **ret_graph)
+{
+    BEGIN(cuGraphChildGraphNodeGetGraph);
+    fake_lock();
+    struct fake_object *node = fake_get(handle, FAKE_NODE);
+    bool is_fine = node && node->type == CU_NODE_GRAPH && ret_graph;
+    if (is_fine)
+        *ret_graph = node->graph;
+    fake_unlock();
+    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
 FAKE_EXPORT cu_result cuGraphGetNodes(void *handle, void **nodes, size_t *count)
 {
     BEGIN(cuGraphGetNodes);
@@ -240,6 +302,21 @@ FAKE_EXPORT cu_result cuGraphInstantiateWithParams_ptsz(PARAMS_graph_make_params
     return instantiate(ret_exec, graph);
 }
 
+/* What the nodes of a graph take, and those of the graphs in it. */
+static void add_up(const struct fake_object *graph, uint64_t *bytes, int64_t *ns)
+{
+    for (struct fake_object *node = fake_objects; node; node = node->next) {
+        if (node->kind != FAKE_NODE || node->owner != graph)
+            continue;
+        if (node->type == CU_NODE_MEM_ALLOC)
+            *bytes += fake_rounded(node->bytes);
+        else if (node->type == CU_NODE_KERNEL)
+            *ns += (int64_t)node->bytes;
+        else if (node->type == CU_NODE_GRAPH)
+            add_up(node->graph, bytes, ns);
+    }
+}
+
 /* Runs an executable graph, or only makes it ready. */
 static cu_result use(void *handle, void *stream_handle, bool runs)
 {
@@ -249,14 +326,8 @@ static cu_result use(void *handle, void *stream_handle, bool runs)
     struct fake_object *stream = fake_stream(stream_handle);
     uint64_t bytes = 0;
     int64_t ns = 0;
-    for (struct fake_object *node = fake_objects; exec && node; node = node->next) {
-        if (node->kind != FAKE_NODE || node->owner != exec->owner)
-            continue;
-        if (node->type == CU_NODE_MEM_ALLOC)
-            bytes += fake_rounded(node->bytes);
-        else if (node->type == CU_NODE_KERNEL)
-            ns += (int64_t)node->bytes;
-    }
+    if (exec)
+        add_up(exec->owner, &bytes, &ns);
     if (!exec || !stream) {
         result = CU_INVALID_HANDLE;
     } else if (!exec->has_memory && bytes > 0) {

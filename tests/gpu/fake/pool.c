@@ -51,8 +51,35 @@ FAKE_EXPORT cu_result cuMemPoolCreate(void **ret_pool, const struct cu_pool_prop
     BEGIN(cuMemPoolCreate);
     if (!ret_pool || !props)
         return CU_INVALID_VALUE;
+    bool is_managed = props->allocation_type == CU_ALLOCATION_MANAGED;
     fake_lock();
-    *ret_pool = fake_new(FAKE_POOL, props->location.type == CU_LOCATION_DEVICE ? props->location.id : -1);
+    struct fake_object *ctx = fake_current();
+    struct fake_object *pool =
+        fake_new(FAKE_POOL, props->location.type == CU_LOCATION_DEVICE          ? props->location.id
+                            : props->location.type == CU_LOCATION_DEVICE_DOMAIN ? props->location.id & 0xff
+                            : is_managed && ctx                                 ? ctx->gpu
+                                                                                : -1);
+    pool->bytes = props->max_size;
+    *ret_pool = pool;
+    fake_unlock();
+    return CU_SUCCESS;
+}
+
+/* One for managed memory that belongs nowhere, beside those of the devices. */
+FAKE_EXPORT cu_result cuMemGetDefaultMemPool(void **ret_pool, struct cu_location *location, int type)
+{
+    BEGIN(cuMemGetDefaultMemPool);
+    static struct fake_object *managed;
+    if (!ret_pool || !location)
+        return CU_INVALID_VALUE;
+    if (type == CU_ALLOCATION_PINNED)
+        return cuDeviceGetDefaultMemPool(ret_pool, location->id);
+    if (location->type != CU_LOCATION_NONE)
+        return CU_NOT_SUPPORTED;
+    fake_lock();
+    if (!managed)
+        managed = fake_new(FAKE_POOL, 0);
+    *ret_pool = managed;
     fake_unlock();
     return CU_SUCCESS;
 }
@@ -120,6 +147,8 @@ static uint64_t *attribute_of(struct fake_object *pool, int attribute)
         return &pool->reserved;
     case CU_POOL_USED_CURRENT:
         return &pool->used;
+    case CU_POOL_MAX_SIZE:
+        return &pool->bytes;
     default:
         return NULL;
     }
@@ -163,6 +192,8 @@ static cu_result allocate(struct fake_object *pool, uint64_t *ret_address, uint6
         return CU_SUCCESS;
     }
     uint64_t needed = (pool->used + bytes + step - 1) / step * step;
+    if (pool->bytes > 0 && pool->used + bytes > pool->bytes)
+        return CU_OUT_OF_MEMORY;
     if (needed > pool->reserved && !set_reserved(pool, needed))
         return CU_OUT_OF_MEMORY;
     pool->used += bytes;

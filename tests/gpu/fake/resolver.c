@@ -41,6 +41,8 @@ static const struct {
     {"cuDeviceGetUuid_v2", 11040},
     {"cuMemAllocAsync", 11020},
     {"cuMemCreate", 10020},
+    {"cuMemCreate_v2", 99000},
+    {"cuGraphAddNode_v3", 13040},
 };
 
 /* Splits a name: the length of its stem, its number, and whether it is for threads' own streams. */
@@ -137,3 +139,13 @@ CHECKPOINT(cuCheckpointProcessLock)
 CHECKPOINT(cuCheckpointProcessCheckpoint)
 CHECKPOINT(cuCheckpointProcessRestore)
 CHECKPOINT(cuCheckpointProcessUnlock)
+CHECKPOINT(cuCheckpointProcessGetState)
+CHECKPOINT(cuCheckpointProcessGetRestoreThreadId)
+
+/* A variant that a driver of the far future might have. */
+FAKE_EXPORT cu_result cuMemCreate_v2(cu_handle *ret_handle, size_t bytes, const void *prop, unsigned long long flags)
+{
+    BEGIN(cuMemCreate_v2);
+    (void)ret_handle, (void)bytes, (void)prop, (void)flags;
+    return CU_NOT_SUPPORTED;
+}

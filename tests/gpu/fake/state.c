@@ -58,6 +58,7 @@ static struct fake_state *map_state(const char *path)
         state->gpu_count = (int)number("FAKE_GPU_COUNT", 1);
         state->bytes = number("FAKE_GPU_BYTES", UINT64_C(16) << 30);
         state->context_bytes = number("FAKE_GPU_CONTEXT_BYTES", 64 << 20);
+        state->module_bytes = number("FAKE_GPU_MODULE_BYTES", 0);
         atomic_store(&state->is_ready, 1);
     }
     /* The mapping keeps the file open, and the lock with it. */

@@ -9,6 +9,7 @@
  *   FAKE_GPU_COUNT          GPUs (1)
  *   FAKE_GPU_BYTES          memory of each (16 GiB)
  *   FAKE_GPU_CONTEXT_BYTES  what a context takes without being asked (64 MiB)
+ *   FAKE_GPU_MODULE_BYTES   what a module takes without being asked (0)
  *   FAKE_GPU_FAULT          NAME:NTH:CODE, answer CODE to the NTH call of NAME and those after it; several by commas
  *   FAKE_GPU_LOG            a file that gets a line for each name called for the first time
  */
@@ -31,6 +32,7 @@ struct fake_state {
     int gpu_count;
     uint64_t bytes;
     uint64_t context_bytes;
+    uint64_t module_bytes;
     _Atomic int64_t busy_until[FAKE_GPUS];
     struct fake_process processes[FAKE_PROCESSES];
 };

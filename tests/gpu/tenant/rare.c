@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rarer ways to take memory: contexts that are shared or green, pools of managed memory, parts of a device, graphs in
+ * graphs; what grows without saying so; and what a driver of the future would bring. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+static cu_result set_current(void *ctx)
+{
+    return ((cu_result(*)(void *))cuda("cuCtxSetCurrent"))(ctx);
+}
+
+static void check_attached(void)
+{
+    void *ctx = NULL, *same = NULL;
+    uint64_t address = 0, before = told_free();
+    check(CALL(cuCtxCreate_v2, ctx_create)(&ctx, 0, 0) == CU_SUCCESS &&
+              CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS,
+          "a context with memory");
+    uint64_t with = told_free();
+    check(CALL(cuCtxAttach, ctx_attach)(&same, 0) == CU_SUCCESS && same == ctx, "is attached to a second time");
+    check(CALL(cuCtxDetach, ctx_detach)(ctx) == CU_SUCCESS, "and let go of");
+    check_equal(told_free(), with, "which gives nothing back");
+    check(CALL(cuCtxDetach, ctx_detach)(ctx) == CU_SUCCESS, "the last one lets go");
+    (void)primary();
+    check_equal(told_free(), before, "and context and memory are given back");
+}
+
+static void check_green(void)
+{
+    void *green = NULL, *ctx = NULL;
+    int resources;
+    uint64_t address = 0, limit = strtoull(getenv("TEST_LIMIT"), NULL, 10);
+    cu_result (*from_green)(void **, void *) = (cu_result(*)(void **, void *))cuda("cuCtxFromGreenCtx");
+    (void)CALL(cuDevicePrimaryCtxReset_v2, primary_reset)(0);
+    check_equal(truth(), 0, "nothing is left of the primary context");
+    check(CALL(cuGreenCtxCreate, green_create)(&green, &resources, 0, 1) == CU_SUCCESS, "a green context is made");
+    check(from_green(&ctx, green) == CU_SUCCESS && set_current(ctx) == CU_SUCCESS, "and made current");
+    uint64_t with = told_free();
+    check_equal(with, limit - truth(), "the primary context that it needs is charged");
+    check(CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS, "memory is taken in it");
+    check_equal(told_free(), with - 64 * MIB, "and charged");
+    check(CALL(cuDevicePrimaryCtxRetain, primary_retain)(&ctx, 0) == CU_SUCCESS && set_current(ctx) == CU_SUCCESS,
+          "the primary context has another holder");
+    check(CALL(cuGreenCtxDestroy, green_destroy)(green) == CU_SUCCESS, "the green one goes");
+    check_equal(told_free(), with - 64 * MIB, "its memory is still there, and charged");
+    check(CALL(cuDevicePrimaryCtxRelease_v2, primary_release)(0) == CU_SUCCESS, "the last holder goes");
+    check_equal(truth(), 0, "and everything with it");
+    (void)primary();
+    check_equal(told_free(), with, "which the account knows");
+}
+
+/* Takes 64 MiB from a pool and gives it back. */
+static void check_pool(void *pool, const char *what)
+{
+    cu_result (*trim)(void *, size_t) = (cu_result(*)(void *, size_t))cuda("cuMemPoolTrimTo");
+    uint64_t address = 0, before = told_free();
+    check(CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&address, 64 * MIB, pool, NULL) == CU_SUCCESS, "%s gives",
+          what);
+    check_equal(told_free(), before - 64 * MIB, "and is charged");
+    check(CALL(cuMemFreeAsync, pool_free)(address, NULL) == CU_SUCCESS && trim(pool, 0) == CU_SUCCESS, "it takes back");
+    check_equal(told_free(), before, "and is given back");
+}
+
+static void check_pools(void)
+{
+    cu_result (*get)(void *, int, void *) = (cu_result(*)(void *, int, void *))cuda("cuMemPoolGetAttribute");
+    cu_result (*default_at)(void **, struct cu_location *, int) =
+        (cu_result(*)(void **, struct cu_location *, int))cuda("cuMemGetDefaultMemPool");
+    static const struct {
+        const char *what;
+        struct cu_pool_props props;
+    } pools[] = {
+        {"a pool", {.allocation_type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_DEVICE, 0}}},
+        {"a pool on a part of the device",
+         {.allocation_type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_DEVICE_DOMAIN, 1 << 8}}},
+        {"a pool of managed memory", {.allocation_type = CU_ALLOCATION_MANAGED, .location = {CU_LOCATION_DEVICE, 0}}},
+        {"a pool of managed memory without a place", {.allocation_type = CU_ALLOCATION_MANAGED}},
+    };
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        void *pool = NULL;
+        check(CALL(cuMemPoolCreate, pool_create)(&pool, &pools[i].props) == CU_SUCCESS, "%s is made", pools[i].what);
+        check_pool(pool, pools[i].what);
+        (void)CALL(cuMemPoolDestroy, pool_destroy)(pool);
+    }
+    void *pool = NULL;
+    struct cu_location nowhere = {CU_LOCATION_NONE, 0};
+    (void)default_at(&pool, &nowhere, CU_ALLOCATION_MANAGED);
+    check_pool(pool, "the default pool of managed memory");
+
+    uint64_t limit = strtoull(getenv("TEST_LIMIT"), NULL, 10), size = 0;
+    struct cu_pool_props props = pools[0].props;
+    (void)CALL(cuMemPoolCreate, pool_create)(&pool, &props);
+    check(get(pool, CU_POOL_MAX_SIZE, &size) == CU_SUCCESS && size == limit, "no pool is larger than the limit");
+    props.max_size = 2 * limit;
+    (void)CALL(cuMemPoolCreate, pool_create)(&pool, &props);
+    check(get(pool, CU_POOL_MAX_SIZE, &size) == CU_SUCCESS && size == limit, "not if it is asked for either");
+    check_equal(props.max_size, 2 * limit, "what the program passed is not changed");
+    props.max_size = 64 * MIB;
+    (void)CALL(cuMemPoolCreate, pool_create)(&pool, &props);
+    check(get(pool, CU_POOL_MAX_SIZE, &size) == CU_SUCCESS && size == 64 * MIB, "a smaller one stays as it is");
+    struct cu_pool_props host = {.allocation_type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_HOST_NUMA, 0}};
+    (void)CALL(cuMemPoolCreate, pool_create)(&pool, &host);
+    check(get(pool, CU_POOL_MAX_SIZE, &size) == CU_SUCCESS && size == 0, "one on the host is none of our business");
+}
+
+static void check_domain(void)
+{
+    struct cu_allocation_prop prop = {.type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_DEVICE_DOMAIN, 1 << 8}};
+    cu_handle handle = 0;
+    uint64_t before = told_free();
+    check(CALL(cuMemCreate, vmm_create)(&handle, 64 * MIB, &prop, 0) == CU_SUCCESS, "memory on a part of the device");
+    check_equal(told_free(), before - 64 * MIB, "is charged");
+    check(CALL(cuMemRelease, vmm_release)(handle) == CU_SUCCESS, "and released");
+    check_equal(told_free(), before, "and given back");
+}
+
+static void check_graphs(void)
+{
+    cu_result (*create)(void **, unsigned) = (cu_result(*)(void **, unsigned))cuda("cuGraphCreate");
+    cu_result (*add_child)(void **, void *, void *const *, size_t, void *) =
+        (cu_result(*)(void **, void *, void *const *, size_t, void *))cuda("cuGraphAddChildGraphNode");
+    void *outer = NULL, *inner = NULL, *node = NULL, *exec = NULL;
+    uint64_t limit = strtoull(getenv("TEST_LIMIT"), NULL, 10);
+    struct cu_node_params params = {.type = CU_NODE_MEM_ALLOC, .alloc.bytes = 2 * limit};
+    (void)create(&outer, 0);
+    (void)create(&inner, 0);
+    check(CALL(cuGraphAddNode_v3, graph_add_v2)(&node, inner, NULL, NULL, 0, &params) == CU_SUCCESS &&
+              add_child(&node, outer, NULL, 0, inner) == CU_SUCCESS &&
+              CALL(cuGraphInstantiateWithFlags, graph_make_flags)(&exec, outer, 0) == CU_SUCCESS,
+          "a graph in a graph asks for too much");
+    uint64_t before = truth();
+    check_equal((uint64_t)CALL(cuGraphLaunch, graph_launch)(exec, NULL), CU_OUT_OF_MEMORY, "it is refused");
+    check_equal(truth(), before, "before the driver has taken anything");
+    (void)CALL(cuGraphExecDestroy, graph_exec_destroy)(exec);
+}
+
+static void rare(void)
+{
+    begin();
+    check_attached();
+    check_domain();
+    check_pools();
+    check_graphs();
+    check_green();
+}
+
+/* Ten modules and a limit, as fast as it goes. */
+static void growth(void)
+{
+    void *module = NULL;
+    begin();
+    for (int i = 0; i < 10; i++)
+        check(CALL(cuModuleLoadData, module_load)(&module, "code") == CU_SUCCESS, "a module is loaded");
+    check(CALL(cuLibraryLoadData, library_load)(&module, "code", NULL, NULL, 0, NULL, NULL, 0) == CU_SUCCESS,
+          "a library is loaded");
+    check(CALL(cuCtxSetLimit, set_limit)(0, 4096) == CU_SUCCESS, "a limit is set");
+    check(CALL(cuModuleLoadData, module_load)(&module, NULL) == CU_INVALID_VALUE, "no module is no module");
+}
+
+/* The same until its standard input ends, for a daemon that looks. */
+static void grow(void)
+{
+    void *module = NULL;
+    begin();
+    printf("%s\n", CALL(cuModuleLoadData, module_load)(&module, "code") == CU_SUCCESS ? "ready" : "failed");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+}
+
+/* A variant that no version of this library knows. */
+static void unhooked(void)
+{
+    void *now = NULL, *then = NULL;
+    int status = -1;
+    begin();
+    (void)CALL(cuGetProcAddress_v2, get_proc_v2)("cuMemCreate", &now, 13000, 0, &status);
+    check(now == cuda("cuMemCreate"), "what is known is ours");
+    (void)CALL(cuGetProcAddress_v2, get_proc_v2)("cuMemCreate", &then, 99000, 0, &status);
+    check(status == CU_PROC_FOUND && then && then != now, "what is not known is the driver's");
+    (void)CALL(cuGetProcAddress_v2, get_proc_v2)("cuDeviceGetCount", &then, 99000, 0, &status);
+    check(status == CU_PROC_FOUND, "what nobody hooks is nothing to speak of");
+}
+
+const struct test_case rare_cases[] = {
+    {"rare", rare}, {"growth", growth}, {"grow", grow}, {"unhooked", unhooked}, {NULL, NULL}};
