@@ -9,12 +9,11 @@
 #   resolve   every hooked name by dlsym and by the driver's lookup, through both doors (half a minute)
 #   limits    every way to take memory, refused at the limit, through both doors (two minutes)
 #   torch     PyTorch sees the limit, runs out of memory, goes on; through both doors (one minute)
-#   crowd     fifty processes at once, two hundred killed; the ledger and the GPU afterwards (two minutes)
 #
 # Everything as it is used, from the folder PACK (build/h200), which tests/gpu/h200/pack makes from a build and which may be
 # made elsewhere; where it is missing it is made here. h200/fence.py and h200/compute.py say more:
-#   start neighbour kills restart metrics overhead           what tenants notice of each other and of the daemon
-#   strict strict-graphs fair fair-graphs three idle trace   shares of compute, SECONDS_EACH (30) seconds a row
+#   start crowd neighbour kills restart metrics overhead   what tenants notice of each other and of the daemon
+#   strict fair idle trace                                 shares of compute, SECONDS_EACH (30) seconds a window
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -122,20 +121,6 @@ run_torch() {
     done
 }
 
-run_crowd() {
-    LIMIT_MIB=131072
-    before=$(baseline)
-    start_ledger "$(socket_of B)"
-    export TEST_LIMIT=$((LIMIT_MIB << 20))
-    MUSTER_GPU_SOCKET=$OUT/socket/tenant.sock python3 tests/gpu/h200/crowd.py "$OUT" >"$OUT/crowd.log" 2>&1
-    cat "$OUT/crowd.log"
-    sed -n 's/^ROW //p' "$OUT/crowd.log" | while IFS= read -r line; do row "crowd" "$line"; done
-    sleep 0.2
-    row "crowd ledger" "$(stop_ledger)"
-    sleep 2
-    row "crowd GPU MiB before, after" "$before, $(baseline)"
-}
-
 # as_used PROGRAM NAME: a measurement of fence.py or compute.py; what it prints is its rows, and remarks.
 as_used() {
     if [ ! -x "$PACK/muster" ]; then
@@ -146,11 +131,10 @@ as_used() {
 }
 
 is_built=
-[ $# -gt 0 ] || set -- resolve limits torch crowd start neighbour kills restart metrics overhead strict strict-graphs fair \
-    fair-graphs three idle trace
+[ $# -gt 0 ] || set -- resolve limits torch start crowd neighbour kills restart metrics overhead strict fair idle trace
 for name in "$@"; do
     case $name in
-    resolve | limits | torch | crowd)
+    resolve | limits | torch)
         [ "$is_built" ] || build || exit 1
         is_built=yes
         ;;
@@ -159,9 +143,8 @@ for name in "$@"; do
     resolve) cases resolve names lookups ways_in ;;
     limits) cases limits info limits vmm contexts graphs ;;
     torch) run_torch ;;
-    crowd) run_crowd ;;
-    start | neighbour | kills | restart | metrics | overhead) as_used fence.py "$name" ;;
-    strict | strict-graphs | fair | fair-graphs | three | idle | trace) as_used compute.py "$name" ;;
+    start | crowd | neighbour | kills | restart | metrics | overhead) as_used fence.py "$name" ;;
+    strict | fair | idle | trace) as_used compute.py "$name" ;;
     *) echo "no measurement named $name" && exit 1 ;;
     esac
 done

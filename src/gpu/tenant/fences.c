@@ -128,7 +128,7 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
         (void)driver->event_destroy(fence->event);
         fence->event = NULL;
     }
-    if (!fence->event && driver->event_create(&fence->event, 0) != CU_SUCCESS)
+    if (!fence->event && driver->event_create(&fence->event, CU_EVENT_DISABLE_TIMING) != CU_SUCCESS)
         fence->event = NULL;
     fence->ctx = work->ctx;
     fence->stream = work->stream;

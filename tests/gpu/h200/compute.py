@@ -4,9 +4,12 @@
 FOLDER is what tests/gpu/h200/pack made: the program, the library and their libraries. Each row is one measurement: what
 was promised, what was found, how far off. Windows of SECONDS_EACH (30) seconds. The GPU's settings are never changed.
 
-  strict  10, 25, 50 and 75 %, kernels of 10 us, 1 ms and 200 ms, several tenants at a time   fair    pairs 1:1, 1:3, 1:9
-  strict-graphs, fair-graphs  the same by graphs                                              three   5:3:2
-  idle    a partner that rests, and one that works every other second                         trace   where time is lost
+  strict  10, 25, 50 and 75 %, kernels of 10 us, 1, 20 and 200 ms, one by one and by graphs, several tenants at a time
+  fair    1:1, 1:3, 1:9 and 5:3:2 of the same
+  idle    a partner that rests, and one that works every other second
+  trace   where time is lost
+
+WINDOWS=0,3,5 takes only these of strict or of fair.
 """
 
 import json
@@ -18,19 +21,46 @@ from node import Bench, Daemon, row
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "30"))
 
-# Kernels in us and shares, side by side: together every length with every share. Each sums to less than the whole, since
-# hand-overs cost something too.
+US, MS = 1, 1000
+
+# Windows of (kernel in us, share, by graphs), side by side: together every length with every share, both ways. Each sums to
+# less than the whole, since hand-overs cost something too.
 STRICT = [
-    [(10, 0.10), (1000, 0.25), (200000, 0.50)],
-    [(1000, 0.10), (10, 0.75)],
-    [(200000, 0.10), (10, 0.25), (1000, 0.50)],
-    [(200000, 0.25), (10, 0.50)],
-    [(1000, 0.75)],
-    [(200000, 0.75)],
+    [(200 * MS, 0.75, False), (10 * US, 0.10, True)],
+    [(20 * MS, 0.75, False), (1 * MS, 0.10, False)],
+    [(1 * MS, 0.75, True), (20 * MS, 0.10, True)],
+    [(20 * MS, 0.75, True), (10 * US, 0.10, False)],
+    [(200 * MS, 0.75, True), (20 * MS, 0.10, False)],
+    [(20 * MS, 0.50, False), (10 * US, 0.25, True), (200 * MS, 0.10, True)],
+    [(10 * US, 0.50, True), (20 * MS, 0.25, False), (1 * MS, 0.10, True)],
+    [(1 * MS, 0.50, True), (200 * MS, 0.25, True), (20 * MS, 0.10, False)],
+    [(20 * MS, 0.50, True), (1 * MS, 0.25, False), (200 * MS, 0.10, False)],
+    [(200 * MS, 0.50, False), (20 * MS, 0.25, True), (10 * US, 0.10, False)],
+    [(10 * US, 0.75, False), (1 * MS, 0.10, False)],
+    [(10 * US, 0.75, True), (1 * MS, 0.10, True)],
+    [(1 * MS, 0.75, False), (10 * US, 0.10, False)],
+    [(10 * US, 0.50, False), (200 * MS, 0.25, False), (1 * MS, 0.10, True)],
+    [(1 * MS, 0.50, False), (10 * US, 0.25, False), (200 * MS, 0.10, False)],
+    [(200 * MS, 0.50, True), (1 * MS, 0.25, True), (10 * US, 0.10, True)],
 ]
-PAIRS = [(1000, 1000), (10, 1000), (10, 10), (1000, 200000), (10, 200000)]
-WEIGHTS = (0.5, 0.25, 0.1)
-THREE = [(1000, 10, 20000), (10, 200000, 1000)]
+FAIR = [
+    [(1 * MS, 0.50, False), (1 * MS, 0.50, False)],
+    [(10 * US, 0.50, True), (1 * MS, 0.50, True)],
+    [(20 * MS, 0.50, False), (200 * MS, 0.50, True)],
+    [(10 * US, 0.25, True), (200 * MS, 0.75, False)],
+    [(20 * MS, 0.25, True), (1 * MS, 0.75, False)],
+    [(20 * MS, 0.10, False), (10 * US, 0.90, True)],
+    [(1 * MS, 0.10, True), (200 * MS, 0.90, False)],
+    [(10 * US, 0.10, False), (1 * MS, 0.90, False)],
+    [(200 * MS, 0.50, True), (20 * MS, 0.30, False), (10 * US, 0.20, True)],
+    [(10 * US, 0.50, False), (10 * US, 0.50, False)],
+    [(1 * MS, 0.25, False), (1 * MS, 0.75, False)],
+    [(1 * MS, 0.50, False), (10 * US, 0.30, False), (20 * MS, 0.20, False)],
+    [(1 * MS, 0.10, False), (1 * MS, 0.90, False)],
+    [(10 * US, 0.50, False), (1 * MS, 0.50, False)],
+    [(10 * US, 0.25, False), (10 * US, 0.75, False)],
+    [(10 * US, 0.50, False), (200 * MS, 0.30, False), (1 * MS, 0.20, False)],
+]
 
 
 def show(name, us, wanted, found, seconds, extra=""):
@@ -45,50 +75,51 @@ def graph_of(us):
     return (f"graph={max(1, 500 // us)}",)
 
 
-def length(us):
-    return f"{us} us" if us < 1000 else f"{us // 1000} ms"
+def length(us, by_graphs=False):
+    return (f"{us} us" if us < MS else f"{us // MS} ms") + (" by graphs" if by_graphs else "")
 
 
-def side_by_side(bench, mode, tenants, seconds, graphs):
-    """Runs [(us, share)]: what each found, how long the longest gaps were, and the bound of 99 % of the hand-overs."""
+def chosen(windows):
+    """Those of the environment, or all."""
+    numbers = os.environ.get("WINDOWS")
+    return [windows[int(number)] for number in numbers.split(",")] if numbers else windows
+
+
+def others_of(tenants, number):
+    """The partners of one of a window, in words."""
+    return " and ".join(f"{length(us, by_graphs)} {100 * part:.0f} %"
+                        for at, (us, part, by_graphs) in enumerate(tenants) if at != number)
+
+
+def side_by_side(bench, mode, tenants, seconds):
+    """Runs a window: what each found, how long the longest gaps were, and the bound of 99 % of the hand-overs."""
     names = "abcdefgh"[:len(tenants)]
-    for name, (_, share) in zip(names, tenants):
+    for name, (_, share, _) in zip(names, tenants):
         bench.daemon.group(name, share, mode)
     before = bench.daemon.handovers()
-    found = bench.together(seconds, *[(name, us, graph_of(us) if graphs else ())
-                                      for name, (us, _) in zip(names, tenants)])
+    found = bench.together(seconds, *[(name, us, graph_of(us) if by_graphs else ())
+                                      for name, (us, _, by_graphs) in zip(names, tenants)])
     counts = {bound: count - before.get(bound, 0) for bound, count in bench.daemon.handovers().items()}
     late = [bound for bound in sorted(counts) if counts[bound] >= 0.99 * counts[float("inf")]] or [0]
     bench.daemon.remove(*names)
     return [share for share, _ in found], [gap for _, gap in found], late[0]
 
 
-def strict(bench, graphs=False):
-    for tenants in STRICT:
-        found, gaps, _ = side_by_side(bench, "strict", tenants, SECONDS, graphs)
-        for (us, share), one, gap in zip(tenants, found, gaps):
-            others = " and ".join(f"{length(other)} {100 * part:.0f} %" for other, part in tenants if other != us)
-            show(f"strict {length(us)}{', graphs' if graphs else ''}, {'beside ' + others if others else 'alone'}", us,
-                 share, one, SECONDS, f"longest gap {gap * 1000:.0f} ms")
+def strict(bench):
+    for tenants in chosen(STRICT):
+        found, gaps, _ = side_by_side(bench, "strict", tenants, SECONDS)
+        for number, ((us, share, by_graphs), one, gap) in enumerate(zip(tenants, found, gaps)):
+            show(f"strict {length(us, by_graphs)}, beside {others_of(tenants, number)}", us, share, one, SECONDS,
+                 f"longest gap {gap * 1000:.0f} ms")
 
 
-def fair(bench, sets, graphs=False):
+def fair(bench):
     """Shares are of the work that was done by all, since that is what is divided."""
-    for tenants in sets:
-        found, _, late = side_by_side(bench, "fair", tenants, SECONDS, graphs)
-        for number, ((us, share), one) in enumerate(zip(tenants, found)):
-            others = " and ".join(length(other) for at, (other, _) in enumerate(tenants) if at != number)
-            if len(tenants) > 2 or number == 0:
-                show(f"fair {length(us)}{', graphs' if graphs else ''}, beside {others}", us, share, one / sum(found),
-                     SECONDS, f"together {sum(found):.4f}, hand-over p99 <= {1000 * late:.2f} ms")
-
-
-def pairs(lengths, weights):
-    return [[(left, share), (right, 1 - share)] for left, right in lengths for share in weights]
-
-
-def threes():
-    return [list(zip(lengths, (0.5, 0.3, 0.2))) for lengths in THREE]
+    for tenants in chosen(FAIR):
+        found, _, late = side_by_side(bench, "fair", tenants, SECONDS)
+        for number, ((us, share, by_graphs), one) in enumerate(zip(tenants, found)):
+            show(f"fair {length(us, by_graphs)}, beside {others_of(tenants, number)}", us, share, one / sum(found),
+                 SECONDS, f"together {sum(found):.4f}, hand-over p99 <= {1000 * late:.2f} ms")
 
 
 def idle(bench):
@@ -124,15 +155,7 @@ def trace_pairs(bench):
         bench.daemon.remove(*names)
 
 
-MEASUREMENTS = {
-    "strict": strict,
-    "strict-graphs": lambda bench: strict(bench, True),
-    "fair": lambda bench: fair(bench, pairs(PAIRS, WEIGHTS)),
-    "fair-graphs": lambda bench: fair(bench, pairs([(10, 1000)], WEIGHTS) + threes()[:1], True),
-    "three": lambda bench: fair(bench, threes()),
-    "idle": idle,
-    "trace": trace_pairs,
-}
+MEASUREMENTS = {"strict": strict, "fair": fair, "idle": idle, "trace": trace_pairs}
 
 
 def main():

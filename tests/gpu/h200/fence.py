@@ -4,8 +4,9 @@
 FOLDER is what tests/gpu/h200/pack made. The GPU's settings are never changed, and memory is taken by plain allocations.
 
   start      how much later a process has its first kernel behind it, through both doors
+  crowd      the same for fifty processes at once
   neighbour  a tenant's work while another one runs into its limit, alone and in four processes
-  kills      how soon the ledger is exact after SIGKILL, one process after the other
+  kills      how soon card and ledger know of a SIGKILL, and whether they agree
   restart    the daemon is killed under load and starts again
   metrics    what the daemon says about memory and shares, and what is true
   overhead   a matrix product, a transformer's step, small kernels and graphs with and without the library
@@ -21,17 +22,12 @@ import subprocess
 import sys
 import time
 
+import card
+from ending import Ending
 from node import Bench, Daemon, monotonic, row
 
 GIB = 1 << 30
 MIB = 1 << 20
-
-
-def driver_used():
-    """Bytes of the GPU in use, by NVML."""
-    said = subprocess.run(["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
-                          capture_output=True, text=True, check=True).stdout
-    return int(said.split()[0]) * MIB
 
 
 def library(name):
@@ -57,9 +53,9 @@ def door_a(daemon, group):
 class Greedy:
     """A process of gpu-tenant that takes memory and keeps it."""
 
-    def __init__(self, daemon, group, piece, pieces, seconds=0):
+    def __init__(self, daemon, group, piece, pieces, seconds=0, turn_ms=0):
         env = {**daemon.environment(group), "TEST_PIECE": str(piece), "TEST_PIECES": str(pieces),
-               "TEST_SECONDS": str(seconds)}
+               "TEST_SECONDS": str(seconds), **({"TEST_TURN_MS": str(turn_ms)} if turn_ms else {})}
         self.process = subprocess.Popen([daemon.pack / "gpu-tenant", "greedy"], env=env, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
 
@@ -79,6 +75,11 @@ def steps_of(said):
     return {"all": float(words[1]), **{name: float(ms) for name, ms in zip(words[2::2], words[3::2])}}
 
 
+def quartiles(values):
+    low, middle, high = statistics.quantiles(values, n=4)
+    return f"median {middle:.1f} ms (quartiles {low:.1f} and {high:.1f})"
+
+
 def start(bench):
     """In any order, since what the driver needs for a context scatters by 10 ms."""
     daemon = bench.daemon
@@ -86,7 +87,7 @@ def start(bench):
     daemon.group("a", 0.5, "fair")
     environments = {"without": dict(os.environ), "preloaded": daemon.environment("a"), "proxy": door_a(daemon, "a")}
     times = {name: [] for name in environments}
-    for _ in range(int(os.environ.get("START_ROUNDS", "40"))):
+    for _ in range(int(os.environ.get("START_ROUNDS", "100"))):
         for name in chance.sample(list(environments), len(environments)):
             said = subprocess.run([bench.spin, "10", "0", f"since={monotonic()}", f"rate={bench.rate}"],
                                   env=environments[name], capture_output=True, text=True, check=True).stdout
@@ -94,38 +95,65 @@ def start(bench):
     middle = {name: {step: statistics.median(one[step] for one in each) for step in each[0]}
               for name, each in times.items()}
     for name, each in times.items():
-        every = [one["all"] for one in each]
-        error = statistics.stdev(every) / len(every) ** 0.5
+        later = [one["all"] - other["all"] for one, other in zip(each, times["without"])]
         row(f"first kernel of a process, {name}",
-            f"median of {len(every)} {middle[name]['all']:.1f} ms, mean {statistics.mean(every):.1f} +- {error:.1f} ms; "
-            "medians against those without: "
+            f"{len(each)} of them, {quartiles([one['all'] for one in each])}; later than without in the same round: mean "
+            f"{statistics.mean(later):+.2f} +- {statistics.stdev(later) / len(later) ** 0.5:.2f} ms, median "
+            f"{statistics.median(later):+.2f}; medians of the steps against those without: "
             + ", ".join(f"{step} {middle[name][step] - middle['without'][step]:+.2f}" for step in middle[name]))
     daemon.remove("a")
 
 
-def neighbour(bench):
-    """The neighbour's work beside a partner that has a context and rests, and then beside one that runs into its limit."""
+def crowd(bench):
+    """Fifty processes at once, until each has its first kernel behind it."""
     daemon = bench.daemon
-    seconds = 8
+    daemon.group("a", 0.5, "fair", "64Gi")
+    for name, env in (("without", dict(os.environ)), ("preloaded", daemon.environment("a"))) * 2:
+        command = [bench.spin, "10", "0", f"since={monotonic()}", f"rate={bench.rate}"]
+        begun = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(50)]
+        times = [steps_of(process.communicate(timeout=120)[0])["all"] for process in begun]
+        row(f"50 processes at once, {name}", f"{len(times)} had a kernel, {quartiles(times)}, the last {max(times):.1f} ms")
+    daemon.remove("a")
+
+
+def rates_by_turn(said, turn_ms):
+    """Of "rate FIRST RATE...", kernels a second in each span of the clock: those of whole turns, by whether the partner
+    asked in it."""
+    found = re.search(r"^rate (\d+)((?: [\d.]+)+)", said, re.M)
+    first, rates = int(found[1]), [float(each) for each in found[2].split()]
+    return [((first + at) % 2 == 0, rate) for at, rate in enumerate(rates)][1:-1]
+
+
+def changes(turns):
+    """Of each turn in which the partner asked, how much more was done than in the two beside it, in percent."""
+    return [100 * (rate / ((turns[at - 1][1] + turns[at + 1][1]) / 2) - 1)
+            for at, (is_asked, rate) in enumerate(turns) if is_asked and 0 < at < len(turns) - 1]
+
+
+def neighbour(bench):
+    """The neighbour works without a pause while its partner asks for memory beyond its limit in every other second: what it
+    does then is held against the seconds before and after. The same beside a partner that never asks is the noise."""
+    daemon = bench.daemon
+    turn_ms, seconds = 1000, float(os.environ.get("NEIGHBOUR_SECONDS", "20"))
     daemon.group("a", 0.5, "fair")
     daemon.group("b", 0.5, "fair", "20Gi")
-    before = driver_used()
+    before = card.used()
     for us in (1000, 10):
-        resting = Greedy(daemon, "b", MIB, 1)
-        resting.wait()
-        ((usual, _),) = bench.together(seconds, ("a", us, ()))
-        resting.end()
-        for count in (1, 4):
-            greedy = [Greedy(daemon, "b", 64 * MIB, 1 << 20, seconds + 3) for _ in range(count)]
-            ((found, _),) = bench.together(seconds, ("a", us, ()))
-            said = [each.wait() for each in greedy]
-            group, truth = daemon.groups()["b"], driver_used() - before
-            charged = group["usedBytes"] + group["contextBytes"] + group["creditBytes"]
-            row(f"neighbour with {us} us kernels, {count} at the limit of 20 GiB",
-                f"{usual:.4f}, then {found:.4f}: {100 * (found / usual - 1):+.2f} %; refused {sum(n for _, n in said)} "
-                f"times, charged {charged / MIB:.0f} MiB, on the card {truth / MIB:.0f} MiB: "
-                f"{100 * (truth / (20 * GIB) - 1):+.2f} % of the limit")
-            for each in greedy:
+        for count, asks in ((1, False), (1, True), (4, True)):
+            partners = [Greedy(daemon, "b", 64 * MIB, 1 << 20 if asks else 1, int(seconds) + 4 if asks else 0, turn_ms)
+                        for _ in range(count)]
+            running = bench.start("a", us, seconds, monotonic() + int(2e9), f"spans={turn_ms}")
+            said = running.communicate(timeout=120)[0]
+            found = changes(rates_by_turn(said, turn_ms))
+            refused = sum(each.wait()[1] for each in partners)
+            error = statistics.stdev(found) / len(found) ** 0.5
+            text = f"{statistics.mean(found):+.2f} +- {error:.2f} % in {len(found)} spans"
+            if asks:
+                group, truth = daemon.groups()["b"], card.used() - before
+                text += (f"; refused {refused} times, charged {total(group) / MIB:.0f} MiB, on the card "
+                         f"{truth / MIB:.0f} MiB: {100 * (truth / (20 * GIB) - 1):+.2f} % of the limit")
+            row(f"neighbour with {us} us kernels, {f'{count} at the limit of 20 GiB' if asks else 'partner idle'}", text)
+            for each in partners:
                 each.end()
     daemon.remove("a", "b")
 
@@ -140,33 +168,40 @@ def holdings(daemon, group):
     return {each["pid"]: each["usedBytes"] for each in daemon.groups()[group]["processes"]}
 
 
+def charged(daemon, group, pid):
+    return sum(total(each) for each in daemon.groups()[group]["processes"] if each["pid"] == pid)
+
+
 def kills(bench):
-    """Kills one of several every time, and asks the daemon until it has only what the others hold."""
+    """Kills processes one after the other, small and large ones, and watches card and ledger meanwhile."""
     daemon = bench.daemon
     chance = random.Random(7)
-    daemon.group("a", 0.5, "fair", "60Gi")
-    exact, gone, wrong = [], [], 0
-    for _ in range(int(os.environ.get("KILL_ROUNDS", "10"))):
-        crowd = [Greedy(daemon, "a", 64 * MIB, chance.randint(1, 8)) for _ in range(10)]
-        for each in crowd:
-            each.wait()
-        for victim in crowd:
-            expected = {pid: held for pid, held in holdings(daemon, "a").items() if pid != victim.process.pid}
-            time.sleep(chance.uniform(0, 0.05))
-            killed = monotonic()
-            victim.process.kill()
-            while holdings(daemon, "a") != expected and monotonic() - killed < 2e9:
-                pass
-            exact.append((monotonic() - killed) / 1e6)
-            victim.process.wait()
-            gone.append((monotonic() - killed) / 1e6)
-            wrong += holdings(daemon, "a") != expected
-    left = daemon.groups()["a"]
-    row("ledger exact after SIGKILL",
-        f"{len(exact)} killed, median {statistics.median(exact):.1f} ms, longest {max(exact):.1f} ms (until the kernel has "
-        f"ended the process: {statistics.median(gone):.1f}, {max(gone):.1f} ms), wrong {wrong}, "
-        f"left {left['usedBytes'] + left['contextBytes']} bytes")
-    daemon.remove("a")
+    rounds = int(os.environ.get("KILL_ROUNDS", "10"))
+    for name, count, pieces in (("0.1 to 0.5 GiB", 10, (1, 8)), ("20 GiB", 5, (320, 320))):
+        daemon.group("a", 0.5, "fair", "110Gi")
+        endings, wrong = [], 0
+        while len(endings) < rounds * 10:
+            crowd = [Greedy(daemon, "a", 64 * MIB, chance.randint(*pieces)) for _ in range(count)]
+            for each in crowd:
+                each.wait()
+            for victim in crowd:
+                expected = {pid: held for pid, held in holdings(daemon, "a").items() if pid != victim.process.pid}
+                endings.append(Ending(victim.process, lambda pid: charged(daemon, "a", pid), 64 * MIB))
+                wrong += holdings(daemon, "a") != expected
+        left = total(daemon.groups()["a"])
+
+        def times(pick):
+            found = sorted(map(pick, endings))
+            return f"{statistics.median(found):.1f}, {found[int(0.9 * len(found))]:.1f}, {found[-1]:.1f}"
+
+        row(f"SIGKILL of processes with {name}",
+            f"{len(endings)} killed; ms from the signal until (median, p90, longest) the card has all back "
+            f"{times(lambda one: one.card[1])}, NVML does not list it {times(lambda one: one.unlisted[1])}, it has ended "
+            f"{times(lambda one: one.ended)}, the ledger is exact {times(lambda one: one.ledger[1])}; ms in which the "
+            f"ledger was seen to count what the card had back {times(lambda one: one.disagreement()[0])}, could have "
+            f"{times(lambda one: one.disagreement()[1])}; seen to have given away what the card still had: "
+            f"{sum(map(Ending.is_early, endings))} times; wrong {wrong}, left {left} bytes")
+        daemon.remove("a")
 
 
 def restart(bench):
@@ -210,7 +245,7 @@ def restart(bench):
 
 def metrics(bench):
     daemon = bench.daemon
-    before = driver_used()
+    before = card.used()
     daemon.group("a", 0.25, "fair", "20Gi")
     daemon.group("b", 0.75, "fair")
     holder = Greedy(daemon, "a", 64 * MIB, 200)
@@ -221,42 +256,76 @@ def metrics(bench):
     begin, at_begin = daemon.groups(), monotonic()
     time.sleep(5)
     end, at_end = daemon.groups(), monotonic()
-    truth = driver_used() - before
+    truth = card.used() - before
     charged = sum(group["usedBytes"] + group["contextBytes"] for group in end.values())
     found = [bench.finish(process, 1000)[0] / bench.solo(1000) for process in running]
     row("memory by the daemon and by the driver",
         f"{charged / MIB:.0f} and {truth / MIB:.0f} MiB: {100 * (charged / truth - 1):+.2f} %")
     for name, share in zip("ab", found):
         said = (end[name]["leaseSeconds"] - begin[name]["leaseSeconds"]) / ((at_end - at_begin) / 1e9)
-        row(f"share of {name} by the daemon and by its work", f"{said:.4f} and {share:.4f}: {100 * (said - share):+.2f} points")
+        row(f"share of {name} by the daemon and by its work",
+            f"{said:.4f} and {share:.4f}: {100 * (said - share):+.2f} points")
     holder.end()
     daemon.remove("a", "b")
 
 
+class Worker:
+    """A process of overhead.py."""
+
+    def __init__(self, env):
+        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).parent / "overhead.py"], env=env,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def kinds(self):
+        return list(iter(lambda: self.process.stdout.readline().strip(), "ready"))
+
+    def measure(self, kind):
+        self.process.stdin.write(kind + "\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+
+
+def show_overhead(name, rounds):
+    """Of pairs without and with the library, measured one after the other."""
+    without, with_it = zip(*rounds)
+    found = [100 * (after / before - 1) for before, after in rounds]
+    error = statistics.stdev(found) / len(found) ** 0.5
+    row(name, f"without {statistics.median(without):.3f} us, with {statistics.median(with_it):.3f} us: median "
+              f"{statistics.median(found):+.2f} %, mean {statistics.mean(found):+.2f} +- {error:.2f} %, {len(found)} pairs")
+
+
 def overhead(bench):
-    """What work costs with and without the library, in turn, for a tenant that is alone and shares fairly."""
+    """What work costs with and without the library, in turn, for a tenant that is alone and shares fairly. Processes differ
+    from each other, so that several pairs of them are looked at."""
     daemon = bench.daemon
+    rounds = int(os.environ.get("OVERHEAD_ROUNDS", "10"))
     daemon.group("a", 0.5, "fair", "64Gi")
     found = {}
-    for _ in range(int(os.environ.get("OVERHEAD_ROUNDS", "4"))):
-        for side, env in ((0, dict(os.environ)), (1, daemon.environment("a"))):
-            said = subprocess.run([sys.executable, pathlib.Path(__file__).parent / "overhead.py"], env=env,
-                                  capture_output=True, text=True, check=True).stdout
-            for name, us in re.findall(r"^(.+) ([\d.]+)$", said, re.M):
-                found.setdefault(name, ([], []))[side].append(float(us))
-            for us, more in ((10, ()), (10, ("graph=50",))):
-                share, _ = bench.finish(bench.start("a" if side else None, us, 1.5, 0, "tail=0", *more), us)
-                name = f"a {us} us kernel {'in a graph of 50' if more else 'of a loop'} (C)"
-                found.setdefault(name, ([], []))[side].append(us / share)
-    for name, (without, with_it) in found.items():
-        before, after = statistics.median(without), statistics.median(with_it)
-        row(name, f"without {before:.3f} us, with {after:.3f} us: {100 * (after / before - 1):+.2f} %; without between "
-                  f"{min(without):.3f} and {max(without):.3f}, with between {min(with_it):.3f} and {max(with_it):.3f}")
+    for _ in range(int(os.environ.get("OVERHEAD_PAIRS", "2"))):
+        workers = [Worker(dict(os.environ)), Worker(daemon.environment("a"))]
+        for kind in [worker.kinds() for worker in workers][0]:
+            for number in range(rounds):
+                pair = {side: workers[side].measure(kind) for side in (number % 2, 1 - number % 2)}
+                found.setdefault(kind, []).append((pair[0], pair[1]))
+        for worker in workers:
+            worker.end()
+    for us, more in ((10, ()), (10, ("graph=50",))):
+        for number in range(rounds):
+            pair = {side: us / bench.finish(bench.start("a" if side else None, us, 1, 0, "warm=0.2", "tail=0", *more), us)[0]
+                    for side in (number % 2, 1 - number % 2)}
+            name = f"a {us} us kernel {'in a graph of 50' if more else 'of a loop'} (C)"
+            found.setdefault(name, []).append((pair[0], pair[1]))
+    for name, pairs in found.items():
+        show_overhead(name, pairs)
     daemon.remove("a")
 
 
-MEASUREMENTS = {"start": start, "neighbour": neighbour, "kills": kills, "restart": restart, "metrics": metrics,
-                "overhead": overhead}
+MEASUREMENTS = {"start": start, "crowd": crowd, "neighbour": neighbour, "kills": kills, "restart": restart,
+                "metrics": metrics, "overhead": overhead}
 
 
 def main():

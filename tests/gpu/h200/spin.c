@@ -12,6 +12,8 @@
  *     since=NS    prints when its first kernel has ended, in milliseconds since this time, and what each step before it
  *                 took, and ends
  *     trace=FILE  writes there when each kernel began and ended, by the GPU's clock: two numbers of 64 bits each
+ *     spans=MS    prints a line "rate" first, with the kernels a second of each span of this length by the monotonic
+ *                 clock, from the first to the last end that was seen in it
  *
  * The length is work, a loop of so many iterations, not time: who has the GPU for half of the time gets half as many done.
  * Prints one line: kernels whose end was seen within the SECONDS, the seconds, the longest time without one.
@@ -208,10 +210,43 @@ static void print_steps(int64_t since)
     printf("\n");
 }
 
+enum { SPANS_MAX = 1024 };
+
 struct figures {
     uint64_t kernels;
     int64_t last_end, longest_gap;
+    int64_t span_ns;  // 0: not wanted
+    int64_t first_span;
+    struct {
+        uint64_t kernels;  // after the first end
+        int64_t first_end, last_end;
+    } spans[SPANS_MAX];
 };
+
+static void note_span(struct figures *f, int64_t now, uint64_t kernels)
+{
+    if (f->first_span == 0)
+        f->first_span = now / f->span_ns;
+    int64_t at = now / f->span_ns - f->first_span;
+    if (at >= SPANS_MAX)
+        return;
+    if (f->spans[at].first_end == 0)
+        f->spans[at].first_end = now;
+    else
+        f->spans[at].kernels += kernels;
+    f->spans[at].last_end = now;
+}
+
+static void print_spans(const struct figures *f)
+{
+    printf("rate %lld", (long long)f->first_span);
+    for (int i = 0; i < SPANS_MAX && f->spans[i].first_end > 0; i++) {
+        double seconds = (double)(f->spans[i].last_end - f->spans[i].first_end) / 1e9;
+
+        printf(" %.3f", seconds > 0 ? (double)f->spans[i].kernels / seconds : 0.0);
+    }
+    printf("\n");
+}
 
 /* One batch: the gap before it counts as well when it ended in the window. */
 static void batch(struct work *w, unsigned depth, int64_t from, int64_t to, struct figures *f)
@@ -226,6 +261,8 @@ static void batch(struct work *w, unsigned depth, int64_t from, int64_t to, stru
     if (f->last_end && now - f->last_end > f->longest_gap)
         f->longest_gap = now - f->last_end;
     f->last_end = now;
+    if (f->span_ns > 0)
+        note_span(f, now, (uint64_t)depth * w->kernels_a_launch);
 }
 
 /* All tenants of a measurement count within the same time, and have work before and after it, so that none is alone. */
@@ -278,7 +315,7 @@ static void write_trace(const struct work *w, const char *path)
 int main(int argc, char **argv)
 {
     struct work w = {0};
-    struct figures f = {0};
+    static struct figures f;
 
     if (argc < 3)
         return 2;
@@ -302,7 +339,10 @@ int main(int argc, char **argv)
     const char *trace = text_option(options, "trace");
     if (trace)
         start_trace(&w);
+    f.span_ns = (int64_t)(option(options, "spans", 0) * 1e6);
     run(&w, strtod(argv[2], NULL), options, &f);
+    if (f.span_ns > 0)
+        print_spans(&f);
     if (trace)
         write_trace(&w, trace);
     printf("kernels %llu seconds %.6f gap %.6f\n", (unsigned long long)f.kernels, strtod(argv[2], NULL),

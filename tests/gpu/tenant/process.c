@@ -243,6 +243,13 @@ static void hold(void)
         (void)hammer(&(unsigned){(unsigned)getpid()});
 }
 
+/* Whether now is one of the spans in which it asks: every other one of TEST_TURN_MS by the monotonic clock, or always. */
+static bool is_turn(const struct timespec *now)
+{
+    const char *turn_ms = getenv("TEST_TURN_MS");
+    return !turn_ms || ((int64_t)now->tv_sec * 1000 + now->tv_nsec / 1000000) / strtol(turn_ms, NULL, 10) % 2 == 0;
+}
+
 /* Takes pieces of TEST_PIECE bytes until one is refused, TEST_PIECES of them at most, goes on asking for TEST_SECONDS, and
  * keeps what it has until its standard input ends. */
 static void greedy(void)
@@ -255,9 +262,11 @@ static void greedy(void)
     for (; held < pieces && CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS; held++)
         nanosleep(&pause, NULL);
     clock_gettime(CLOCK_MONOTONIC, &now);
-    for (time_t end = now.tv_sec + strtol(getenv("TEST_SECONDS"), NULL, 10); now.tv_sec < end; refused++) {
-        if (CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS)
-            held++, refused--;
+    for (time_t end = now.tv_sec + strtol(getenv("TEST_SECONDS"), NULL, 10); now.tv_sec < end;) {
+        if (is_turn(&now) && CALL(cuMemAlloc_v2, mem_alloc)(&address, piece) == CU_SUCCESS)
+            held++;
+        else
+            refused += is_turn(&now);
         nanosleep(&pause, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
     }
