@@ -34,15 +34,6 @@ static bool is_reserved_for(const struct claim *claim, name_id uid)
     return false;
 }
 
-static bool class_exists(const struct state *state, name_id device_class)
-{
-    for (uint32_t i = 0; i < state->device_classes.len; i++) {
-        if (state->device_classes.items[i] == device_class)
-            return true;
-    }
-    return false;
-}
-
 /* GPUs that pods share by name are charged to the queue that the claim is labelled with. */
 static bool is_of_queue(const struct state *state, const struct claim *claim, const struct pod *pod)
 {
@@ -65,50 +56,92 @@ bool claims_exist(struct engine *engine, pod_id id)
             return false;
         if (!pod->claims[i].is_from_template && claim->is_gpu && !is_of_queue(state, claim, pod))
             return false;
-        if (!claim->is_allocated && !class_exists(state, claim->device_class))
+        if (!claim->is_allocated && !state_find_device_class(state, claim->device_class))
             return false;
     }
     return true;
 }
 
-/*
- * What the pod's claims that have no devices yet need of the class of its claim `first`; 0 when one before it said so.
- */
-static int64_t need_of_class(struct engine *engine, const struct pod *pod, uint32_t first)
+/* Devices that serve any class, as far as they can be of the claim's. */
+static struct device_kind any_for(const struct engine *engine, const struct claim *claim)
 {
-    name_id device_class = claim_of(engine, pod, first)->device_class;
+    const struct device_class *class = state_find_device_class(engine->state, claim->device_class);
+
+    return (struct device_kind){.driver = class ? class->driver : 0};
+}
+
+static struct device_kind own_of(const struct claim *claim)
+{
+    return (struct device_kind){.device_class = claim->device_class};
+}
+
+/* GPUs asked for as a resource need no devices where a plugin hands the resource out. */
+static bool is_needed_on(const struct engine *engine, const struct pod *pod, uint32_t i, node_id node)
+{
+    return !pod->claims[i].is_extended || engine->state->nodes.items[node].plugin_gpus == 0;
+}
+
+/* A claim of the pod that has no devices yet and needs some on the node; else NULL. */
+static const struct claim *open_claim(const struct engine *engine, const struct pod *pod, uint32_t i, node_id node)
+{
+    const struct claim *claim = claim_of(engine, pod, i);
+
+    return claim && !claim->is_allocated && is_needed_on(engine, pod, i, node) ? claim : NULL;
+}
+
+/*
+ * How many devices the pod's open claims miss when all that serve only their classes are given out: of the class of its
+ * claim `first`, 0 when one before it said so.
+ */
+static int64_t short_of_class(struct engine *engine, const struct pod *pod, uint32_t first, node_id node)
+{
+    const struct claim *of = open_claim(engine, pod, first, node);
     int64_t need = 0;
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = claim_of(engine, pod, i);
-        if (!claim || claim->is_allocated || claim->device_class != device_class)
+        const struct claim *claim = open_claim(engine, pod, i, node);
+        if (!claim || claim->device_class != of->device_class)
             continue;
         if (i < first)
             return 0;
         if (__builtin_add_overflow(need, claim->count, &need))
             return INT64_MAX;
     }
-    return need;
+    return need - devices_count_free(engine, node, own_of(of), need);
+}
+
+/* The same for all classes whose devices come from one driver; 0: for all. */
+static bool can_serve(struct engine *engine, const struct pod *pod, node_id node, name_id driver)
+{
+    int64_t short_of = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = open_claim(engine, pod, i, node);
+        if (!claim || (driver != 0 && any_for(engine, claim).driver != driver))
+            continue;
+        if (__builtin_add_overflow(short_of, short_of_class(engine, pod, i, node), &short_of))
+            return false;
+    }
+    struct device_kind kind = {.driver = driver};
+    return short_of == 0 || devices_count_free(engine, node, kind, short_of) >= short_of;
 }
 
 bool claims_pass(struct engine *engine, pod_id id, node_id node)
 {
     const struct pod *pod = &engine->state->pods.items[id];
-    int64_t short_of = 0;
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
         const struct claim *claim = claim_of(engine, pod, i);
+        if (!is_needed_on(engine, pod, i, node))
+            continue;
         if (!claim || (claim->is_allocated && !devices_reach(engine, claim, node)))
             return false;
-        if (claim->is_allocated)
-            continue;
-        int64_t need = need_of_class(engine, pod, i);
-        int64_t missing = need - devices_count_free(engine, node, claim->device_class, need);
-        if (__builtin_add_overflow(short_of, missing, &short_of))
+        name_id driver = any_for(engine, claim).driver;
+        if (driver != 0 && !claim->is_allocated && !can_serve(engine, pod, node, driver))
             return false;
     }
     /* Devices of no class serve whichever class runs short. */
-    return short_of == 0 || devices_count_free(engine, node, 0, short_of) >= short_of;
+    return can_serve(engine, pod, node, 0);
 }
 
 /* Claims are noted in the order in which they are first changed, as they are listed in the state. */
@@ -195,14 +228,14 @@ static bool can_have_back(struct engine *engine, const struct pod *pod, const st
 /* Devices of the claim's own class first; those of no class may have to serve others. */
 static uint32_t pick(struct engine *engine, node_id node, const struct claim *claim, struct device *ret)
 {
-    name_id classes[] = {claim->device_class, 0};
+    struct device_kind kinds[] = {own_of(claim), any_for(engine, claim)};
     uint32_t count = 0;
 
-    for (uint32_t c = 0; c < ARRAY_LEN(classes) && count < claim->count; c++) {
+    for (uint32_t k = 0; k < ARRAY_LEN(kinds) && count < claim->count; k++) {
         struct device_walk walk;
-        if (c > 0 && classes[c] == classes[0])
-            break;
-        device_walk_begin(&walk, engine, node, classes[c]);
+        if (k == 0 && kinds[k].device_class == 0)
+            continue;
+        device_walk_begin(&walk, engine, node, kinds[k]);
         while (count < claim->count && device_walk_next(&walk, &ret[count]))
             count++;
     }
@@ -217,8 +250,9 @@ static void allocate(struct engine *engine, const struct pod *pod, struct claim 
         if (pod->node == NO_ID || !state->nodes.items[pod->node].is_present)
             return;
         /* Counted first: a claim may ask for any number. */
-        int64_t own = devices_count_free(engine, pod->node, claim->device_class, claim->count);
-        if (own < claim->count && own + devices_count_free(engine, pod->node, 0, claim->count - own) < claim->count)
+        int64_t own = devices_count_free(engine, pod->node, own_of(claim), claim->count);
+        int64_t rest = claim->count - own;
+        if (rest > 0 && devices_count_free(engine, pod->node, any_for(engine, claim), rest) < rest)
             return;
         struct device *devices = arena_alloc(&state->scratch, (size_t)claim->count * sizeof *devices);
         set_devices(engine, claim, devices, pick(engine, pod->node, claim, devices));
@@ -228,18 +262,26 @@ static void allocate(struct engine *engine, const struct pod *pod, struct claim 
         devices_note_used(engine->affinity, claim);
 }
 
-void claims_allocate(struct engine *engine, pod_id id)
+static void allocate_all(struct engine *engine, const struct pod *pod, bool are_of_one_driver)
 {
-    const struct pod *pod = &engine->state->pods.items[id];
-
     for (uint32_t i = 0; i < pod->claim_count; i++) {
         struct claim *claim = claim_of(engine, pod, i);
-        if (!claim)
+        if (!claim || (pod->node != NO_ID && !is_needed_on(engine, pod, i, pod->node)) ||
+            (any_for(engine, claim).driver != 0) != are_of_one_driver)
             continue;
         reserve(engine, claim, pod->uid);
         if (!claim->is_allocated)
             allocate(engine, pod, claim);
     }
+}
+
+void claims_allocate(struct engine *engine, pod_id id)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+
+    /* Those that can take any device leave the others theirs. */
+    allocate_all(engine, pod, true);
+    allocate_all(engine, pod, false);
 }
 
 void claims_release(struct engine *engine, pod_id id)
@@ -276,7 +318,7 @@ void claims_keep(struct engine *engine, pod_id id)
     for (uint32_t i = 0; i < pod->claim_count; i++) {
         const struct claim *claim = claim_of(engine, pod, i);
         struct claim_note *known = claim ? find_note(engine, pod->claims[i].claim) : NULL;
-        if (!known)
+        if (!known || !is_needed_on(engine, pod, i, pod->node))
             continue;
         known->reserved_for = with_uid(engine, known, pod->uid);
         known->reserved_count++;

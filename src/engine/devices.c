@@ -134,11 +134,11 @@ static void find_used(struct engine *engine)
     }
 }
 
-void device_walk_begin(struct device_walk *walk, struct engine *engine, node_id node, name_id device_class)
+void device_walk_begin(struct device_walk *walk, struct engine *engine, node_id node, struct device_kind kind)
 {
     find_used(engine);
     *walk = (struct device_walk){
-        engine->state, engine->affinity, node, device_class, false, engine->affinity->slice_start.items[node], 0};
+        engine->state, engine->affinity, node, kind, false, engine->affinity->slice_start.items[node], 0};
 }
 
 static const struct slice *walk_slice(struct device_walk *walk)
@@ -155,12 +155,17 @@ static const struct slice *walk_slice(struct device_walk *walk)
     return &walk->state->slices.items[memory->slice_ids.items[walk->slice]];
 }
 
+static bool is_of_kind(const struct device_kind *kind, const struct slice *slice)
+{
+    return slice->device_class == kind->device_class && (kind->driver == 0 || slice->driver == kind->driver);
+}
+
 bool device_walk_next(struct device_walk *walk, struct device *ret)
 {
     const struct slice *slice;
 
     while ((slice = walk_slice(walk))) {
-        if (slice->device_class != walk->device_class || walk->device == slice->device_count) {
+        if (!is_of_kind(&walk->kind, slice) || walk->device == slice->device_count) {
             walk->slice++;
             walk->device = 0;
             continue;
@@ -172,13 +177,13 @@ bool device_walk_next(struct device_walk *walk, struct device *ret)
     return false;
 }
 
-int64_t devices_count_free(struct engine *engine, node_id node, name_id device_class, int64_t enough)
+int64_t devices_count_free(struct engine *engine, node_id node, struct device_kind kind, int64_t enough)
 {
     struct device_walk walk;
     struct device device;
     int64_t count = 0;
 
-    device_walk_begin(&walk, engine, node, device_class);
+    device_walk_begin(&walk, engine, node, kind);
     while (count < enough && device_walk_next(&walk, &device))
         count++;
     return count;

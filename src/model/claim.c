@@ -43,10 +43,46 @@ static void free_if_unused(struct state *state, uint32_t id)
     if (claim->is_present || claim->users.len > 0)
         return;
     vec_done(&claim->users);
+    claim->is_plan = false;
     map64_remove(&state->claim_by_name, name_pair(claim->namespace, claim->name));
     claim->name = 0;
     claim->namespace = 0;
     vec_push(&state->unused_claims, id);
+}
+
+static void set_lists(struct state *state, struct claim *claim, const struct claim_spec *spec)
+{
+    struct device *devices = spec->device_count ? xcalloc(spec->device_count, sizeof *devices) : NULL;
+    name_id *reserved = spec->reserved_count ? xcalloc(spec->reserved_count, sizeof *reserved) : NULL;
+
+    for (size_t i = 0; i < spec->device_count; i++) {
+        devices[i].driver = name_add(state, spec->devices[i].driver);
+        devices[i].pool = name_add(state, spec->devices[i].pool);
+        devices[i].name = name_add(state, spec->devices[i].device);
+    }
+    for (size_t i = 0; i < spec->reserved_count; i++)
+        reserved[i] = name_add(state, spec->reserved_for[i]);
+    state_discard(state, claim->own_devices);
+    state_discard(state, claim->own_reserved);
+    claim->own_devices = devices;
+    claim->own_reserved = reserved;
+    claim->devices = devices;
+    claim->reserved_for = reserved;
+    claim->device_count = (uint32_t)spec->device_count;
+    claim->reserved_count = (uint32_t)spec->reserved_count;
+    claim->lists_are_owned = 1;
+}
+
+static void empty(struct state *state, struct claim *claim)
+{
+    static const struct claim_spec nothing = {0};
+
+    claim->is_present = false;
+    claim->is_allocated = 0;
+    claim->count = 0;
+    claim->device_class = 0;
+    claim->labels = 0;
+    set_lists(state, claim, &nothing);
 }
 
 void claim_add_user(struct state *state, uint32_t id, pod_id pod)
@@ -63,6 +99,8 @@ void claim_remove_user(struct state *state, uint32_t id, pod_id pod)
             vec_swap_remove(&claim->users, i);
             break;
         }
+    if (claim->is_plan && claim->users.len == 0)
+        empty(state, claim);
     free_if_unused(state, id);
 }
 
@@ -74,7 +112,7 @@ int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod)
         if (pod->claims[i].claim == NO_ID)
             continue;
         const struct claim *claim = &state->claims.items[pod->claims[i].claim];
-        if (claim->is_gpu && !claim->is_synthetic)
+        if (claim->is_gpu)
             gpus = MIN(gpus + claim->count, AMOUNT_MAX / GPU_ONE);
     }
     return gpus * GPU_ONE;
@@ -100,7 +138,7 @@ uint32_t pod_gpu_devices(const struct state *state, pod_id id, struct device *re
         if (pod->claims[i].claim == NO_ID)
             continue;
         const struct claim *claim = &state->claims.items[pod->claims[i].claim];
-        for (uint32_t d = 0; claim->is_allocated && d < claim->device_count; d++) {
+        for (uint32_t d = 0; claim->is_allocated && !claim->is_synthetic && d < claim->device_count; d++) {
             if (!name_says_gpu(state_name(state, claim->devices[d].driver)))
                 continue;
             if (ret_devices)
@@ -138,7 +176,7 @@ static bool is_reserved_for(const struct claim *claim, name_id uid)
     return false;
 }
 
-static void leave(struct state *state, uint32_t id, name_id uid)
+void claim_leave(struct state *state, uint32_t id, name_id uid)
 {
     struct claim *claim = &state->claims.items[id];
     uint32_t kept = 0;
@@ -163,7 +201,7 @@ void claims_leave(struct state *state, pod_id id)
 
     for (uint32_t i = 0; i < pod->claim_count; i++)
         if (pod->claims[i].claim != NO_ID)
-            leave(state, pod->claims[i].claim, pod->uid);
+            claim_leave(state, pod->claims[i].claim, pod->uid);
 }
 
 static int check(const struct claim_spec *spec, struct err *err)
@@ -178,29 +216,6 @@ static int check(const struct claim_spec *spec, struct err *err)
     return 0;
 }
 
-static void set_lists(struct state *state, struct claim *claim, const struct claim_spec *spec)
-{
-    struct device *devices = spec->device_count ? xcalloc(spec->device_count, sizeof *devices) : NULL;
-    name_id *reserved = spec->reserved_count ? xcalloc(spec->reserved_count, sizeof *reserved) : NULL;
-
-    for (size_t i = 0; i < spec->device_count; i++) {
-        devices[i].driver = name_add(state, spec->devices[i].driver);
-        devices[i].pool = name_add(state, spec->devices[i].pool);
-        devices[i].name = name_add(state, spec->devices[i].device);
-    }
-    for (size_t i = 0; i < spec->reserved_count; i++)
-        reserved[i] = name_add(state, spec->reserved_for[i]);
-    state_discard(state, claim->own_devices);
-    state_discard(state, claim->own_reserved);
-    claim->own_devices = devices;
-    claim->own_reserved = reserved;
-    claim->devices = devices;
-    claim->reserved_for = reserved;
-    claim->device_count = (uint32_t)spec->device_count;
-    claim->reserved_count = (uint32_t)spec->reserved_count;
-    claim->lists_are_owned = 1;
-}
-
 int state_put_claim(struct state *state, const struct claim_spec *spec, struct err *err)
 {
     int r = check(spec, err);
@@ -213,7 +228,7 @@ int state_put_claim(struct state *state, const struct claim_spec *spec, struct e
     struct claim *claim = &state->claims.items[id];
 
     claim->is_present = true;
-    claim->is_gpu = !is_empty(spec->device_class) && name_says_gpu(spec->device_class);
+    claim->is_gpu = !spec->is_synthetic && !is_empty(spec->device_class) && name_says_gpu(spec->device_class);
     claim->is_synthetic = spec->is_synthetic;
     claim->device_class = name_add(state, spec->device_class);
     claim->labels = labels;
@@ -227,7 +242,6 @@ int state_put_claim(struct state *state, const struct claim_spec *spec, struct e
 
 void state_drop_claim(struct state *state, const char *namespace, const char *name)
 {
-    static const struct claim_spec nothing = {0};
     name_id namespace_id;
     name_id id_of_name;
 
@@ -237,14 +251,7 @@ void state_drop_claim(struct state *state, const char *namespace, const char *na
     uint32_t id = map_find(&state->claim_by_name, name_pair(namespace_id, id_of_name));
     if (id == NO_ID || !state->claims.items[id].is_present)
         return;
-    struct claim *claim = &state->claims.items[id];
-
-    claim->is_present = false;
-    claim->is_allocated = 0;
-    claim->count = 0;
-    claim->device_class = 0;
-    claim->labels = 0;
-    set_lists(state, claim, &nothing);
+    empty(state, &state->claims.items[id]);
     refresh_users(state, id);
     free_if_unused(state, id);
     tap_name(state, DELTA_DROP_CLAIM, namespace, name);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/time.h"
 #include "base/vec.h"
 #include "model/ids.h"
 
@@ -30,12 +31,21 @@ struct slice {
 
 enum { SLICE_DEVICES_MAX = 10000 };
 
+struct device_class {
+    name_id name;
+    name_id resource;       // that it serves, 0: none
+    name_id also_resource;  // the one that every class serves, by its name
+    name_id driver;         // 0: any
+    nsec_t created;
+};
+
 struct claim {
     name_id name;
     name_id namespace;
     bool is_present;
-    bool is_gpu;        // its device class is one of GPUs
-    bool is_synthetic;  // made for an extended resource: never counted
+    bool is_plan;       // for GPUs that a pod asks for as a resource; the state's own, until the real one is made
+    bool is_gpu;        // its device class is one of GPUs, and they are counted
+    bool is_synthetic;  // for GPUs asked for as a resource: counted there
     name_id device_class;
     labels_id labels;
     int64_t count;

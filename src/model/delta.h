@@ -231,6 +231,9 @@ struct pod_claim_spec {
     bool is_from_template;
 };
 
+/* What whole GPUs are asked for by, unless a pod says otherwise. */
+#define GPU_RESOURCE "nvidia.com/gpu"
+
 struct numa_draw_spec {
     const char *zone;
     const char *resource;
@@ -256,6 +259,8 @@ struct pod_spec {
     struct constraints_spec constraints;
     const struct pod_claim_spec *claims;
     size_t claim_count;
+    const char *gpu_resource;    // by which it asks for whole GPUs; NULL: GPU_RESOURCE, "": by several
+    const char *extended_claim;  // that was made for those GPUs; NULL or "": none
     const struct numa_draw_spec *numa;
     size_t numa_count;
     bool is_foreign;
@@ -297,7 +302,18 @@ void state_drop_priority_class(struct state *state, const char *name);
 /* The value of the class called `name`; when there is none, of the default class, else 50. */
 int32_t state_priority(const struct state *state, const char *name);
 
-void state_put_device_class(struct state *state, const char *name);
+/*
+ * A class of devices. Pods that ask for GPUs by the resource that it serves get devices of it, by a claim of their own,
+ * where no device plugin hands that resource out. A class serves deviceclass.resource.kubernetes.io/<name> as well.
+ */
+struct device_class_spec {
+    const char *name;
+    const char *resource;  // NULL or "": none
+    const char *driver;    // only devices of this driver are of the class; NULL or "": any
+    nsec_t created;        // of several that serve a resource, the newest does, then the first by name
+};
+
+void state_put_device_class(struct state *state, const struct device_class_spec *spec);
 void state_drop_device_class(struct state *state, const char *name);
 
 struct slice_spec {

@@ -157,23 +157,36 @@ static void drop_claims(struct state *state, pod_id id)
     pod->claim_count = 0;
 }
 
+static void link_claim(struct state *state, pod_id id, struct pod_claim *link, uint32_t slot)
+{
+    link->slot = slot;
+    link->claim = state->claims.items[slot].is_present ? slot : NO_ID;
+    claim_add_user(state, slot, id);
+}
+
 static void set_claims(struct state *state, pod_id id, const struct pod_spec *spec)
 {
-    struct pod_claim *claims = spec->claim_count ? xcalloc(spec->claim_count, sizeof *claims) : NULL;
     struct pod *pod = &state->pods.items[id];
+    const char *resource = spec->gpu_resource ? spec->gpu_resource : GPU_RESOURCE;
 
+    pod->gpu_resource = spec->request.gpus > 0 ? name_add(state, resource) : 0;
+    uint32_t extended = extended_slot(state, id, spec->extended_claim);
+    uint32_t count = (uint32_t)spec->claim_count + (extended != NO_ID);
+    struct pod_claim *claims = count ? xcalloc(count, sizeof *claims) : NULL;
     for (uint32_t i = 0; i < spec->claim_count; i++) {
-        uint32_t slot = claim_slot(state, pod->namespace, name_add(state, spec->claims[i].name));
-
-        claims[i].slot = slot;
-        claims[i].claim = state->claims.items[slot].is_present ? slot : NO_ID;
         claims[i].is_from_template = spec->claims[i].is_from_template;
-        claim_add_user(state, slot, id);
+        link_claim(state, id, &claims[i], claim_slot(state, pod->namespace, name_add(state, spec->claims[i].name)));
+    }
+    if (extended != NO_ID) {
+        claims[count - 1].is_from_template = claims[count - 1].is_extended = true;
+        link_claim(state, id, &claims[count - 1], extended);
     }
     /* The old ones go last, so that a claim that stays keeps its slot. */
     drop_claims(state, id);
     pod->claims = claims;
-    pod->claim_count = (uint32_t)spec->claim_count;
+    pod->claim_count = count;
+    if (is_empty(spec->node) && extended != NO_ID && state->claims.items[extended].is_plan)
+        claim_leave(state, extended, pod->uid);
 }
 
 /* What decides about a pod's gang, set and place in it. */

@@ -59,6 +59,7 @@ struct pod_claim {
     uint32_t claim;  // in state->claims, NO_ID when there is none of that name
     uint32_t slot;   // its place there even so
     bool is_from_template;
+    bool is_extended;  // for GPUs asked for as a resource: of no use where a device plugin hands them out
 };
 
 enum { POD_ROLE_LEADER = 1, POD_ROLE_HEAD = 2 };
@@ -91,6 +92,7 @@ struct pod {
     struct group_list groups;
     const struct pod_claim *claims;  // owned
     uint32_t claim_count;
+    name_id gpu_resource;               // by which it asks for whole GPUs, 0: by several
     const struct numa_placement *numa;  // what it draws from its node's zones; NULL when nothing
     uint32_t numa_is_owned;             // heap memory of its own, not the cycle's
     /* Kept by the model. The first two are the lists' heap memory, which stays while a cycle points elsewhere. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Resource slices, which add GPUs to nodes, and device classes. */
+/* Resource slices, which add GPUs to nodes. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -102,37 +102,4 @@ void state_drop_slice(struct state *state, const char *name)
     vec_push(&state->unused_slices, id);
     state->changes.nodes_static = true;
     tap_name(state, DELTA_DROP_SLICE, NULL, name);
-}
-
-static uint32_t find_class(const struct state *state, name_id name)
-{
-    for (uint32_t i = 0; i < state->device_classes.len; i++)
-        if (state->device_classes.items[i] == name)
-            return i;
-    return NO_ID;
-}
-
-void state_put_device_class(struct state *state, const char *name)
-{
-    name_id id = name_add(state, name);
-
-    if (id == 0 || find_class(state, id) != NO_ID)
-        return;
-    vec_push(&state->device_classes, id);
-    state->changes.requests = true;
-    tap_name(state, DELTA_PUT_DEVICE_CLASS, NULL, name);
-}
-
-void state_drop_device_class(struct state *state, const char *name)
-{
-    name_id id;
-
-    if (!name_find(state, name, &id))
-        return;
-    uint32_t at = find_class(state, id);
-    if (at == NO_ID)
-        return;
-    vec_swap_remove(&state->device_classes, at);
-    state->changes.requests = true;
-    tap_name(state, DELTA_DROP_DEVICE_CLASS, NULL, name);
 }

@@ -88,7 +88,7 @@ struct state {
     VEC(struct claim) claims;
     VEC(struct volume) volumes;
     VEC(struct priority_class) priority_classes;
-    VEC(name_id) device_classes;
+    VEC(struct device_class) device_classes;
     VEC(struct request) requests;
     VEC(struct constraints) constraints;
     VEC(struct labels) labels;
@@ -202,4 +202,5 @@ node_id state_find_node(const struct state *state, const char *name);
 pod_id state_find_pod(const struct state *state, const char *namespace, const char *name);
 gang_id state_find_gang(const struct state *state, const char *namespace, const char *name);
 queue_id state_find_queue(const struct state *state, const char *name);
+const struct device_class *state_find_device_class(const struct state *state, name_id name);  // NULL: none
 topology_id state_find_topology(const struct state *state, name_id name);

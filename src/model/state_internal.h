@@ -142,7 +142,14 @@ uint32_t claim_slot(struct state *state, name_id namespace, name_id name);
 void claim_add_user(struct state *state, uint32_t claim, pod_id pod);
 void claim_remove_user(struct state *state, uint32_t claim, pod_id pod);
 void claim_own_lists(struct state *state, uint32_t claim);
+void claim_leave(struct state *state, uint32_t claim, name_id uid);  // of a pod that uses it no more
 void claims_leave(struct state *state, pod_id pod);
+
+/*
+ * The slot of the claim for GPUs that the pod asks for as a resource: of the one that was made, else of the plan for it;
+ * NO_ID when it needs none (device_class.c).
+ */
+uint32_t extended_slot(struct state *state, pod_id pod, const char *made);
 int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod);
 
 /*

@@ -115,6 +115,9 @@ static int apply_put(struct state *state, enum delta_kind kind, const void *spec
         return state_put_topology(state, spec, err);
     case DELTA_PUT_PRIORITY_CLASS:
         return state_put_priority_class(state, class->name, class->value, class->is_default, err);
+    case DELTA_PUT_DEVICE_CLASS:
+        state_put_device_class(state, spec);
+        return 0;
     case DELTA_PUT_SLICE:
         return state_put_slice(state, spec, err);
     case DELTA_PUT_CLAIM:
@@ -130,7 +133,6 @@ static int apply_put(struct state *state, enum delta_kind kind, const void *spec
 static void apply_name(struct state *state, enum delta_kind kind, const struct name_spec *spec)
 {
     static void (*const by_name[_DELTA_KIND_MAX])(struct state *, const char *) = {
-        [DELTA_PUT_DEVICE_CLASS] = state_put_device_class,
         [DELTA_DROP_NODE] = state_drop_node,
         [DELTA_DROP_QUEUE] = state_drop_queue,
         [DELTA_DROP_TOPOLOGY] = state_drop_topology,
@@ -164,6 +166,7 @@ int state_apply(struct state *state, const struct delta *delta, struct err *err)
     case DELTA_PUT_POD:
     case DELTA_PUT_TOPOLOGY:
     case DELTA_PUT_PRIORITY_CLASS:
+    case DELTA_PUT_DEVICE_CLASS:
     case DELTA_PUT_SLICE:
     case DELTA_PUT_CLAIM:
     case DELTA_PUT_VOLUME:

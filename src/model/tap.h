@@ -77,8 +77,7 @@ struct gang_times_spec {
     nsec_t stale_since;
 };
 
-/* One delta. What `spec` points to is of the kind's type: node_spec, ..., name_spec for drops, device classes and config
- * maps. */
+/* One delta. What `spec` points to is of the kind's type: node_spec, ..., name_spec for drops and config maps. */
 struct delta {
     enum delta_kind kind;
     const void *spec;

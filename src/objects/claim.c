@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "model/state.h"
 #include "objects/decode_internal.h"
 #include "objects/kinds.h"
 
@@ -107,16 +108,14 @@ static int devices_decode(const struct json_at *spec_at, struct claim_spec *spec
     return 0;
 }
 
-static int allocation_decode(struct arena *arena, const struct json_at *status, struct claim_spec *spec,
+static int allocation_decode(struct arena *arena, const struct json_at *allocation, struct claim_spec *spec,
                              struct err *err)
 {
-    struct json_at allocation;
     struct json_at in;
     struct json_at results;
     size_t count = 0;
 
-    TRY(json_member_object(status, "allocation", JSON_OPTIONAL, &allocation, err));
-    TRY(json_member_object(&allocation, "devices", JSON_OPTIONAL, &in, err));
+    TRY(json_member_object(allocation, "devices", JSON_OPTIONAL, &in, err));
     TRY(json_member_array(&in, "results", JSON_OPTIONAL, &results, err));
     struct device_spec *devices = arena_calloc(arena, json_len(&results), sizeof *devices);
     for (struct json_at item = {0}; json_next(&results, &item); count++) {
@@ -124,7 +123,7 @@ static int allocation_decode(struct arena *arena, const struct json_at *status, 
         TRY(json_member_str(&item, "pool", JSON_REQUIRED, &devices[count].pool, err));
         TRY(json_member_str(&item, "device", JSON_REQUIRED, &devices[count].device, err));
     }
-    spec->is_allocated = allocation.val != NULL;
+    spec->is_allocated = allocation->val != NULL;
     spec->devices = devices;
     spec->device_count = count;
     return 0;
@@ -162,12 +161,14 @@ int resource_claim_decode(struct object_reader *reader, const struct object *obj
     struct json_at labels = object_labels(object, &meta);
     struct json_at in;
     struct json_at status;
+    struct json_at allocation;
 
     TRY(json_member_object(&object->root, "spec", JSON_OPTIONAL, &in, err));
     TRY(json_member_object(&object->root, "status", JSON_OPTIONAL, &status, err));
+    TRY(json_member_object(&status, "allocation", JSON_OPTIONAL, &allocation, err));
     TRY(pairs_decode(&reader->scratch, &labels, &spec.labels, &spec.label_count, err));
     TRY(devices_decode(&in, &spec, err));
-    TRY(allocation_decode(&reader->scratch, &status, &spec, err));
+    TRY(allocation_decode(&reader->scratch, &allocation, &spec, err));
     TRY(reserved_decode(&reader->scratch, &status, &spec, err));
     spec.is_synthetic = synthetic && strcmp(synthetic, "true") == 0;
     return state_put_claim(reader->state, &spec, err);
@@ -194,4 +195,28 @@ int claim_put_from_template(struct object_reader *reader, const char *namespace,
     if (r < 0)
         return object_wrap(object, r, err);
     return state_put_claim(reader->state, &spec, err);
+}
+
+int claim_put_planned(struct state *state, struct arena *arena, pod_id id, const struct json_at *allocation,
+                      struct err *err)
+{
+    const struct pod *pod = &state->pods.items[id];
+    const struct pod_claim *link = pod->claim_count > 0 ? &pod->claims[pod->claim_count - 1] : NULL;
+
+    if (!link || !link->is_extended || !state->claims.items[link->slot].is_plan)
+        return 0;
+    const struct claim *claim = &state->claims.items[link->slot];
+    const char *uid = state_name(state, pod->uid);
+    struct claim_spec spec = {
+        .namespace = state_name(state, claim->namespace),
+        .name = state_name(state, claim->name),
+        .device_class = state_name(state, claim->device_class),
+        .count = claim->count,
+        .is_synthetic = true,
+        .reserved_for = &uid,
+        .reserved_count = 1,
+    };
+
+    TRY(allocation_decode(arena, allocation, &spec, err));
+    return state_put_claim(state, &spec, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The small kinds that others name: priority classes, topologies, device classes, config maps. */
+/* The small kinds that others name: priority classes, topologies, config maps. */
 #include <errno.h>
 
 #include "base/err.h"
@@ -35,13 +35,6 @@ int topology_decode(struct object_reader *reader, const struct object *object, s
         TRY(json_member_str(&item, "alias", JSON_OPTIONAL, &pairs[spec.level_count].value, err));
     }
     return state_put_topology(reader->state, &spec, err);
-}
-
-int device_class_decode(struct object_reader *reader, const struct object *object, struct err *err)
-{
-    (void)err;
-    state_put_device_class(reader->state, object->name);
-    return 0;
 }
 
 int config_map_decode(struct object_reader *reader, const struct object *object, struct err *err)

@@ -43,6 +43,7 @@ static int pod_json_decode(const struct object *object, struct pod_json *json, s
         FIELD(pod_json, nominated_node, "nominatedNodeName", FIELD_STR),
         FIELD(pod_json, qos, "qosClass", FIELD_STR),
         FIELD(pod_json, claim_statuses, "resourceClaimStatuses", FIELD_ARRAY),
+        FIELD(pod_json, extended_claim, "extendedResourceClaimStatus", FIELD_OBJECT),
     };
 
     *json = (struct pod_json){.node = "", .scheduler = "default-scheduler", .priority_class = "", .phase = "Pending"};
@@ -107,8 +108,9 @@ int pod_decode(struct object_reader *reader, const struct object *object, struct
     spec.created = object->created;
     roles_decode(reader, &json, &spec);
     TRY(pairs_decode(&reader->scratch, &json.labels, &spec.labels, &spec.label_count, err));
-    TRY(pod_request_decode(reader, object, &json, &spec.request, err));
+    TRY(pod_request_decode(reader, object, &json, &spec, err));
     TRY(constraints_decode(reader, object, &json, &spec.constraints, err));
     TRY(pod_claims_decode(reader, object, &json, &spec, err));
-    return state_put_pod(reader->state, &spec, err);
+    TRY(state_put_pod(reader->state, &spec, err));
+    return spec.status == POD_BINDING ? pod_plan_decode(reader, object, err) : 0;
 }

@@ -30,11 +30,12 @@ struct pod_json {
     const char *nominated_node;
     const char *qos;
     struct json_at claim_statuses;
+    struct json_at extended_claim;
 };
 
 /* The requests of all containers together, its share of GPUs and its quality of service. */
 int pod_request_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
-                       struct request_spec *spec, struct err *err);
+                       struct pod_spec *spec, struct err *err);
 
 /* Node selector, affinity, tolerations, spread and host ports. */
 int pod_placement_decode(struct object_reader *reader, const struct pod_json *json, struct constraints_spec *spec,
@@ -51,6 +52,9 @@ int pod_claims_decode(struct object_reader *reader, const struct object *object,
 /* Status, node and shared GPUs, from its phase and its BindRequest. */
 int pod_status_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
                       struct pod_spec *spec, struct err *err);
+
+/* The devices that its BindRequest has for GPUs asked for as a resource, when the pod is in the state. */
+int pod_plan_decode(struct object_reader *reader, const struct object *object, struct err *err);
 
 /* An init container that keeps running beside the others. */
 bool container_is_sidecar(const struct json_at *container);

@@ -141,16 +141,18 @@ static int qos_decode(struct arena *arena, const struct pod_json *json, enum qos
 }
 
 /* The sum, taken apart: devices to their own field, the rest in order; nothing that is 0. */
-static void split_gpus(struct amounts_list *total, struct request_spec *spec)
+static void split_gpus(struct amounts_list *total, struct pod_spec *pod)
 {
+    struct request_spec *spec = &pod->request;
     size_t count = 0;
 
     for (size_t i = 0; i < total->count; i++) {
         const struct amount_spec *item = &total->items[i];
 
-        if (resource_is_gpu(item->resource))
+        if (resource_is_gpu(item->resource) && item->amount > 0) {
+            pod->gpu_resource = spec->gpus > 0 ? "" : strcmp(item->resource, GPU_RESOURCE) == 0 ? NULL : item->resource;
             spec->gpus += item->amount / GPU_ONE;
-        else if (item->amount > 0 && strcmp(item->resource, "pods") != 0)
+        } else if (item->amount > 0 && strcmp(item->resource, "pods") != 0)
             total->items[count++] = *item;
         if (resource_is_mig(item->resource) && item->amount > 0)
             spec->kind = REQUEST_MIG;
@@ -256,13 +258,14 @@ static int legacy_mig_decode(const struct pod_json *json, struct amounts_list *t
 }
 
 int pod_request_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
-                       struct request_spec *spec, struct err *err)
+                       struct pod_spec *pod, struct err *err)
 {
+    struct request_spec *spec = &pod->request;
     struct amounts_list total;
 
     TRY(total_decode(&reader->scratch, json, &total, err));
     TRY(qos_decode(&reader->scratch, json, &spec->qos, err));
-    split_gpus(&total, spec);
+    split_gpus(&total, pod);
     TRY(memory_decode(reader, object, json, spec, err));
     TRY(fraction_decode(reader, object, json, spec, err));
     if (spec->portion > 0 && spec->memory_mib > 0)

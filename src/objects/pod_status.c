@@ -18,6 +18,7 @@ struct bind_request {
     const char *node;
     struct json_at groups;
     struct json_at zones;
+    struct json_at extended;
     int32_t backoff_limit;
     const char *phase;
     int32_t failed_attempts;
@@ -33,6 +34,7 @@ static int bind_request_decode(const struct object *object, struct bind_request 
         FIELD(bind_request, node, "selectedNode", FIELD_STR),
         FIELD(bind_request, groups, "selectedGPUGroups", FIELD_ARRAY),
         FIELD(bind_request, zones, "predictedNUMAZones", FIELD_ARRAY),
+        FIELD(bind_request, extended, "extendedResourceClaimAllocation", FIELD_OBJECT),
         FIELD(bind_request, backoff_limit, "backoffLimit", FIELD_INT32),
     };
     static const struct field in_status[] = {
@@ -206,4 +208,17 @@ int pod_status_decode(struct object_reader *reader, const struct object *object,
     else
         groups_of_labels(&reader->scratch, json, spec);
     return numa_of_pod(reader, json, has_request ? &request : NULL, spec, err);
+}
+
+int pod_plan_decode(struct object_reader *reader, const struct object *object, struct err *err)
+{
+    pod_id pod = state_find_pod(reader->state, object->namespace, object->name);
+    struct bind_request request;
+    struct json_at allocation;
+    int has_request = find_bind_request(reader, object, &request, err);
+
+    if (has_request <= 0 || pod == NO_ID || !request.extended.val)
+        return MIN(has_request, 0);
+    TRY(json_member_object(&request.extended, "allocation", JSON_REQUIRED, &allocation, err));
+    return claim_put_planned(reader->state, &reader->scratch, pod, &allocation, err);
 }

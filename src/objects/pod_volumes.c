@@ -196,5 +196,6 @@ int pod_claims_decode(struct object_reader *reader, const struct object *object,
     }
     spec->claims = claims;
     spec->claim_count = count;
+    spec->extended_claim = json_peek_str(&json->extended_claim, "resourceClaimName");
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/macros.h"
 #include "base/time.h"
+#include "model/ids.h"
 #include "objects/object.h"
 
 struct err;
@@ -62,6 +63,13 @@ MUST_CHECK int object_decode(struct object_reader *reader, const struct object *
 
 /* The object is gone. */
 void object_drop(struct state *state, const struct object *object);
+
+/*
+ * Devices that were chosen for GPUs which a pod asks for as a resource, as an AllocationResult has them, before there is
+ * a claim. Nothing when the pod needs none.
+ */
+MUST_CHECK int claim_put_planned(struct state *state, struct arena *arena, pod_id pod, const struct json_at *allocation,
+                                 struct err *err);
 
 /* Does the object belong to the node pool that is read? */
 bool object_in_partition(const struct object_options *options, const struct object *object);

@@ -158,7 +158,7 @@ const char *class_text(uint32_t class)
 void tell_class(const struct world *world, struct state *state, uint32_t i)
 {
     if (world->has_class[i])
-        state_put_device_class(state, class_text(i));
+        state_put_device_class(state, &(struct device_class_spec){.name = class_text(i)});
     else
         state_drop_device_class(state, class_text(i));
 }

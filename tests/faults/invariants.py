@@ -4,6 +4,7 @@ import collections
 
 PODS = "/api/v1/pods"
 REQUESTS = "/apis/scheduling.run.ai/v1alpha2/bindrequests"
+CLAIMS = "/apis/resource.k8s.io/v1/resourceclaims"
 GROUPS = "/apis/scheduling.run.ai/v2alpha2/podgroups"
 RESERVED = "kai-resource-reservation"
 GROUP_LABEL = "runai-gpu-group"
@@ -15,7 +16,9 @@ def is_live(pod):
 
 
 def gpus_of(pod):
-    """Whole GPUs that the pod holds."""
+    """Whole GPUs that the pod holds, but for those that it holds by a claim."""
+    if "extendedResourceClaimStatus" in pod["status"]:
+        return 0
     return sum(int(one.get("resources", {}).get("limits", {}).get("nvidia.com/gpu", 0))
                for one in pod["spec"]["containers"])
 
@@ -47,6 +50,14 @@ def over_committed(nodes, pods):
              if node in amounts and count > amounts[node]]
     return found + [f"GPU {group} of {node}: {part} given away" for (node, group), part in shared.items()
                     if part > 1 + SLACK]
+
+
+def given_twice(claims):
+    """Devices that two claims have."""
+    found = collections.Counter(
+        f"{one['driver']}/{one['pool']}/{one['device']}" for claim in claims
+        for one in claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", []))
+    return [f"device {name} is given to {count} claims" for name, count in found.items() if count > 1]
 
 
 def gangs_in_part(groups, pods):
@@ -94,5 +105,6 @@ def broken(cluster, must_run=()):
     pods = cluster.api.items(PODS)
     missing = set(must_run) - {pod["metadata"]["name"] for pod in pods}
     return (over_committed(cluster.api.items("/api/v1/nodes"), pods) + gangs_in_part(cluster.api.items(GROUPS), pods) +
-            leftovers(pods, cluster.api.items(REQUESTS)) + without_node(pods, set(must_run)) +
+            leftovers(pods, cluster.api.items(REQUESTS)) + given_twice(cluster.api.items(CLAIMS)) +
+            without_node(pods, set(must_run)) +
             [f"pod {name} is lost" for name in missing])

@@ -3,7 +3,7 @@
 import contextlib
 
 from place import PODS, Stories
-from scheduler_stage import GROUPS, NODES, node_of
+from scheduler_stage import GROUPS, NODES, REQUESTS, node_of
 from suite import expect
 
 SUITE = Stories()
@@ -153,3 +153,144 @@ def _(here):
         here.delete("first")
         pod, _ = here.carried_out("second")
         expect(pod["spec"]["nodeName"], node)
+
+
+@contextlib.contextmanager
+def devices_as_resource(here, count=3):
+    """A node whose GPUs come as devices alone, of a class that serves nvidia.com/gpu, beside devices of another kind."""
+    node, = here.cluster.add_nodes(1, first=4, labels={"devices": "only"}, amounts={"nvidia.com/gpu": "0"})
+    here.api.create(f"{DRA}/deviceclasses", {"metadata": {"name": CLASS}, "spec": {
+        "extendedResourceName": "nvidia.com/gpu",
+        "selectors": [{"cel": {"expression": f"device.driver == '{CLASS}' && 'x' != 'y || z'"}}]}})
+    for name, driver, number in (("a-channels", "channel.example.com", 8), ("gpus", CLASS, count)):
+        here.api.create(f"{DRA}/resourceslices", {"metadata": {"name": name}, "spec": {
+            "driver": driver, "nodeName": node, "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+            "devices": [{"name": f"{name}-{index}"} for index in range(number)]}})
+    try:
+        yield node
+    finally:
+        here.api.call("DELETE", f"{PODS}?gracePeriodSeconds=0")
+        here.cluster.wait_until(lambda: not here.api.items(CLAIMS), "the claims are gone", 30)
+        for path in (f"{DRA}/resourceslices/gpus", f"{DRA}/resourceslices/a-channels",
+                     f"{DRA}/deviceclasses/{CLASS}", f"{NODES}/{node}"):
+            here.api.delete(path)
+
+
+def container(name, gpus, **more):
+    amounts = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    return {"name": name, "image": "none", "resources": {"limits": amounts, "requests": {"cpu": "1", **amounts}}, **more}
+
+
+def claim_of(here, name):
+    """The claim that was made for the pod: its own, named in its status."""
+    pod = here.get(name)
+    status = pod["status"]["extendedResourceClaimStatus"]
+    found = here.api.get(f"{CLAIMS}/{status['resourceClaimName']}")
+    expect(found["metadata"]["annotations"], {"resource.kubernetes.io/extended-resource-claim": "true"})
+    expect([one["uid"] for one in found["status"]["reservedFor"]], [pod["metadata"]["uid"]])
+    return found, status["requestMappings"]
+
+
+def devices_of(found):
+    return [one["device"] for one in found["status"]["allocation"]["devices"]["results"]]
+
+
+@SUITE.test("GPUs that are asked for as a resource come as devices where no plugin has them, by a claim of the pod's own")
+def _(here):
+    with devices_as_resource(here) as node:
+        here.pod("two", 2, nodeSelector={"devices": "only"})
+        pod, request = here.carried_out("two")
+        expect(pod["spec"]["nodeName"], node)
+        plan = request["spec"]["extendedResourceClaimAllocation"]
+        expect(plan["deviceRequests"], [{"name": "container-0-request-2", "exactly": {
+            "deviceClassName": CLASS, "allocationMode": "ExactCount", "count": 2}}])
+        mappings = [{"containerName": "main", "resourceName": "nvidia.com/gpu", "requestName": "container-0-request-2"}]
+        expect(plan["containerMappings"], mappings)
+        found, written = claim_of(here, "two")
+        expect(written, mappings)
+        expect(found["status"]["allocation"], plan["allocation"])
+        expect(found["spec"]["devices"]["requests"], plan["deviceRequests"])
+        expect(sorted(devices_of(found)), ["gpus-0", "gpus-1"])
+        here.pod("one", 1, nodeSelector={"devices": "only"})
+        here.carried_out("one")
+        expect(devices_of(claim_of(here, "one")[0]), ["gpus-2"])
+        here.pod("late", 1, nodeSelector={"devices": "only"})
+        here.condition("late", status="False", reason="Unschedulable")
+        here.delete("two")
+        here.carried_out("late")
+        expect(devices_of(claim_of(here, "late")[0])[0] in ("gpus-0", "gpus-1"), True)
+
+
+@SUITE.test("GPUs that are asked for as a resource come without a claim where a device plugin has them")
+def _(here):
+    with devices_as_resource(here):
+        node = sorted(one["metadata"]["name"] for one in here.api.items(NODES))[0]
+        here.pod("plain", 2, nodeSelector={"kubernetes.io/hostname": node})
+        expect(here.bound("plain"), [node])
+        expect("extendedResourceClaimStatus" in here.get("plain")["status"], False)
+        expect(here.api.items(CLAIMS), [])
+
+
+@SUITE.test("init containers use the devices of those that come after them, and one request more for what they lack")
+def _(here):
+    with devices_as_resource(here):
+        here.pod("steps", 0, nodeSelector={"devices": "only"}, initContainers=[
+            container("fetch", 1), container("side", 1, restartPolicy="Always"), container("warm", 2)],
+            containers=[container("main", 1), container("idle", 0)])
+        here.carried_out("steps")
+        found, mappings = claim_of(here, "steps")
+        # Beside the sidecar and the main container, "warm" needs one more than "main" has.
+        expect({one["name"]: one["exactly"]["count"] for one in found["spec"]["devices"]["requests"]},
+               {"container-1-request-1": 1, "container-2-request-1": 1, "container-3-request-1": 1})
+        expect(sorted((one["containerName"], one["requestName"]) for one in mappings), [
+            ("fetch", "container-1-request-1"), ("main", "container-3-request-1"), ("side", "container-1-request-1"),
+            ("warm", "container-2-request-1"), ("warm", "container-3-request-1")])
+        expect(sorted(devices_of(found)), ["gpus-0", "gpus-1", "gpus-2"])
+
+
+@SUITE.test("a gang of pods that share no device waits for devices as a whole, and evicts for them")
+def _(here):
+    with devices_as_resource(here):
+        only = {"nodeSelector": {"devices": "only"}}
+        here.job("small", 2, spec=only)
+        here.running("small")
+        here.job("gang", 1, count=3, priority="build", annotations={"kai.scheduler/batch-min-member": "3"}, spec=only)
+        pods = here.running("gang", 3)
+        given = [device for pod in pods for device in devices_of(claim_of(here, pod["metadata"]["name"])[0])]
+        expect(sorted(given), ["gpus-0", "gpus-1", "gpus-2"])
+        here.cluster.wait_until(lambda: here.waiting("small"), "the other is evicted", 20)
+
+
+@SUITE.test("devices that a scheduler has chosen are not chosen again by the next one")
+def _(here):
+    with devices_as_resource(here, 2):
+        expect(here.stop("binder"), 0)
+        try:
+            here.pod("first", 1, nodeSelector={"devices": "only"})
+            request = here.cluster.wait_for(f"{REQUESTS}/first")
+            here.restart()
+            here.pod("second", 1, nodeSelector={"devices": "only"})
+            other = here.cluster.wait_for(f"{REQUESTS}/second")
+        finally:
+            here.serve("binder")
+        expect(sorted(one["spec"]["extendedResourceClaimAllocation"]["allocation"]["devices"]["results"][0]["device"]
+                      for one in (request, other)), ["gpus-0", "gpus-1"])
+        here.carried_out("first")
+        here.carried_out("second")
+
+
+@SUITE.test("a class that begins to serve a resource serves pods that wait for it")
+def _(here):
+    with devices_as_resource(here) as node:
+        here.api.patch(f"{DRA}/deviceclasses/{CLASS}", {"spec": {"extendedResourceName": None}})
+        claim(here, "all", count=3)
+        claimer(here, "holder", "all")
+        here.carried_out("holder")
+        here.pod("waits", 1, nodeSelector={"devices": "only"})
+        here.condition("waits", status="False", reason="Unschedulable")
+        here.api.patch(f"{DRA}/deviceclasses/{CLASS}", {"spec": {"extendedResourceName": "nvidia.com/gpu"}})
+        here.delete("holder")
+        here.api.delete(f"{CLAIMS}/all")
+        pod, _ = here.carried_out("waits")
+        expect(pod["spec"]["nodeName"], node)
+        expect(len(devices_of(claim_of(here, "waits")[0])), 1)

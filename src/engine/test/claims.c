@@ -12,7 +12,7 @@ static void put_devices(struct small_state *s, node_id ret[2])
     put_gang(s, "g", (struct topology_constraint_spec){0});
     ret[0] = put_node(s, "n1", 0, NULL, 0);
     ret[1] = put_node(s, "n2", 0, NULL, 0);
-    state_put_device_class(s->state, "gpu");
+    state_put_device_class(s->state, &(struct device_class_spec){.name = "gpu"});
     for (size_t i = 0; i < ARRAY_LEN(slices); i++)
         assert_int_equal(state_put_slice(s->state, &slices[i], NULL), 0);
 }
@@ -198,7 +198,7 @@ static void claims_that_are_not_right_are_refused(void **state)
     assert_false(claims_exist(s.engine, foreign));
     assert_false(claims_exist(s.engine, plain));
     assert_false(claims_exist(s.engine, odd));
-    state_put_device_class(s.state, "tpu");
+    state_put_device_class(s.state, &(struct device_class_spec){.name = "tpu"});
     assert_true(claims_exist(s.engine, odd));
     small_state_end(&s);
 }
@@ -240,6 +240,74 @@ static void devices_without_a_class_or_for_all_nodes_fill_in(void **state)
     small_state_end(&s);
 }
 
+static void gpus_asked_for_as_a_resource_are_devices_where_no_plugin_has_them(void **state)
+{
+    (void)state;
+    struct small_state s;
+    node_id nodes[2];
+
+    small_state_begin(&s);
+    put_devices(&s, nodes);
+    state_put_device_class(s.state, &(struct device_class_spec){.name = "gpu", .resource = "nvidia.com/gpu"});
+    node_id plugin = put_node(&s, "n3", 8, NULL, 0);
+    struct pod_spec spec = pod_with("g", "p", 0, NULL);
+    spec.request.gpus = 3;
+    pod_id pod = put_pod(&s, &spec);
+    put_claim(&s, "one", 1, NULL);
+    pod_id other = put_claimer(&s, "q", "one", NULL, true);
+    small_state_open(&s);
+    assert_true(claims_exist(s.engine, pod));
+    assert_false(claims_pass(s.engine, pod, nodes[0]));
+    assert_true(claims_pass(s.engine, pod, nodes[1]));
+    assert_true(claims_pass(s.engine, pod, plugin));
+    claim_devices(&s, pod, plugin);
+    assert_false(claim_of(&s, pod)->is_allocated);
+    claim_devices(&s, pod, nodes[1]);
+    assert_true(claim_of(&s, pod)->is_allocated);
+    assert_int_equal(claim_of(&s, pod)->device_count, 3);
+    /* Claims and resources take from the same devices. */
+    assert_false(claims_pass(s.engine, other, nodes[1]));
+    assert_true(claims_pass(s.engine, other, nodes[0]));
+    claims_release(s.engine, pod);
+    assert_true(claims_pass(s.engine, other, nodes[1]));
+    small_state_end(&s);
+}
+
+static void a_class_of_one_driver_takes_no_other_devices(void **state)
+{
+    (void)state;
+    const struct slice_spec slices[] = {
+        {.name = "a", .driver = "channel.example", .pool = "a", .node = "n", .device_count = 4},
+        {.name = "b", .driver = "gpu.example", .pool = "b", .node = "n", .device_count = 2},
+    };
+    const struct claim_spec any = {.namespace = "ns", .name = "any", .device_class = "any", .count = 2};
+    struct small_state s;
+
+    small_state_begin(&s);
+    put_gang(&s, "g", (struct topology_constraint_spec){0});
+    node_id node = put_node(&s, "n", 0, NULL, 0);
+    for (size_t i = 0; i < ARRAY_LEN(slices); i++)
+        assert_int_equal(state_put_slice(s.state, &slices[i], NULL), 0);
+    state_put_device_class(s.state, &(struct device_class_spec){.name = "any"});
+    state_put_device_class(s.state, &(struct device_class_spec){.name = "gpu", .driver = "gpu.example"});
+    put_claim(&s, "three", 3, NULL);
+    put_claim(&s, "two", 2, NULL);
+    assert_int_equal(state_put_claim(s.state, &any, NULL), 0);
+    pod_id three = put_claimer(&s, "p", "three", NULL, true);
+    /* The claim that could have any device is the first, and leaves the other its own. */
+    pod_id both = put_claimer(&s, "q", "any", "two", true);
+    small_state_open(&s);
+    assert_false(claims_pass(s.engine, three, node));
+    assert_true(claims_pass(s.engine, both, node));
+    claim_devices(&s, both, node);
+    for (uint32_t c = 0; c < 2; c++) {
+        const struct claim *claim = &s.state->claims.items[s.state->pods.items[both].claims[c].claim];
+        assert_true(claim->is_allocated);
+        assert_string_equal(state_name(s.state, claim->devices[0].driver), c ? "gpu.example" : "channel.example");
+    }
+    small_state_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +317,8 @@ int main(void)
         cmocka_unit_test(a_pod_that_is_put_back_gets_its_devices_again),
         cmocka_unit_test(claims_that_are_not_right_are_refused),
         cmocka_unit_test(devices_without_a_class_or_for_all_nodes_fill_in),
+        cmocka_unit_test(gpus_asked_for_as_a_resource_are_devices_where_no_plugin_has_them),
+        cmocka_unit_test(a_class_of_one_driver_takes_no_other_devices),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -672,7 +672,7 @@ static void claims_tell_what_is_wrong_with_them(void **state)
 
         small_state_begin(&s);
         put_node(&s, "n1", 0, NULL, 0);
-        state_put_device_class(s.state, "gpu");
+        state_put_device_class(s.state, &(struct device_class_spec){.name = "gpu"});
         assert_int_equal(state_put_slice(s.state, &slice, NULL), 0);
         put_like(&s, "g", (struct gang_like){0});
         if (rows[i].is_there)

@@ -98,9 +98,9 @@ static void config_maps_and_device_classes_are_there_or_not(void **unused)
     state_drop_config_map(state, "never", "seen");
     assert_int_equal(map64_len(&state->config_maps), 0);
 
-    state_put_device_class(state, "gpu");
-    state_put_device_class(state, "gpu");
-    state_put_device_class(state, "");
+    state_put_device_class(state, &(struct device_class_spec){.name = "gpu"});
+    state_put_device_class(state, &(struct device_class_spec){.name = "gpu"});
+    state_put_device_class(state, &(struct device_class_spec){.name = ""});
     assert_int_equal(state->device_classes.len, 1);
     state_changes_seen(state);
     state_drop_device_class(state, "nic");
@@ -201,6 +201,116 @@ static void a_pod_asks_for_the_gpus_of_its_claims_once_they_are_there(void **unu
     assert_int_equal(state_put_claim(state, &claim, NULL), -EINVAL);
     claim = (struct claim_spec){.name = "big", .device_count = 1 << 20};
     assert_int_equal(state_put_claim(state, &claim, NULL), -EINVAL);
+    state_free(state);
+}
+
+/* The pod's only claim, which is for GPUs asked for as a resource; NULL when it has none. */
+static const struct claim *plan_of(const struct state *state, pod_id id)
+{
+    const struct pod *pod = &state->pods.items[id];
+
+    if (pod->claim_count == 0)
+        return NULL;
+    assert_int_equal(pod->claim_count, 1);
+    assert_true(pod->claims[0].is_extended);
+    return &state->claims.items[pod->claims[0].slot];
+}
+
+static void gpus_asked_for_as_a_resource_have_a_plan_while_a_class_serves_it(void **unused)
+{
+    struct state *state = state_new();
+    struct device_class_spec class = {.name = "old", .created = 1};
+    struct pod_spec pod = a_pod("p", NULL);
+
+    (void)unused;
+    pod.request.gpus = 2;
+    pod_id id = put_pod(state, &pod);
+    state_put_device_class(state, &class);
+    assert_null(plan_of(state, id));
+    class.resource = "nvidia.com/gpu";
+    state_put_device_class(state, &class);
+    assert_true(plan_of(state, id)->is_present && plan_of(state, id)->is_plan);
+    assert_int_equal(plan_of(state, id)->count, 2);
+    assert_int_equal(state_request(state, id)->dra_gpus, 0);
+    assert_string_equal(state_name(state, plan_of(state, id)->device_class), "old");
+
+    /* The newest class serves it; then the first by name. */
+    class = (struct device_class_spec){.name = "new", .resource = "nvidia.com/gpu", .created = 2};
+    state_put_device_class(state, &class);
+    assert_string_equal(state_name(state, plan_of(state, id)->device_class), "new");
+    class.name = "also-new";
+    state_put_device_class(state, &class);
+    assert_string_equal(state_name(state, plan_of(state, id)->device_class), "also-new");
+    state_drop_device_class(state, "also-new");
+    state_drop_device_class(state, "new");
+    assert_string_equal(state_name(state, plan_of(state, id)->device_class), "old");
+
+    /* Put again it has the same; a claim that was made takes its place, and another resource is another's. */
+    (void)put_pod(state, &pod);
+    assert_int_equal(plan_of(state, id)->users.len, 1);
+    pod.extended_claim = "made";
+    (void)put_pod(state, &pod);
+    assert_string_equal(state_name(state, plan_of(state, id)->name), "made");
+    assert_false(plan_of(state, id)->is_plan);
+    pod.extended_claim = NULL;
+    pod.gpu_resource = "deviceclass.resource.kubernetes.io/old";
+    (void)put_pod(state, &pod);
+    assert_true(plan_of(state, id)->is_plan);
+    pod.gpu_resource = "example.com/gpu";
+    (void)put_pod(state, &pod);
+    assert_null(plan_of(state, id));
+    pod.gpu_resource = "";
+    (void)put_pod(state, &pod);
+    assert_null(plan_of(state, id));
+    pod.gpu_resource = NULL;
+    (void)put_pod(state, &pod);
+    assert_non_null(plan_of(state, id));
+    state_drop_device_class(state, "old");
+    assert_null(plan_of(state, id));
+    vec_foreach (&state->claims, claim)
+        assert_false(claim->is_present);
+    state_free(state);
+}
+
+static void devices_of_a_plan_are_free_when_the_pod_waits_again(void **unused)
+{
+    struct state *state = state_new();
+    const struct device_class_spec class = {.name = "gpu", .resource = "nvidia.com/gpu"};
+    const struct device_spec device = {"gpu.example.com", "n", "gpu-0"};
+    struct pod_spec pod = a_pod("p", NULL);
+    const char *uid = "ns/p";
+
+    (void)unused;
+    put_node(state, "n", 0, 1000);
+    state_put_device_class(state, &class);
+    pod.request.gpus = 1;
+    pod.status = POD_BINDING;
+    pod.node = "n";
+    pod_id id = put_pod(state, &pod);
+    struct claim_spec spec = {.namespace = "ns",
+                              .name = state_name(state, plan_of(state, id)->name),
+                              .device_class = "gpu",
+                              .count = 1,
+                              .is_synthetic = true,
+                              .is_allocated = true,
+                              .devices = &device,
+                              .device_count = 1,
+                              .reserved_for = &uid,
+                              .reserved_count = 1};
+    assert_ok(state_put_claim(state, &spec, &err_));
+    (void)put_pod(state, &pod);
+    assert_int_equal(plan_of(state, id)->is_allocated, 1);
+    /* Its devices stay its own when the class is gone. */
+    state_drop_device_class(state, "gpu");
+    assert_int_equal(plan_of(state, id)->is_allocated, 1);
+    state_put_device_class(state, &class);
+    pod.status = POD_PENDING;
+    pod.node = NULL;
+    (void)put_pod(state, &pod);
+    assert_int_equal(plan_of(state, id)->is_allocated, 0);
+    state_drop_pod(state, "ns", "p");
+    vec_foreach (&state->claims, claim)
+        assert_false(claim->is_present);
     state_free(state);
 }
 
@@ -343,6 +453,8 @@ int main(void)
         cmocka_unit_test(config_maps_and_device_classes_are_there_or_not),
         cmocka_unit_test(slices_add_gpus_to_their_node),
         cmocka_unit_test(a_pod_asks_for_the_gpus_of_its_claims_once_they_are_there),
+        cmocka_unit_test(gpus_asked_for_as_a_resource_have_a_plan_while_a_class_serves_it),
+        cmocka_unit_test(devices_of_a_plan_are_free_when_the_pod_waits_again),
         cmocka_unit_test(what_a_cycle_gave_a_claim_outlives_its_memory),
         cmocka_unit_test(numa_zones_lose_what_pods_on_the_node_draw),
         cmocka_unit_test(nodes_and_pods_that_cannot_be_are_refused),

@@ -42,7 +42,7 @@ static void a_state_that_is_told_the_same_deltas_is_the_same(void **unused)
     pod.request.portion = 0.5;
     pod_id b = put_pod(state, &pod);
     state_put_config_map(state, "ns", "m");
-    state_put_device_class(state, "gpu.example.com");
+    state_put_device_class(state, &(struct device_class_spec){.name = "gpu.example.com"});
     assert_ok(state_put_priority_class(state, "high", 1000, false, &err_));
     state_set_usage(state, "q", (const double[SHARE_COUNT]){1, 2, 3});
     state_set_gang_times(state, state_find_gang(state, "ns", "g"), 1, 2, 3);

@@ -142,6 +142,83 @@ static void open_claims_go_where_a_volume_is_free(void **state)
     world_done(&w);
 }
 
+static void classes_say_what_they_serve_and_of_which_driver_they_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *expression;
+        const char *driver;  // NULL: any
+    } rows[] = {
+        {"device.driver == \"a.com\"", "a.com"},
+        {" device.driver=='a.com' && device.attributes['a.com'].type == 'gpu || x'", "a.com"},
+        {"device.attributes['x'].y in ['a', 'b'] && device.driver == 'a.com'", "a.com"},
+        {"device.driver == 'a.com' || device.driver == 'b.com'", NULL},
+        {"device.driver == 'a.com' && true || true", NULL},
+        {"true ? device.driver == 'a.com' : true", NULL},
+        {"(device.driver == 'a.com' || true) && true", NULL},
+        {"!(device.driver == 'a.com')", NULL},
+        {"device.driver == 'a.com' + 'b'", NULL},
+        {"device.driver == 'a\\\\.com'", NULL},
+        {"device.driver == ''", NULL},
+        {"device.driver != 'a.com'", NULL},
+        {"device.driver == 'a.com", NULL},
+        {"device.driver == ", NULL},
+        {"", NULL},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct world w;
+        char text[512];
+
+        world_init(&w);
+        (void)snprintf(text, sizeof text,
+                       "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}, spec: "
+                       "{extendedResourceName: r.com/gpu, selectors: [{cel: {expression: \"%s\"}}]}}\n",
+                       i == 0 ? "device.driver == \\\"a.com\\\"" : rows[i].expression);
+        world_read(&w, text);
+        const struct device_class *class = &w.state->device_classes.items[0];
+        assert_string_equal(world_name(&w, class->resource), "r.com/gpu");
+        assert_string_equal(world_name(&w, class->driver), rows[i].driver ? rows[i].driver : "");
+        world_done(&w);
+    }
+}
+
+#define SERVED                                                                                               \
+    "{apiVersion: v1, kind: Node, metadata: {name: box}, status: {allocatable: {cpu: 8}}}\n---\n"            \
+    "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: c}, spec: {extendedResourceName: " \
+    "nvidia.com/gpu}}\n---\n"
+
+static void gpus_asked_for_as_a_resource_are_claimed(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(&w,
+               SERVED "{apiVersion: v1, kind: Pod, metadata: {name: p, uid: u-1}, spec: {schedulerName: "
+                      "kai-scheduler, containers: [{name: a, resources: {limits: {nvidia.com/gpu: 2}}}]}}\n---\n"
+                      "{apiVersion: v1, kind: Pod, metadata: {name: q}, spec: {schedulerName: kai-scheduler, "
+                      "nodeName: box, containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1}}}]}, status: "
+                      "{extendedResourceClaimStatus: {resourceClaimName: made}}}\n---\n"
+                      "{apiVersion: v1, kind: Pod, metadata: {name: r}, spec: {schedulerName: kai-scheduler, "
+                      "containers: [{name: a, resources: {limits: {nvidia.com/gpu: 1, amd.com/gpu: 1}}}]}}\n---\n"
+                      "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: made, annotations: "
+                      "{resource.kubernetes.io/extended-resource-claim: 'true'}}, spec: {devices: {requests: [{name: "
+                      "a, exactly: {deviceClassName: gpu}}]}}}\n---\n"
+                      "{apiVersion: scheduling.run.ai/v1alpha2, kind: BindRequest, metadata: {name: p}, spec: "
+                      "{podName: p, selectedNode: box, extendedResourceClaimAllocation: {allocation: {devices: "
+                      "{results: [{driver: d, pool: box, device: w, request: a}, {driver: d, pool: box, device: z, "
+                      "request: a}]}}}}}\n");
+    assert_true(claim_of(&w, "p", 0)->is_plan && claim_of(&w, "p", 0)->is_allocated);
+    assert_int_equal(claim_of(&w, "p", 0)->device_count, 2);
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->devices[1].name), "z");
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->reserved_for[0]), "u-1");
+    assert_string_equal(world_name(&w, claim_of(&w, "q", 0)->name), "made");
+    assert_false(claim_of(&w, "q", 0)->is_plan || claim_of(&w, "q", 0)->is_gpu);
+    assert_int_equal(world_pod(&w, "default", "r")->claim_count, 0);
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +227,8 @@ int main(void)
         cmocka_unit_test(slices_offer_devices),
         cmocka_unit_test(volume_claims_know_where_their_volumes_are),
         cmocka_unit_test(open_claims_go_where_a_volume_is_free),
+        cmocka_unit_test(classes_say_what_they_serve_and_of_which_driver_they_are),
+        cmocka_unit_test(gpus_asked_for_as_a_resource_are_claimed),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

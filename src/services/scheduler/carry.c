@@ -191,12 +191,21 @@ static bool has_open_volume(const struct state *state, pod_id id)
     return false;
 }
 
+bool carry_has_claims(const struct state *state, const struct pod *pod)
+{
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (!pod->claims[i].is_extended || state->claims.items[pod->claims[i].slot].is_allocated)
+            return true;
+    }
+    return false;
+}
+
 static bool needs_request(const struct scheduler *s, pod_id id)
 {
     const struct pod *pod = &s->state->pods.items[id];
 
-    return s->always_requests || request_is_shared(state_request(s->state, id)) || pod->claim_count > 0 || pod->numa ||
-           has_open_volume(s->state, id);
+    return s->always_requests || request_is_shared(state_request(s->state, id)) || carry_has_claims(s->state, pod) ||
+           pod->numa || has_open_volume(s->state, id);
 }
 
 static void bind_directly(struct carrying *carrying, pod_id pod)

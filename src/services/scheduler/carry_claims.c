@@ -45,9 +45,9 @@ static const struct claim *find_claim(const struct scheduler *s, const char *nam
 }
 
 /* The request that the device with this index is for: each takes as many as it asks for. */
-static const char *request_of_device(yyjson_val *claim, uint32_t device)
+static const char *request_of_device(const void *claim, uint32_t device)
 {
-    yyjson_val *spec = yyjson_obj_get(yyjson_obj_get(claim, "spec"), "devices");
+    yyjson_val *spec = yyjson_obj_get(yyjson_obj_get((yyjson_val *)(uintptr_t)claim, "spec"), "devices");
     yyjson_val *requests = yyjson_obj_get(spec, "requests");
     const char *last = "";
     size_t i, count;
@@ -82,6 +82,25 @@ static void encode_selector(yyjson_mut_doc *doc, yyjson_mut_val *allocation, con
     (void)yyjson_mut_arr_add_str(doc, values, node);
 }
 
+void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, const struct claim *claim,
+                      device_request_fn request_of, const void *arg)
+{
+    const struct state *state = carrying->s->state;
+    yyjson_mut_doc *doc = carrying->doc;
+    yyjson_mut_val *devices = yyjson_mut_obj_add_obj(doc, allocation, "devices");
+    yyjson_mut_val *results = yyjson_mut_obj_add_arr(doc, devices, "results");
+
+    for (uint32_t i = 0; claim && i < claim->device_count; i++) {
+        yyjson_mut_val *result = yyjson_mut_arr_add_obj(doc, results);
+
+        (void)yyjson_mut_obj_add_strcpy(doc, result, "request", request_of(arg, i));
+        (void)yyjson_mut_obj_add_str(doc, result, "driver", state_name(state, claim->devices[i].driver));
+        (void)yyjson_mut_obj_add_str(doc, result, "pool", state_name(state, claim->devices[i].pool));
+        (void)yyjson_mut_obj_add_str(doc, result, "device", state_name(state, claim->devices[i].name));
+    }
+    encode_selector(doc, allocation, state_name(state, carrying->node));
+}
+
 static void encode_claim(struct carrying *carrying, yyjson_val *object)
 {
     const struct scheduler *s = carrying->s;
@@ -101,17 +120,7 @@ static void encode_claim(struct carrying *carrying, yyjson_val *object)
         (void)yyjson_mut_obj_put(entry, yyjson_mut_str(doc, "allocation"), yyjson_val_mut_copy(doc, written));
         return;
     }
-    yyjson_mut_val *devices = yyjson_mut_obj_add_obj(doc, allocation, "devices");
-    yyjson_mut_val *results = yyjson_mut_obj_add_arr(doc, devices, "results");
-    for (uint32_t i = 0; claim && i < claim->device_count; i++) {
-        yyjson_mut_val *result = yyjson_mut_arr_add_obj(doc, results);
-
-        (void)yyjson_mut_obj_add_strcpy(doc, result, "request", request_of_device(object, i));
-        (void)yyjson_mut_obj_add_str(doc, result, "driver", state_name(s->state, claim->devices[i].driver));
-        (void)yyjson_mut_obj_add_str(doc, result, "pool", state_name(s->state, claim->devices[i].pool));
-        (void)yyjson_mut_obj_add_str(doc, result, "device", state_name(s->state, claim->devices[i].name));
-    }
-    encode_selector(doc, allocation, state_name(s->state, carrying->node));
+    carry_allocation(carrying, allocation, claim, request_of_device, object);
 }
 
 static void read_next(struct carrying *carrying);
@@ -159,7 +168,7 @@ static void on_pod(void *arg, const struct kube_answer *answer)
     yyjson_val *entry;
 
     carrying->call = NULL;
-    if (err.code < 0 || kube_answer_object(answer, &pod, &err) < 0) {
+    if (err.code < 0 || kube_answer_object(answer, &pod, &err) < 0 || carry_extended(carrying, pod, &err) < 0) {
         carrying->on_claims(carrying, &err);
         return;
     }

@@ -50,8 +50,19 @@ void carry_fail(struct carrying *carrying, const struct err *err);
 /* Has the binder do it: carry_request.c. */
 void carry_request(struct carrying *carrying, const struct placement *placement, pod_id pod);
 
+/* Has it claims that were given devices, or have to be? GPUs asked for as a resource may come from a device plugin. */
+bool carry_has_claims(const struct state *state, const struct pod *pod);
+
 /* Adds the devices of the pod's claims to the BindRequest, and calls `on_claims`. */
 void carry_claims(struct carrying *carrying);
+
+/* Adds those of GPUs that the pod asks for as a resource, if it was given any; `object` is the pod as it is written. */
+int carry_extended(struct carrying *carrying, yyjson_val *object, struct err *err);
+
+/* An AllocationResult of the claim's devices on the pod's node; `request_of` says which request a device is for. */
+typedef const char *(*device_request_fn)(const void *arg, uint32_t device);
+void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, const struct claim *claim,
+                      device_request_fn request_of, const void *arg);
 
 /*
  * Calls `on_room` when no GPU of the pod's node is kept for pods that have gone, which is at once in nearly every case;

@@ -135,7 +135,7 @@ void carry_request(struct carrying *carrying, const struct placement *placement,
     struct scheduler *s = carrying->s;
 
     carrying->doc = request_encode(s, placement, pod);
-    carrying->has_claims = s->state->pods.items[pod].claim_count > 0;
+    carrying->has_claims = carry_has_claims(s->state, &s->state->pods.items[pod]);
     carrying->on_claims = send_request;
     if (!placement->has_request) {
         complete_request(carrying);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "kube/meta.h"
 #include "model/delta.h"
+#include "objects/reader.h"
 #include "services/scheduler/scheduler_internal.h"
 #include "services/scheduler/zones.h"
 #include "text/json.h"
@@ -18,8 +19,10 @@ static void clear(struct placement *placement)
 {
     free(placement->groups);
     free(placement->zones);
+    free(placement->extended);
     placement->groups = NULL;
     placement->zones = NULL;
+    placement->extended = NULL;
     placement->group_count = 0;
 }
 
@@ -134,6 +137,7 @@ void placement_read(struct scheduler *s, struct placement *placement, yyjson_val
 {
     yyjson_val *spec = yyjson_obj_get(request, "spec");
     yyjson_val *zones = yyjson_obj_get(spec, "predictedNUMAZones");
+    yyjson_val *extended = yyjson_obj_get(spec, "extendedResourceClaimAllocation");
 
     clear(placement);
     placement->pod_uid = owner_uid(s, request);
@@ -141,6 +145,8 @@ void placement_read(struct scheduler *s, struct placement *placement, yyjson_val
     read_groups(s, placement, yyjson_obj_get(spec, "selectedGPUGroups"));
     if (yyjson_arr_size(zones) > 0)
         placement->zones = yyjson_val_write(zones, 0, NULL);
+    if (yyjson_is_obj(extended))
+        placement->extended = yyjson_val_write(extended, 0, NULL);
     placement->has_request = true;
     placement->is_direct = false;
     placement->request_uid = name_put(s->state, kube_text(request, "metadata", "uid"));
@@ -188,6 +194,9 @@ yyjson_doc *placement_encode(const struct scheduler *s, const struct placement *
         (void)yyjson_mut_arr_add_str(doc, groups, state_name(s->state, placement->groups[i]));
     if (placement->zones)
         (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_raw(doc, placement->zones));
+    if (placement->extended)
+        (void)yyjson_mut_obj_add_val(doc, spec, "extendedResourceClaimAllocation",
+                                     yyjson_mut_raw(doc, placement->extended));
 
     size_t len = 0;
     char *text = yyjson_mut_write(doc, 0, &len);
@@ -232,6 +241,27 @@ static void move(struct scheduler *s, pod_id id, enum pod_status status, node_id
     cycle_wake(s);
 }
 
+/* Devices that a scheduler before us has chosen are the pod's, before the binder has written them. */
+static void take_devices(struct scheduler *s, const struct placement *placement, pod_id id)
+{
+    struct arena arena;
+    yyjson_doc *doc = NULL;
+
+    if (!placement->extended || json_parse(placement->extended, strlen(placement->extended), "", &doc, NULL) < 0)
+        return;
+    arena_init(&arena);
+    struct json_at root = json_root(doc);
+    struct json_at allocation;
+    struct err err = {0};
+    if (json_member_object(&root, "allocation", JSON_REQUIRED, &allocation, &err) < 0 ||
+        claim_put_planned(s->state, &arena, id, &allocation, &err) < 0)
+        log_warn(s->log, "the devices of a BindRequest cannot be read; they are taken to be free",
+                 log_str("namespace", key_namespace(s->state, placement->key)),
+                 log_str("name", key_name(s->state, placement->key)), log_error(&err));
+    arena_done(&arena);
+    yyjson_doc_free(doc);
+}
+
 void placement_apply(struct scheduler *s, object_key key)
 {
     const struct placement *placement = placement_find(s, key);
@@ -246,8 +276,10 @@ void placement_apply(struct scheduler *s, object_key key)
 
     if (waits && is_live) {
         (void)has_node(s, placement->node, &node);
-        if (pod->status != POD_BINDING || pod->node != node || !has_groups(pod, placement))
+        if (pod->status != POD_BINDING || pod->node != node || !has_groups(pod, placement)) {
             move(s, id, POD_BINDING, node, placement);
+            take_devices(s, placement, id);
+        }
     } else if (waits && pod->status == POD_BINDING) {
         move(s, id, POD_PENDING, NO_ID, NULL);
     } else if (is_live && status_in(pod->status, ACTIVE_USED) && placement->group_count > 0 &&

@@ -95,6 +95,7 @@ SHAPE(pod_spec, F(pod_spec, namespace), F(pod_spec, name), F(pod_spec, uid), F(p
       F(pod_spec, nominated_node), NAMES(pod_spec, gpu_groups, gpu_group_count),
       MANY(pod_spec, labels, label_count, str_pair_shape), IN(pod_spec, request, request_spec_shape),
       IN(pod_spec, constraints, constraints_spec_shape), MANY(pod_spec, claims, claim_count, pod_claim_spec_shape),
+      F(pod_spec, gpu_resource), F(pod_spec, extended_claim),
       MANY(pod_spec, numa, numa_count, numa_draw_spec_shape), F(pod_spec, is_foreign), F(pod_spec, is_reservation),
       F(pod_spec, is_utility), F(pod_spec, roles), F(pod_spec, has_task_priority), F(pod_spec, is_task_priority_bad),
       F(pod_spec, task_priority));
@@ -102,6 +103,8 @@ SHAPE(pod_spec, F(pod_spec, namespace), F(pod_spec, name), F(pod_spec, uid), F(p
 SHAPE(topology_spec, F(topology_spec, name), MANY(topology_spec, levels, level_count, str_pair_shape));
 SHAPE(priority_class_spec, F(priority_class_spec, name), F(priority_class_spec, value),
       F(priority_class_spec, is_default));
+SHAPE(device_class_spec, F(device_class_spec, name), F(device_class_spec, resource), F(device_class_spec, driver),
+      F(device_class_spec, created));
 SHAPE(slice_spec, F(slice_spec, name), F(slice_spec, driver), F(slice_spec, pool), F(slice_spec, device_class),
       F(slice_spec, node), F(slice_spec, is_for_all_nodes), NAMES_OR_COUNT(slice_spec, devices, device_count));
 SHAPE(device_spec, F(device_spec, driver), F(device_spec, pool), F(device_spec, device));
@@ -148,7 +151,7 @@ static const struct wire_shape *const delta_shapes[_DELTA_KIND_MAX] = {
     [DELTA_PUT_POD] = &pod_spec_shape,
     [DELTA_PUT_TOPOLOGY] = &topology_spec_shape,
     [DELTA_PUT_PRIORITY_CLASS] = &priority_class_spec_shape,
-    [DELTA_PUT_DEVICE_CLASS] = &name_spec_shape,
+    [DELTA_PUT_DEVICE_CLASS] = &device_class_spec_shape,
     [DELTA_PUT_SLICE] = &slice_spec_shape,
     [DELTA_PUT_CLAIM] = &claim_spec_shape,
     [DELTA_PUT_VOLUME] = &volume_spec_shape,

@@ -18,7 +18,7 @@ static int read_classes(struct scenario_reader *r, const struct json_at *dra, st
     int rc = scenario_strings(r, dra, "device_classes", &classes, &count, err);
 
     for (size_t i = 0; rc >= 0 && i < count; i++)
-        state_put_device_class(r->state, classes[i]);
+        state_put_device_class(r->state, &(struct device_class_spec){.name = classes[i]});
     arena_clear(&r->scratch);
     return rc;
 }

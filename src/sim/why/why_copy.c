@@ -220,8 +220,13 @@ static void copy_classes(struct copier *c)
 
         copy_say(c, DELTA_PUT_PRIORITY_CLASS, &spec);
     }
-    for (uint32_t i = 0; i < c->from->device_classes.len; i++)
-        copy_say(c, DELTA_PUT_DEVICE_CLASS, &(struct name_spec){NULL, copy_name(c, c->from->device_classes.items[i])});
+    for (uint32_t i = 0; i < c->from->device_classes.len; i++) {
+        const struct device_class *class = &c->from->device_classes.items[i];
+        struct device_class_spec spec = {copy_name(c, class->name), copy_name(c, class->resource),
+                                         copy_name(c, class->driver), class->created};
+
+        copy_say(c, DELTA_PUT_DEVICE_CLASS, &spec);
+    }
 }
 
 static void copy_slices(struct copier *c)

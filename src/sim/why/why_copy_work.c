@@ -163,14 +163,22 @@ static void copy_fresh_groups(struct copier *c, const struct pod *pod, const str
             &(struct pod_move_spec){spec->namespace, spec->name, spec->status, spec->node, groups, pod->groups.count});
 }
 
-static struct pod_claim_spec *copy_pod_claims(struct copier *c, const struct pod *pod)
+/* A plan for GPUs asked for as a resource is made again where it is copied. */
+static void copy_pod_claims(struct copier *c, const struct pod *pod, struct pod_spec *spec)
 {
     struct pod_claim_spec *claims = arena_calloc(&c->scratch, pod->claim_count, sizeof *claims);
 
-    for (uint32_t i = 0; i < pod->claim_count; i++)
-        claims[i] = (struct pod_claim_spec){copy_name(c, c->from->claims.items[pod->claims[i].slot].name),
-                                            pod->claims[i].is_from_template};
-    return claims;
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = &c->from->claims.items[pod->claims[i].slot];
+
+        if (!pod->claims[i].is_extended)
+            claims[spec->claim_count++] =
+                (struct pod_claim_spec){copy_name(c, claim->name), pod->claims[i].is_from_template};
+        else if (!claim->is_plan)
+            spec->extended_claim = copy_name(c, claim->name);
+    }
+    spec->claims = claims;
+    spec->gpu_resource = copy_name(c, pod->gpu_resource);
 }
 
 static struct numa_draw_spec *copy_draws(struct copier *c, const struct numa_placement *numa, size_t *ret_count)
@@ -215,8 +223,6 @@ static void copy_pod(struct copier *c, const struct pod *pod)
         .nominated_node = copy_node_name(c, pod->nominated_node),
         .gpu_groups = copy_gpu_groups(c, pod),
         .gpu_group_count = pod->groups.count,
-        .claims = copy_pod_claims(c, pod),
-        .claim_count = pod->claim_count,
         .is_foreign = pod->is_foreign,
         .is_reservation = pod->is_reservation,
         .is_utility = pod->is_utility,
@@ -229,6 +235,7 @@ static void copy_pod(struct copier *c, const struct pod *pod)
     bool is_changed = pod->gang == c->change->gang && pod->status == POD_PENDING;
 
     spec.labels = copy_labels(c, pod->labels, &spec.label_count);
+    copy_pod_claims(c, pod, &spec);
     spec.numa = copy_draws(c, pod->numa, &spec.numa_count);
     copy_request(c, &c->from->requests.items[pod->request], is_changed && pod->request == c->change->request,
                  &spec.request);
