@@ -6,177 +6,110 @@
  */
 #include "gpu/request/request.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "text/quantity.h"
+#include "gpu/request/value.h"
 
 enum target { PORTION, PORTION_LIMIT, BYTES, BYTES_LIMIT, DEVICES, SHARE, SHARE_CAP, MODE, TARGET_COUNT };
-enum unit { UNIT_PART, UNIT_PERCENT, UNIT_MIB, UNIT_QUANTITY, UNIT_HAMI, UNIT_COUNT, UNIT_MODE, UNIT_EITHER };
+
+/* How a value is read: in one of the units, as a mode, as either a part or an amount, or as the name of a container. */
+enum { UNIT_MODE = VALUE_UNIT_COUNT_, UNIT_EITHER, UNIT_CONTAINER };
+enum { NO_MODE = -1 };
 
 struct row {
     enum gpu_word_kind kind;
-    const char *key;  // '*' in it stands for the name of a container
+    const char *key;  // '*' in it stands for the name of a container, '#' for the number of a GPU
     enum target target;
-    enum unit unit;
+    int unit;
+    bool is_told;  // set by other systems for their own libraries: counts where nobody asks in other words
 };
 
 static const struct row rows[] = {
     /* KAI, and Run:ai in the same words. */
-    {WORD_ANNOTATION, "gpu-fraction", PORTION, UNIT_PART},
-    {WORD_ANNOTATION, "gpu-memory", BYTES, UNIT_MIB},
-    {WORD_ANNOTATION, "gpu-fraction-num-devices", DEVICES, UNIT_COUNT},
-    {WORD_ANNOTATION, "kai.scheduler/gpu-compute-sharing-mode", MODE, UNIT_MODE},
+    {WORD_ANNOTATION, "gpu-fraction", PORTION, VALUE_PART, false},
+    {WORD_ANNOTATION, "gpu-memory", BYTES, VALUE_MIB, false},
+    {WORD_ANNOTATION, "gpu-fraction-num-devices", DEVICES, VALUE_COUNT, false},
+    {WORD_ANNOTATION, "gpu-fraction-container-name", TARGET_COUNT, UNIT_CONTAINER, false},
+    {WORD_ANNOTATION, "kai.scheduler/gpu-compute-sharing-mode", MODE, UNIT_MODE, false},
     /* NvFractions. */
-    {WORD_ANNOTATION, "nvidia.com/container.*.gpu-memory.request", BYTES, UNIT_QUANTITY},
-    {WORD_ANNOTATION, "nvidia.com/container.*.gpu-memory.limit", BYTES_LIMIT, UNIT_QUANTITY},
+    {WORD_ANNOTATION, "nvidia.com/container.*.gpu-memory.request", BYTES, VALUE_QUANTITY, false},
+    {WORD_ANNOTATION, "nvidia.com/container.*.gpu-memory.limit", BYTES_LIMIT, VALUE_QUANTITY, false},
     /* Run:ai. */
-    {WORD_ANNOTATION, "gpu-memory-request", BYTES, UNIT_QUANTITY},
-    {WORD_ANNOTATION, "gpu-memory-limit", BYTES_LIMIT, UNIT_QUANTITY},
-    {WORD_ANNOTATION, "gpu-fraction-limit", PORTION_LIMIT, UNIT_PART},
-    {WORD_ANNOTATION, "gpu-compute-share", SHARE, UNIT_PART},
-    {WORD_ANNOTATION, "gpu-compute-share-limit", SHARE_CAP, UNIT_PART},
-    {WORD_ANNOTATION, "gpu-compute-mode", MODE, UNIT_MODE},
-    {WORD_VARIABLE, "GPU_PORTION", PORTION, UNIT_PART},
-    {WORD_VARIABLE, "RUNAI_GPU_MEMORY_LIMIT", BYTES_LIMIT, UNIT_EITHER},
+    {WORD_ANNOTATION, "gpu-memory-request", BYTES, VALUE_QUANTITY, false},
+    {WORD_ANNOTATION, "gpu-memory-limit", BYTES_LIMIT, VALUE_QUANTITY, false},
+    {WORD_ANNOTATION, "gpu-fraction-limit", PORTION_LIMIT, VALUE_PART, false},
+    {WORD_ANNOTATION, "gpu-compute-share", SHARE, VALUE_PART, false},
+    {WORD_ANNOTATION, "gpu-compute-share-limit", SHARE_CAP, VALUE_PART, false},
+    {WORD_ANNOTATION, "gpu-compute-mode", MODE, UNIT_MODE, false},
+    {WORD_VARIABLE, "RUNAI_GPU_MEMORY_LIMIT", BYTES_LIMIT, UNIT_EITHER, false},
+    {WORD_VARIABLE, "GPU_PORTION", PORTION, VALUE_GPUS, true},
+    {WORD_VARIABLE, "RUNAI_NUM_OF_GPUS", PORTION, VALUE_GPUS, true},
     /* HAMi. */
-    {WORD_RESOURCE, "nvidia.com/gpumem", BYTES, UNIT_MIB},
-    {WORD_RESOURCE, "nvidia.com/gpumem-percentage", PORTION, UNIT_PERCENT},
-    {WORD_RESOURCE, "nvidia.com/gpucores", SHARE, UNIT_PERCENT},
-    {WORD_ANNOTATION, "nvidia.com/vgpu-mode", MODE, UNIT_MODE},
-    {WORD_VARIABLE, "CUDA_DEVICE_MEMORY_LIMIT", BYTES, UNIT_HAMI},
-    {WORD_VARIABLE, "CUDA_DEVICE_MEMORY_LIMIT_0", BYTES, UNIT_HAMI},
-    {WORD_VARIABLE, "CUDA_DEVICE_SM_LIMIT", SHARE, UNIT_PERCENT},
+    {WORD_RESOURCE, "nvidia.com/gpumem", BYTES, VALUE_MIBS, false},
+    {WORD_RESOURCE, "nvidia.com/gpumem-percentage", PORTION, VALUE_PERCENT, false},
+    {WORD_RESOURCE, "nvidia.com/gpucores", SHARE, VALUE_PERCENT, false},
+    {WORD_ANNOTATION, "nvidia.com/vgpu-mode", MODE, UNIT_MODE, false},
+    {WORD_VARIABLE, "CUDA_DEVICE_MEMORY_LIMIT", BYTES, VALUE_HAMI, true},
+    {WORD_VARIABLE, "CUDA_DEVICE_MEMORY_LIMIT_#", BYTES, VALUE_HAMI, true},
+    {WORD_VARIABLE, "CUDA_DEVICE_SM_LIMIT", SHARE, VALUE_PERCENT, true},
+    {WORD_VARIABLE, "GPU_CORE_UTILIZATION_POLICY", MODE, UNIT_MODE, false},
     /* Volcano. */
-    {WORD_RESOURCE, "volcano.sh/vgpu-number", DEVICES, UNIT_COUNT},
-    {WORD_RESOURCE, "volcano.sh/vgpu-memory", BYTES, UNIT_MIB},
-    {WORD_RESOURCE, "volcano.sh/vgpu-cores", SHARE, UNIT_PERCENT},
+    {WORD_RESOURCE, "volcano.sh/vgpu-number", DEVICES, VALUE_COUNT, false},
+    {WORD_RESOURCE, "volcano.sh/vgpu-memory", BYTES, VALUE_MIBS, false},
+    {WORD_RESOURCE, "volcano.sh/vgpu-memory-percentage", PORTION, VALUE_PERCENT, false},
+    {WORD_RESOURCE, "volcano.sh/vgpu-cores", SHARE, VALUE_PERCENT, false},
 };
 
+/* What cannot be kept here: with this value, or with any that is not "no". */
 static const struct {
+    enum gpu_word_kind kind;
+    const char *key;
+    const char *value;  // NULL: any but 0 and false
+    const char *reason;
+} refusals[] = {
+    {WORD_ANNOTATION, "mps", "true", "needs MPS, which Muster does not run: ask for fair, strict or time-slicing"},
+    {WORD_RESOURCE, "nvidia.com/priority", "0",
+     "no tenant goes before the others on a GPU: ask for a larger share of compute"},
+    {WORD_VARIABLE, "CUDA_TASK_PRIORITY", "0",
+     "no tenant goes before the others on a GPU: ask for a larger share of compute"},
+    {WORD_VARIABLE, "CUDA_DISABLE_CONTROL", "true", "a tenant cannot take its own fence away: ask for a whole GPU"},
+    {WORD_VARIABLE, "CUDA_OVERSUBSCRIBE", "true", "memory beyond the GPU's own is not lent: ask for what fits"},
+    {WORD_RESOURCE, "nvshare.com/gpu", NULL,
+     "memory beyond the GPU's own is not lent: ask for a part by gpu-fraction or gpu-memory"},
+};
+
+/* What can stand where a way of sharing compute is asked for. */
+static const struct {
+    const char *key;  // NULL: any
     const char *word;
-    enum gpu_mode mode;
+    int mode;             // enum gpu_mode, or NO_MODE: nothing is said about it
     const char *refusal;  // NULL: can be enforced
 } modes[] = {
-    {"strict", GPU_MODE_STRICT, NULL},
-    {"fair", GPU_MODE_FAIR, NULL},
-    {"time", GPU_MODE_TIME, NULL},
-    {"timesharing", GPU_MODE_TIME, NULL},
-    {"time-slicing", GPU_MODE_TIME, NULL},
-    {"hami-core", GPU_MODE_STRICT, NULL},
-    {"sm-sharing", GPU_MODE_TIME, "needs MPS, which Muster does not run: ask for strict, fair or time-slicing"},
-    {"mps", GPU_MODE_TIME, "needs MPS, which Muster does not run: ask for hami-core"},
-    {"mig", GPU_MODE_TIME, "is a slice of the hardware, not a part that is shared: ask for its profile as a resource"},
+    {NULL, "strict", GPU_MODE_STRICT, NULL},
+    {NULL, "fair", GPU_MODE_FAIR, NULL},
+    {NULL, "time", GPU_MODE_TIME, NULL},
+    {NULL, "timesharing", GPU_MODE_TIME, NULL},
+    {NULL, "time-slicing", GPU_MODE_TIME, NULL},
+    {NULL, "hami-core", NO_MODE, NULL},
+    {NULL, "sm-sharing", 0, "needs MPS, which Muster does not run: ask for strict, fair or time-slicing"},
+    {NULL, "mps", 0, "needs MPS, which Muster does not run: ask for hami-core"},
+    {NULL, "mig", 0, "is a slice of the hardware, not a part that is shared: ask for its profile as a resource"},
+    {"GPU_CORE_UTILIZATION_POLICY", "default", NO_MODE, NULL},
+    {"GPU_CORE_UTILIZATION_POLICY", "force", GPU_MODE_STRICT, NULL},
+    {"GPU_CORE_UTILIZATION_POLICY", "disable", GPU_MODE_FAIR, NULL},
 };
 
 struct draft {
     uint64_t values[TARGET_COUNT];
     const struct gpu_word *from[TARGET_COUNT];  // NULL: not set
-    bool is_whole;                              // nvidia.com/gpu with a whole number
+    char container[GPU_CONTAINER_SIZE];
+    const struct gpu_word *container_from;
+    bool is_whole;  // nvidia.com/gpu with a whole number
     uint64_t gpus;
     const struct gpu_word *gpus_from;
 };
-
-/* Digits with a point, up to nine behind it, as billionths; no sign, no exponent, no NaN. */
-static bool read_decimal(const char *text, uint64_t max_whole, uint64_t *ret_billionths)
-{
-    uint64_t whole = 0;
-    uint64_t part = 0;
-    uint64_t scale = GPU_REQUEST_WHOLE;
-    bool has_digit = false;
-
-    for (; isdigit((unsigned char)*text); text++, has_digit = true) {
-        whole = whole * 10 + (uint64_t)(*text - '0');
-        if (whole > max_whole)
-            return false;
-    }
-    if (*text == '.') {
-        for (text++; isdigit((unsigned char)*text) && scale > 1; text++, has_digit = true) {
-            scale /= 10;
-            part += (uint64_t)(*text - '0') * scale;
-        }
-    }
-    *ret_billionths = whole * GPU_REQUEST_WHOLE + part;
-    return has_digit && *text == '\0';
-}
-
-static bool read_whole(const char *text, uint64_t max, uint64_t *ret_value)
-{
-    uint64_t billionths;
-
-    if (strchr(text, '.') || !read_decimal(text, max, &billionths))
-        return false;
-    *ret_value = billionths / GPU_REQUEST_WHOLE;
-    return true;
-}
-
-static bool read_quantity(const char *text, uint64_t *ret_bytes)
-{
-    int64_t bytes;
-
-    if (quantity_parse(text, QUANTITY_ONE, &bytes, NULL) < 0 || bytes <= 0 || (uint64_t)bytes > GPU_BYTES_MAX)
-        return false;
-    *ret_bytes = (uint64_t)bytes;
-    return true;
-}
-
-/* HAMi writes binary units with a small letter: "4096m" is 4096 MiB. */
-static bool read_hami(const char *text, uint64_t *ret_bytes)
-{
-    static const char units[] = "kmg";
-    char digits[24];
-    size_t len = strlen(text);
-    const char *unit = len > 0 ? strchr(units, tolower((unsigned char)text[len - 1])) : NULL;
-    unsigned shift = unit && *unit ? 10 * (unsigned)(unit - units + 1) : 0;
-
-    if (len == 0 || len >= sizeof digits)
-        return false;
-    memcpy(digits, text, len + 1);
-    if (shift)
-        digits[len - 1] = '\0';
-    return read_whole(digits, GPU_BYTES_MAX >> shift, ret_bytes) && (*ret_bytes <<= shift) > 0;
-}
-
-static bool read_value(const struct row *row, const char *text, uint64_t *ret_value)
-{
-    switch (row->unit) {
-    case UNIT_PART:
-        return read_decimal(text, 1, ret_value) && *ret_value > 0 && *ret_value <= GPU_REQUEST_WHOLE;
-    case UNIT_PERCENT:
-        if (!read_whole(text, 100, ret_value))
-            return false;
-        *ret_value *= GPU_REQUEST_WHOLE / 100;
-        return true;
-    case UNIT_MIB:
-        return read_whole(text, GPU_BYTES_MAX >> 20, ret_value) && (*ret_value <<= 20) > 0;
-    case UNIT_QUANTITY:
-        return read_quantity(text, ret_value);
-    case UNIT_HAMI:
-        return read_hami(text, ret_value);
-    case UNIT_COUNT:
-        return read_whole(text, GPU_MAX, ret_value) && *ret_value > 0;
-    default:
-        return false;
-    }
-}
-
-static int read_mode(const struct gpu_word *word, struct draft *draft, struct err *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
-        if (strcmp(modes[i].word, word->value) != 0)
-            continue;
-        if (modes[i].refusal)
-            return err_set(err, -ENOTSUP, "%s: %s: %s", word->key, word->value, modes[i].refusal);
-        draft->values[MODE] = (uint64_t)modes[i].mode;
-        draft->from[MODE] = word;
-        return 0;
-    }
-    return err_set(err, -EINVAL, "%s: '%s' is no way of sharing compute: strict, fair or time-slicing", word->key,
-                   word->value);
-}
 
 static int set(struct draft *draft, enum target target, uint64_t value, const struct gpu_word *word, struct err *err)
 {
@@ -187,42 +120,96 @@ static int set(struct draft *draft, enum target target, uint64_t value, const st
     return 0;
 }
 
+static int read_mode(const struct gpu_word *word, struct draft *draft, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        if (strcmp(modes[i].word, word->value) != 0 || (modes[i].key && strcmp(modes[i].key, word->key) != 0))
+            continue;
+        if (modes[i].refusal)
+            return err_set(err, -ENOTSUP, "%s: %s: %s", word->key, word->value, modes[i].refusal);
+        return modes[i].mode == NO_MODE ? 0 : set(draft, MODE, (uint64_t)modes[i].mode, word, err);
+    }
+    return err_set(err, -EINVAL, "%s: '%s' is no way of sharing compute: strict, fair or time-slicing", word->key,
+                   word->value);
+}
+
+/* One request is one container's. */
+static int set_container(struct draft *draft, const char *name, size_t len, const struct gpu_word *word,
+                         struct err *err)
+{
+    if (len == 0 || len >= sizeof draft->container)
+        return err_set(err, -EINVAL, "%s: '%s' is no name of a container", word->key, word->value);
+    if (draft->container_from && (strncmp(draft->container, name, len) != 0 || draft->container[len]))
+        return err_set(err, -EINVAL, "%s and %s are about two containers", draft->container_from->key, word->key);
+    memcpy(draft->container, name, len);
+    draft->container[len] = '\0';
+    draft->container_from = word;
+    return 0;
+}
+
+static bool has_memory(const struct draft *draft)
+{
+    static const enum target memory[] = {PORTION, PORTION_LIMIT, BYTES, BYTES_LIMIT};
+
+    for (size_t i = 0; i < ARRAY_LEN(memory); i++) {
+        if (draft->from[memory[i]])
+            return true;
+    }
+    return false;
+}
+
 static int read_row(const struct row *row, const struct gpu_word *word, struct draft *draft, struct err *err)
 {
     enum target target = row->target;
+    int unit = row->unit;
     uint64_t value;
-    bool is_good;
 
-    if (row->unit == UNIT_MODE)
+    if (unit == UNIT_MODE)
         return read_mode(word, draft, err);
-    if (row->unit == UNIT_EITHER) {
+    if (unit == UNIT_CONTAINER)
+        return set_container(draft, word->value, strlen(word->value), word, err);
+    if (unit == UNIT_EITHER) {
         /* A number up to 1 is a part of the GPU, anything else an amount. */
-        is_good = read_decimal(word->value, 1, &value) && value > 0 && value <= GPU_REQUEST_WHOLE;
-        target = is_good ? PORTION_LIMIT : BYTES_LIMIT;
-        is_good = is_good || read_quantity(word->value, &value);
-    } else {
-        is_good = read_value(row, word->value, &value);
+        bool is_part = value_read(VALUE_PART, word->value, &value);
+        unit = is_part ? VALUE_PART : VALUE_QUANTITY;
+        target = is_part ? PORTION_LIMIT : BYTES_LIMIT;
     }
-    if (is_good && target == PORTION && row->unit == UNIT_PART && value == GPU_REQUEST_WHOLE &&
-        row->kind == WORD_ANNOTATION)
+    if (!value_read((enum value_unit)unit, word->value, &value))
+        return err_set(err, -EINVAL, "%s: '%s' is not %s", word->key, word->value,
+                       value_expected((enum value_unit)unit));
+    if (target == PORTION && unit == VALUE_PART && value == GPU_REQUEST_WHOLE)
         return err_set(err, -EINVAL, "%s: 1 is a whole GPU: ask for nvidia.com/gpu", word->key);
-    if (!is_good || (value == 0 && target != SHARE))
-        return err_set(err, -EINVAL, "%s: '%s' is not what can be asked for there", word->key, word->value);
-    /* HAMi's 0 of the cores is no limit at all. */
-    return value == 0 ? 0 : set(draft, target, value, word, err);
+    /* HAMi's 0 is no limit at all. Whole GPUs are told by variables as well, and ask for no part. */
+    if (value == 0 || (unit == VALUE_GPUS && value >= GPU_REQUEST_WHOLE))
+        return 0;
+    return set(draft, target, value, word, err);
 }
 
-static bool key_fits(const char *pattern, const char *key)
+static bool is_number(const char *text, size_t len)
 {
-    const char *star = strchr(pattern, '*');
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+    }
+    return len > 0 && len <= 2;
+}
+
+/* The part of the key that '*' or '#' stands for is returned, too. */
+static bool key_fits(const char *pattern, const char *key, const char **ret_part, size_t *ret_len)
+{
+    const char *star = strpbrk(pattern, "*#");
     size_t len = strlen(key);
 
+    *ret_part = NULL;
     if (!star)
         return strcmp(pattern, key) == 0;
     size_t before = (size_t)(star - pattern);
     size_t after = strlen(star + 1);
-    return len > before + after && strncmp(key, pattern, before) == 0 && strcmp(key + len - after, star + 1) == 0 &&
-           !memchr(key + before, '.', len - before - after);
+    if (len <= before + after || strncmp(key, pattern, before) != 0 || strcmp(key + len - after, star + 1) != 0)
+        return false;
+    *ret_part = key + before;
+    *ret_len = len - before - after;
+    return *star == '#' ? is_number(*ret_part, *ret_len) : !memchr(*ret_part, '.', *ret_len);
 }
 
 /* Whole GPUs for KAI and HAMi, a part of one for Run:ai. */
@@ -230,9 +217,8 @@ static int read_gpus(const struct gpu_word *word, struct draft *draft, struct er
 {
     uint64_t value;
 
-    if (!read_decimal(word->value, GPU_MAX, &value) || value == 0 ||
-        (value > GPU_REQUEST_WHOLE && value % GPU_REQUEST_WHOLE != 0))
-        return err_set(err, -EINVAL, "%s: '%s' is neither a number of GPUs nor a part of one", word->key, word->value);
+    if (!value_read(VALUE_GPUS, word->value, &value))
+        return err_set(err, -EINVAL, "%s: '%s' is not %s", word->key, word->value, value_expected(VALUE_GPUS));
     if (value < GPU_REQUEST_WHOLE)
         return set(draft, PORTION, value, word, err);
     draft->is_whole = true;
@@ -241,15 +227,39 @@ static int read_gpus(const struct gpu_word *word, struct draft *draft, struct er
     return 0;
 }
 
-static int read_word(const struct gpu_word *word, struct draft *draft, struct err *err)
+static int refuse(const struct gpu_word *word, struct err *err)
 {
-    if (word->kind == WORD_RESOURCE && strcmp(word->key, "nvidia.com/gpu") == 0)
-        return read_gpus(word, draft, err);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (rows[i].kind == word->kind && key_fits(rows[i].key, word->key))
-            return read_row(&rows[i], word, draft, err);
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        if (refusals[i].kind != word->kind || strcmp(refusals[i].key, word->key) != 0)
+            continue;
+        bool is_refused = refusals[i].value ? strcmp(refusals[i].value, word->value) == 0
+                                            : strcmp(word->value, "0") != 0 && strcmp(word->value, "false") != 0;
+        if (is_refused)
+            return err_set(err, -ENOTSUP, "%s: %s: %s", word->key, word->value, refusals[i].reason);
     }
     return 0;
+}
+
+/* First the rows that ask, then those that only tell: what was asked for in other words has been rounded in them. */
+static int read_word(const struct gpu_word *word, bool told, const struct draft *asked, struct draft *draft,
+                     struct err *err)
+{
+    const char *part;
+    size_t len = 0;
+
+    if (word->kind == WORD_RESOURCE && strcmp(word->key, "nvidia.com/gpu") == 0)
+        return told ? 0 : read_gpus(word, draft, err);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].kind != word->kind || rows[i].is_told != told || !key_fits(rows[i].key, word->key, &part, &len))
+            continue;
+        bool has_asked =
+            rows[i].target == SHARE ? asked->from[SHARE] != NULL : asked->from[PORTION] || asked->from[BYTES];
+        if (told && has_asked)
+            return 0;
+        int r = part && !told ? set_container(draft, part, len, word, err) : 0;
+        return r < 0 ? r : read_row(&rows[i], word, draft, err);
+    }
+    return told ? 0 : refuse(word, err);
 }
 
 static int conflict(const struct gpu_word *one, const struct gpu_word *two, const char *why, struct err *err)
@@ -279,6 +289,12 @@ static int check(const struct draft *d, struct err *err)
     return 0;
 }
 
+/* What is not nothing stays so. */
+static uint32_t in_millionths(uint64_t billionths)
+{
+    return billionths == 0 ? 0 : (uint32_t)MAX(billionths / 1000, (uint64_t)1);
+}
+
 static void fill(const struct draft *d, struct gpu_request *request)
 {
     enum target least = d->from[PORTION] || d->from[PORTION_LIMIT] ? PORTION : BYTES;
@@ -294,30 +310,47 @@ static void fill(const struct draft *d, struct gpu_request *request)
     request->memory_request = d->values[d->from[least] ? least : most];
     request->memory_limit = d->values[d->from[most] ? most : least];
     request->alias = d->from[least] ? d->from[least]->key : d->from[most]->key;
-    request->share = (uint32_t)(d->values[SHARE] / 1000);
-    request->cap = (uint32_t)(d->values[SHARE_CAP] / 1000);
+    request->share = in_millionths(d->values[SHARE]);
+    request->cap = in_millionths(d->values[SHARE_CAP]);
+    memcpy(request->container, d->container, sizeof request->container);
     if (d->from[MODE])
         request->mode = (enum gpu_mode)d->values[MODE];
     else if (share && share->kind != WORD_ANNOTATION)
         request->mode = GPU_MODE_STRICT;  // in HAMi's and Volcano's words, cores are a limit
 }
 
+/* GPUs of which only the compute is asked for, as in HAMi: all of their memory goes with it. */
+static int add_memory(struct draft *draft, struct err *err)
+{
+    const struct gpu_word *share = draft->from[SHARE], *devices = draft->from[DEVICES];
+
+    if (!share && devices && devices->kind == WORD_ANNOTATION)
+        return err_set(err, -EINVAL, "%s: says on how many GPUs, and nothing how large a part of each", devices->key);
+    if (!share)
+        return 0;
+    if (!draft->is_whole && !(devices && devices->kind == WORD_RESOURCE))
+        return err_set(err, -EINVAL, "%s: a share of compute needs memory to go with it", share->key);
+    return set(draft, PORTION, GPU_REQUEST_WHOLE, share, err);
+}
+
 int gpu_request_read(const struct gpu_word *words, size_t count, struct gpu_request *ret_request, struct err *err)
 {
-    struct draft draft = {0};
+    struct draft draft = {0}, asked = {0};
     int r = 0;
 
     for (size_t i = 0; i < count && r >= 0; i++)
-        r = read_word(&words[i], &draft, err);
+        r = read_word(&words[i], false, &asked, &draft, err);
+    asked = draft;
+    for (size_t i = 0; i < count && r >= 0; i++)
+        r = read_word(&words[i], true, &asked, &draft, err);
+    if (r >= 0 && !has_memory(&draft))
+        r = add_memory(&draft, err);
     if (r >= 0)
         r = check(&draft, err);
     if (r < 0)
         return r;
-    if (!draft.from[PORTION] && !draft.from[PORTION_LIMIT] && !draft.from[BYTES] && !draft.from[BYTES_LIMIT]) {
-        if (draft.from[SHARE] && !draft.is_whole)
-            return err_set(err, -EINVAL, "%s: a share of compute needs memory to go with it", draft.from[SHARE]->key);
+    if (!has_memory(&draft))
         return 0;
-    }
     fill(&draft, ret_request);
     return 1;
 }

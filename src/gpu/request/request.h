@@ -13,7 +13,7 @@ struct err;
 /*
  * A request for a part of a GPU, in whatever words: KAI's annotations, Run:ai's, NvFractions', HAMi's resources and
  * variables, Volcano's. All of them become one struct, to the byte; what cannot be enforced here is refused, with the
- * reason.
+ * reason. Variables that those systems set for their own libraries count where nothing else asks for memory.
  */
 enum gpu_word_kind { WORD_ANNOTATION, WORD_RESOURCE, WORD_VARIABLE };
 
@@ -23,7 +23,10 @@ struct gpu_word {
     const char *value;
 };
 
-enum { GPU_REQUEST_WHOLE = 1000000000 };  // portions are in billionths, as KAI's books are
+enum {
+    GPU_REQUEST_WHOLE = 1000000000,  // portions are in billionths, as KAI's books are
+    GPU_CONTAINER_SIZE = 64,         // of a container's name, with its NUL
+};
 
 struct gpu_request {
     uint32_t devices;
@@ -33,7 +36,8 @@ struct gpu_request {
     uint32_t share;  // of compute, in millionths; 0: as much as of the memory
     uint32_t cap;    // likewise; 0: the share where it is strict, otherwise all
     enum gpu_mode mode;
-    const char *alias;  // the key that said how much memory; borrowed from the words
+    char container[GPU_CONTAINER_SIZE];  // that the words name as theirs; empty: the first one
+    const char *alias;                   // the key that said how much memory; borrowed from the words
 };
 
 /* Reads the words of one container; those that are not about GPUs are passed over. Returns 1, 0 when nothing asks for a
