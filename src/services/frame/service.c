@@ -18,9 +18,13 @@
 #include "kube/config.h"
 #include "kube/lease.h"
 #include "services/frame/service_internal.h"
+#include "services/frame/start_pages.h"
 
 /* How long events that wait to be written hold up the end, and how often we look. */
 #define DRAIN_STEP (20 * NSEC_PER_MSEC)
+
+/* After so long whatever is done once has been done. */
+#define START (2 * NSEC_PER_SEC)
 
 bool service_is_leading(const struct service *service)
 {
@@ -224,6 +228,12 @@ static void seek_lease(struct service *service)
 
 /* The beginning. */
 
+static void on_started(void *arg)
+{
+    (void)arg;
+    start_pages_drop();
+}
+
 static int configure(struct service *service, struct err *err)
 {
     struct service_settings *settings = &service->settings;
@@ -291,6 +301,8 @@ static int open_all(struct service *service, struct err *err)
     service->loop = loop_new();
     loop_timer_init(&run->stop_timer, service->loop, stop_took_too_long, service);
     loop_timer_init(&run->drain_timer, service->loop, drain, service);
+    loop_timer_init(&run->started_timer, service->loop, on_started, service);
+    loop_timer_start(&run->started_timer, START);
     service->metrics = metrics_new(service->settings.metrics_prefix);
     run->problems =
         metrics_counter(service->metrics, "follow_problems_total",
@@ -315,6 +327,7 @@ static void close_all(struct service *service)
     servers_stop(service);
     loop_timer_done(&run->stop_timer);
     loop_timer_done(&run->drain_timer);
+    loop_timer_done(&run->started_timer);
     if (service->recorder)
         recorder_free(service->recorder);
     kube_client_free(service->client);

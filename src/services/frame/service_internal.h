@@ -11,10 +11,11 @@ struct lease;
 struct service_run {
     struct lease *lease;
     struct service_servers VEC_OF(struct http_server *) servers;
-    struct http_route *main_routes;  // of the kind and /metrics, in one table
-    struct loop_timer stop_timer;    // an end that does not wait for ever
-    struct loop_timer drain_timer;   // looks whether events have been written
-    struct err failure;              // why we stop; code 0: we were told to
+    struct http_route *main_routes;   // of the kind and /metrics, in one table
+    struct loop_timer stop_timer;     // an end that does not wait for ever
+    struct loop_timer drain_timer;    // looks whether events have been written
+    struct loop_timer started_timer;  // when what is done once has been done
+    struct err failure;               // why we stop; code 0: we were told to
     struct meter *problems;
     bool is_leading;
     bool is_ready;
