@@ -58,6 +58,11 @@ static void add_number(struct strbuf *url, const char *name, uint32_t value)
     kube_query(url, name, value ? text : NULL);
 }
 
+static bool has_fields(enum kube_verb verb)
+{
+    return !verbs[verb].is_reading && verb != KUBE_DELETE && verb != KUBE_DELETE_ALL;
+}
+
 static char *url_of(const struct kube_client *client, const struct kube_request *request)
 {
     const struct verb_row *row = kube_verb_row(request->verb);
@@ -83,6 +88,8 @@ static char *url_of(const struct kube_client *client, const struct kube_request 
     kube_query(&url, "allowWatchBookmarks", request->wants_bookmarks ? "true" : NULL);
     kube_query(&url, "sendInitialEvents", request->wants_initial_events ? "true" : NULL);
     kube_query(&url, "fieldManager", manager);
+    /* The server would look for fields that it does not know, and tell us; nobody would read it. */
+    kube_query(&url, "fieldValidation", has_fields(request->verb) ? "Ignore" : NULL);
     kube_query(&url, "force", request->verb == KUBE_APPLY && request->is_forced ? "true" : NULL);
     kube_query(&url, "dryRun", request->is_dry_run ? "All" : NULL);
     return strbuf_take(&url);
