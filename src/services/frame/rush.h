@@ -19,10 +19,11 @@ struct rush {
 /* What may be under way at a time of that which can wait. */
 enum { RUSH_AT_ONCE = 16 };
 
-#define RUSH_OVER (50 * NSEC_PER_MSEC)     // after the last pod on its way
-#define RUSH_PATIENCE (5 * NSEC_PER_SEC)   // then a write now and then, in between
-#define RUSH_BETWEEN (50 * NSEC_PER_MSEC)  // those
-#define RUSH_LONGEST (60 * NSEC_PER_SEC)   // then all
+/* A busy server pauses: what passes for the end lets writes go, which make it busier. */
+#define RUSH_OVER (100 * NSEC_PER_MSEC)     // after the last pod on its way
+#define RUSH_PATIENCE (5 * NSEC_PER_SEC)    // then a write now and then, in between
+#define RUSH_BETWEEN (250 * NSEC_PER_MSEC)  // those
+#define RUSH_LONGEST (60 * NSEC_PER_SEC)    // then all
 
 /* A pod was heard of that is on its way, or has just come there. */
 void rush_note(struct rush *rush, nsec_t now);
