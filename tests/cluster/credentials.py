@@ -23,13 +23,15 @@ class Credentials:
         self.folder = folder
         self.server = server
         self.token = secrets.token_hex(16)
+        self.scheduler_token = secrets.token_hex(16)
         folder.mkdir(mode=0o700)
         self.issue("ca", "/CN=muster-test-bed", "basicConstraints=critical,CA:true", "keyUsage=critical,keyCertSign",
                    signed=False)
         self.issue("server", "/CN=kube-apiserver", f"subjectAltName={SERVER_NAMES}", "extendedKeyUsage=serverAuth",
                    "basicConstraints=critical,CA:false")
         self.make_key_pair("service-accounts")
-        self.path("tokens.csv").write_text(f'{self.token},admin,admin,"system:masters"\n')
+        self.path("tokens.csv").write_text(f'{self.token},admin,admin,"system:masters"\n'
+                                           f"{self.scheduler_token},system:kube-scheduler,scheduler\n")
         self.admin = self.user("admin", ["system:masters"])
 
     def path(self, name):
