@@ -24,6 +24,8 @@
 #define KEY_GPU_CONTAINER "gpu-fraction-container-name"
 #define KEY_GPU_DEVICES "gpu-fraction-num-devices"
 #define KEY_GPU_GROUP "runai-gpu-group"
+#define KEY_GPU_GROUP_PREFIX "runai-gpu-group/"
+#define KEY_RESERVED_GPU "run.ai/reserve_for_gpu_index"
 #define KEY_SHARED_GPU_CONFIG "runai/shared-gpu-configmap"
 #define KEY_MIG_PREFIX "nvidia.com/mig-"
 #define KEY_NUMA_OBSERVED "kai.scheduler/numa-placement-observed"
@@ -50,6 +52,7 @@
 #define KEY_NODE_MIG_ENABLED "node-role.kubernetes.io/mig-enabled"
 
 #define KEY_APP_RESERVATION "kai-resource-reservation"
+#define KEY_RESERVATION_NAMESPACE "kai-resource-reservation"
 #define KEY_APP_SCALING "scaling-pod"
 #define KEY_DEFAULT_QUEUE "default-queue"
 #define KEY_DEFAULT_PARENT_QUEUE "default-parent-queue"

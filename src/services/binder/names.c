@@ -59,37 +59,6 @@ const char *annotation_of(yyjson_val *object, const char *key)
     return kube_text(object, "metadata", "annotations", key);
 }
 
-/* The container called `name`, the first one without a name. */
-static bool find_container(yyjson_val *pod, const char *list, const char *name, struct sharing_container *ret_container)
-{
-    yyjson_val *containers = yyjson_obj_get(yyjson_obj_get(pod, "spec"), list);
-    yyjson_val *container;
-    size_t i, max;
-
-    yyjson_arr_foreach(containers, i, max, container)
-    {
-        if (name[0] && strcmp(kube_text(container, "name"), name) != 0)
-            continue;
-        *ret_container = (struct sharing_container){.container = container, .index = i};
-        return true;
-    }
-    return false;
-}
-
-int sharing_container(yyjson_val *pod, struct sharing_container *ret_container, struct err *err)
-{
-    const char *name = annotation_of(pod, KEY_FRACTION_CONTAINER);
-
-    if (name[0] && find_container(pod, "initContainers", name, ret_container)) {
-        ret_container->is_init = true;
-        return 0;
-    }
-    if (find_container(pod, "containers", name, ret_container))
-        return 0;
-    return err_set(err, -ENOENT, "the pod has no container '%s', which its annotation %s names", name,
-                   KEY_FRACTION_CONTAINER);
-}
-
 int sharing_names(yyjson_val *pod, const struct sharing_container *container, struct sharing_names *ret_names,
                   struct err *err)
 {

@@ -5,15 +5,13 @@
 #include <yyjson.h>
 
 #include "base/macros.h"
+#include "services/frame/sharing.h"
 
 struct err;
 
 /* Names of what the binder makes, all of them worked out from what they stand for: made twice, they meet. */
 
-#define KEY_GPU_GROUP_PREFIX "runai-gpu-group/"
-#define KEY_RESERVED_GPU "run.ai/reserve_for_gpu_index"
 #define KEY_RECEIVED_TYPE "received-resource-type"
-#define KEY_FRACTION_CONTAINER "gpu-fraction-container-name"
 #define KEY_NO_DISRUPTION "karpenter.sh/do-not-disrupt"
 #define KEY_EXTENDED_CLAIM "resource.kubernetes.io/extended-resource-claim"
 #define FINALIZER_CLAIM "resource.kubernetes.io/delete-protection"
@@ -25,16 +23,6 @@ const char *reservation_name(const char *node, const char *group, char name[stat
 /* The claim for the extended resources of a pod: as the server would name one, but always the same for one pod. */
 enum { EXTENDED_NAME_MAX = 64 };
 const char *extended_claim_name(const char *pod, const char *uid, char name[static EXTENDED_NAME_MAX]);
-
-/* The container of a pod that uses its part of a GPU. */
-struct sharing_container {
-    yyjson_val *container;
-    size_t index;  // among its like
-    bool is_init;
-};
-
-/* The one that the pod names, or the first. Returns 0, or -ENOENT when there is none of that name. */
-MUST_CHECK int sharing_container(yyjson_val *pod, struct sharing_container *ret_container, struct err *err);
 
 /* The ConfigMaps that such a container takes its variables from. */
 enum { SHARING_NAME_MAX = 320 };

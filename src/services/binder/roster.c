@@ -282,9 +282,7 @@ static void join_groups(struct roster *roster, struct roster_pod *to, yyjson_val
         const char *name = yyjson_get_str(key);
         const char *id = yyjson_get_str(value);
 
-        if (id && id[0] &&
-            (strcmp(name, KEY_GPU_GROUP) == 0 ||
-             strncmp(name, KEY_GPU_GROUP_PREFIX, strlen(KEY_GPU_GROUP_PREFIX)) == 0))
+        if (id && id[0] && sharing_is_group_label(name))
             join(roster, to, id, change);
     }
 }

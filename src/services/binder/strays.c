@@ -57,9 +57,7 @@ bool stray_unlabel(yyjson_mut_val *pod, const char *uid)
         !yyjson_mut_obj_iter_init(yyjson_mut_obj_get(meta, "labels"), &iter))
         return false;
     for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-        const char *name = yyjson_mut_get_str(key);
-
-        if (strcmp(name, KEY_GPU_GROUP) != 0 && strncmp(name, KEY_GPU_GROUP_PREFIX, strlen(KEY_GPU_GROUP_PREFIX)) != 0)
+        if (!sharing_is_group_label(yyjson_mut_get_str(key)))
             continue;
         (void)yyjson_mut_obj_iter_remove(&iter);
         has_changed = true;

@@ -15,11 +15,10 @@
 #include "kube/resource.h"
 #include "kube/verbs.h"
 #include "net/loop.h"
+#include "objects/keys.h"
 #include "services/frame/service.h"
 #include "services/reservation/nvml.h"
 #include "text/json.h"
-
-#define KEY_RESERVED_GPU "run.ai/reserve_for_gpu_index"
 
 /* Now and then it is looked at whether the pod still says so; it also keeps the loop from ending. */
 #define LOOK_AGAIN NSEC_PER_HOUR
