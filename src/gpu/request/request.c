@@ -212,6 +212,11 @@ static bool key_fits(const char *pattern, const char *key, const char **ret_part
     return *star == '#' ? is_number(*ret_part, *ret_len) : !memchr(*ret_part, '.', *ret_len);
 }
 
+static bool is_gpu_count(enum gpu_word_kind kind, const char *key)
+{
+    return kind == WORD_RESOURCE && strcmp(key, "nvidia.com/gpu") == 0;
+}
+
 /* Whole GPUs for KAI and HAMi, a part of one for Run:ai. */
 static int read_gpus(const struct gpu_word *word, struct draft *draft, struct err *err)
 {
@@ -240,6 +245,22 @@ static int refuse(const struct gpu_word *word, struct err *err)
     return 0;
 }
 
+bool gpu_word_is_known(enum gpu_word_kind kind, const char *key)
+{
+    const char *part;
+    size_t len;
+
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (rows[i].kind == kind && key_fits(rows[i].key, key, &part, &len))
+            return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
+        if (refusals[i].kind == kind && strcmp(refusals[i].key, key) == 0)
+            return true;
+    }
+    return is_gpu_count(kind, key);
+}
+
 /* First the rows that ask, then those that only tell: what was asked for in other words has been rounded in them. */
 static int read_word(const struct gpu_word *word, bool told, const struct draft *asked, struct draft *draft,
                      struct err *err)
@@ -247,7 +268,7 @@ static int read_word(const struct gpu_word *word, bool told, const struct draft 
     const char *part;
     size_t len = 0;
 
-    if (word->kind == WORD_RESOURCE && strcmp(word->key, "nvidia.com/gpu") == 0)
+    if (is_gpu_count(word->kind, word->key))
         return told ? 0 : read_gpus(word, draft, err);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (rows[i].kind != word->kind || rows[i].is_told != told || !key_fits(rows[i].key, word->key, &part, &len))

@@ -23,6 +23,9 @@ struct gpu_word {
     const char *value;
 };
 
+/* Whether a word of that key means anything here. */
+bool gpu_word_is_known(enum gpu_word_kind kind, const char *key);
+
 enum {
     GPU_REQUEST_WHOLE = 1000000000,  // portions are in billionths, as KAI's books are
     GPU_CONTAINER_SIZE = 64,         // of a container's name, with its NUL

@@ -379,6 +379,20 @@ static void a_gpu_that_is_too_small_is_refused(void **state)
     assert_non_null(strstr(err.text, "gpu-memory asks for 4294967296 bytes"));
 }
 
+static void words_about_other_things_are_not_known(void **state)
+{
+    (void)state;
+    assert_true(gpu_word_is_known(WORD_ANNOTATION, "gpu-fraction"));
+    assert_true(gpu_word_is_known(WORD_ANNOTATION, "nvidia.com/container.a.gpu-memory.limit"));
+    assert_true(gpu_word_is_known(WORD_RESOURCE, "nvidia.com/gpu"));
+    assert_true(gpu_word_is_known(WORD_VARIABLE, "CUDA_DEVICE_SM_LIMIT"));
+    assert_true(gpu_word_is_known(WORD_VARIABLE, "CUDA_OVERSUBSCRIBE"));
+    assert_false(gpu_word_is_known(WORD_RESOURCE, "gpu-fraction"));
+    assert_false(gpu_word_is_known(WORD_ANNOTATION, "nvidia.com/gpu"));
+    assert_false(gpu_word_is_known(WORD_VARIABLE, "HOME"));
+    assert_false(gpu_word_is_known(WORD_ANNOTATION, ""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_request_says_whose_it_is),
         cmocka_unit_test(who_asks_for_no_part_gets_none),
         cmocka_unit_test(a_gpu_that_is_too_small_is_refused),
+        cmocka_unit_test(words_about_other_things_are_not_known),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
