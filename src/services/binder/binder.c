@@ -29,7 +29,7 @@
 static const struct flag flags[] = {
     {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME,
      "whose pods share GPUs; others are never ended", 0, 0},
-    {"resource-reservation-namespace", FLAG_STRING, AT(reservation_namespace), "kai-resource-reservation",
+    {"resource-reservation-namespace", FLAG_STRING, AT(reservation_namespace), KEY_RESERVATION_NAMESPACE,
      "where the pods are that keep shared GPUs", 0, 0},
     {"resource-reservation-service-account", FLAG_STRING, AT(reservation_service_account), "kai-resource-reservation",
      "their service account", 0, 0},
@@ -55,6 +55,8 @@ static const struct flag flags[] = {
     {"rate-limiter-max-delay", FLAG_INT, AT(retry_max_s), "60", "the same at most: it doubles each time", 1, 86400},
     {"fake-gpu-nodes", FLAG_BOOL, AT(has_fake_gpus), "false",
      "GPUs are pretended: reservation pods sleep, others say their GPU", 0, 0},
+    {"gpu-fence", FLAG_BOOL, AT(has_fences), "false",
+     "pods with a part of a GPU start only behind a fence (docs/gpu-sharing.md)", 0, 0},
     {"plugins", FLAG_STRING, AT(plugins), "", "plugins as JSON, by name: enabled, priority, arguments (docs/binder.md)",
      0, 0},
     {"feature-gates", FLAG_IGNORED, 0, "", "accepted and ignored", 0, 0},
@@ -248,7 +250,14 @@ static int binder_configure(struct service *service, struct err *err)
             return err_set(err, -EINVAL, "--%s: expected a JSON object", objects[i].name);
     service->settings.lease_name = "2ad35f9c.kai.scheduler";
     service->settings.component = "binder";
-    return plugin_options_parse(values->plugins, &plugins, err);
+    int r = plugin_options_parse(values->plugins, &plugins, err);
+
+    /* A name of CDI beside ids that are none would be taken for an id. */
+    if (r >= 0 && values->has_fences && !(plugins.is_enabled[PLUGIN_SHARING] && plugins.is_cdi))
+        return err_set(err, -EINVAL,
+                       "--gpu-fence: needs the plugin gpusharing with CDI: "
+                       "--plugins='{\"gpusharing\": {\"arguments\": {\"cdiEnabled\": \"true\"}}}'");
+    return r;
 }
 
 static int binder_open(struct service *service, struct err *err)

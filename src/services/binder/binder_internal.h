@@ -51,6 +51,7 @@ struct binder_flags {
     int64_t reconciles_max;
     int64_t retry_first_s, retry_max_s;
     bool has_fake_gpus;
+    bool has_fences;
     const char *plugins;
     const char *runtime_class;
 };
@@ -251,6 +252,9 @@ struct plugin {
     void (*undo)(struct job *job);     // ends with job_undone()
     void (*drop)(struct job *job);     // frees its part of the job
 };
+
+/* What the plugin gpusharing has told the pod's container to use; NULL when it had nothing to tell. */
+const char *job_shared_devices(const struct job *job);
 
 extern const struct plugin plugin_volumes, plugin_claims, plugin_sharing, plugin_hami;
 const struct plugin *plugin_find(enum binder_plugin plugin);

@@ -299,8 +299,19 @@ static void step_bind(struct job *job)
     const struct request *request = job->request;
     yyjson_mut_val *zones = request_plan(request, "predictedNUMAZones");
     _cleanup_(freep) char *text = zones ? yyjson_mut_val_write(zones, 0, NULL) : NULL;
+    const char *devices = job->binder->flags->has_fences ? job_shared_devices(job) : NULL;
     /* They come with the bind, so that neither is there without the other. */
-    const char *annotations[] = {KEY_RECEIVED_TYPE, request->type, text ? KEY_NUMA_PREDICTED : NULL, text, NULL};
+    const char *annotations[7] = {KEY_RECEIVED_TYPE, request->type};
+    size_t count = 2;
+
+    if (text) {
+        annotations[count++] = KEY_NUMA_PREDICTED;
+        annotations[count++] = text;
+    }
+    if (devices) {
+        annotations[count++] = FENCE_ANNOTATION;
+        annotations[count++] = devices;
+    }
 
     job->is_asked = true;
     job->bind = kube_bind_start(job->binder->client, &(struct kube_bind_request){

@@ -128,15 +128,27 @@ static void prepare(struct job *job)
         return;
     }
     struct sharing_work *work = job->sharing;
+    bool has_fence = job->binder->flags->has_fences;
+    char fence[FENCE_NAME_MAX];
 
-    work->devices =
-        sharing_devices((const char *const *)job->gpus, job->request->groups.len, job->binder->plugins.is_cdi);
+    if (has_fence && !fence_name(job->pod_uid, fence)) {
+        (void)err_set(&err, -EINVAL, "the pod has a UID that no fence can be named after: %s", job->pod_uid);
+        job_fail(job, &err);
+        return;
+    }
+    work->devices = sharing_devices((const char *const *)job->gpus, job->request->groups.len,
+                                    job->binder->plugins.is_cdi, has_fence ? fence : NULL);
     work->data = (struct sharing_data){
         .devices = work->devices,
         .portion = job->request->portion,
         .is_direct = sharing_is_direct(container.container),
     };
     write_map(job);
+}
+
+const char *job_shared_devices(const struct job *job)
+{
+    return job->sharing ? job->sharing->devices : NULL;
 }
 
 static void undo_map(struct job *job);

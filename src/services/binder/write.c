@@ -239,7 +239,7 @@ bool sharing_is_direct(yyjson_val *container)
     return true;
 }
 
-char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi)
+char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi, const char *fence)
 {
     enum { DEVICES_MAX = 512 << 10 };
     struct strbuf text;
@@ -247,6 +247,9 @@ char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi)
     strbuf_init(&text, DEVICES_MAX);
     for (size_t i = 0; i < count; i++)
         strbuf_addf(&text, "%s%s%s", i ? "," : "", is_cdi ? "k8s.device-plugin.nvidia.com/gpu=" : "", gpus[i]);
+    /* Last, because what it mounts takes the place of what the GPUs' devices mount. */
+    if (fence)
+        strbuf_addf(&text, "," FENCE_KIND "=%s", fence);
     char *taken = strbuf_take(&text);
 
     strbuf_done(&text);

@@ -48,8 +48,9 @@ bool sharing_merge(const struct sharing_data *data, bool is_second, const char *
 /* Whether the container takes its devices from the second ConfigMap. */
 bool sharing_is_direct(yyjson_val *container);
 
-/* The ids with commas between them, with `prefix` before each. To be freed by the caller. */
-char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi);
+/* The ids with commas between them, for CDI as its names; behind them the pod's fence, which is a CDI name itself, unless
+ * it is NULL. To be freed by the caller. */
+char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi, const char *fence);
 
 /* What HAMi-core holds a process to: of a GPU of `mib`, the portion. False when either makes no sense. */
 bool memory_limit(const char *mib, const char *portion, char *text, size_t size);

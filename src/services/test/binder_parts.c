@@ -268,12 +268,14 @@ static void config_maps_hold_what_a_container_needs(void **state)
 static void devices_are_named_as_the_runtime_wants_them(void **state)
 {
     const char *gpus[] = {"GPU-1", "GPU-2"};
-    _cleanup_(freep) char *plain = sharing_devices(gpus, 2, false);
-    _cleanup_(freep) char *cdi = sharing_devices(gpus, 2, true);
+    _cleanup_(freep) char *plain = sharing_devices(gpus, 2, false, NULL);
+    _cleanup_(freep) char *cdi = sharing_devices(gpus, 2, true, NULL);
+    _cleanup_(freep) char *fenced = sharing_devices(gpus, 1, true, "pod-1");
 
     (void)state;
     assert_string_equal(plain, "GPU-1,GPU-2");
     assert_string_equal(cdi, "k8s.device-plugin.nvidia.com/gpu=GPU-1,k8s.device-plugin.nvidia.com/gpu=GPU-2");
+    assert_string_equal(fenced, "k8s.device-plugin.nvidia.com/gpu=GPU-1,muster.scheduler/gpu=pod-1");
 }
 
 static void memory_limits_need_figures_that_make_sense(void **state)
