@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/suggest.h"
 #include "services/binder/binder.h"
+#include "services/fencer/fencer.h"
 #include "services/frame/service.h"
 #include "services/grouper/grouper.h"
 #include "services/reservation/reservation.h"
@@ -140,11 +141,19 @@ static const char *const gpud_examples[] = {
 static const char *const binder_examples[] = {
     "muster binder --leader-elect",
     "muster binder --kubeconfig ~/.kube/config --qps 500 --burst 1000 --max-concurrent-reconciles 50",
+    "muster binder --gpu-fence --plugins='{\"gpusharing\": {\"arguments\": {\"cdiEnabled\": \"true\"}}}'",
     NULL,
 };
 
 static const char *const reservation_examples[] = {
     "POD_NAME=gpu-reservation-0 POD_NAMESPACE=kai-resource-reservation muster reservation",
+    NULL,
+};
+
+static const char *const fencer_examples[] = {
+    "muster fencer --node-name gpu-1 --kubeconfig ~/.kube/config",
+    "NODE_NAME=gpu-1 muster fencer --driver-root=/run/nvidia/driver --host-root=/host "
+    "--library-dir=/var/lib/muster/gpu",
     NULL,
 };
 
@@ -357,6 +366,21 @@ const struct command commands[] = {
         .examples = reservation_examples,
         .operands = OPERANDS_NONE,
         .service = &reservation_service,
+        .run = run_service,
+    },
+    {
+        .name = "fencer",
+        .summary = "put the pods of a node that share GPUs behind fences",
+        .usage = "[FLAG...]",
+        .text =
+            "Runs on each node beside 'muster gpud'. For each pod with a part of a GPU it asks gpud for a group with "
+            "what the pod's\n"
+            "annotations say, and writes a device by which the container runtime puts Muster's library in the driver's "
+            "place.\n"
+            "docs/gpu-sharing.md tells more.\n",
+        .examples = fencer_examples,
+        .operands = OPERANDS_NONE,
+        .service = &fencer_service,
         .run = run_service,
     },
     {

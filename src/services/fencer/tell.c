@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "services/fencer/fencer_internal.h"
+#include "services/frame/service.h"
+
+void post_complain(struct fencer *fencer, struct post *post, const struct err *err)
+{
+    struct err text = *err;
+
+    if (post->told && strcmp(post->told, err->text) == 0)
+        return;
+    free(post->told);
+    post->told = xstrdup(err->text);
+    log_warn(fencer->service->log, "a pod is not behind the fence that it calls for",
+             log_str("namespace", post->pod.namespace), log_str("pod", post->pod.name), log_error(err));
+    (void)err_wrap(&text, text.code, "%s",
+                   post->done ? "Its GPUs stay fenced as before" : "Its containers cannot start on shared GPUs");
+    recorder_record(fencer->service->recorder, &(struct event){
+                                                   .api_version = "v1",
+                                                   .kind = "Pod",
+                                                   .namespace = post->pod.namespace,
+                                                   .name = post->pod.name,
+                                                   .uid = post->pod.uid,
+                                                   .type = "Warning",
+                                                   .reason = "NotFenced",
+                                                   .message = text.text,
+                                               });
+}
