@@ -13,6 +13,7 @@ import subprocess
 
 from node import BUILD, LIBRARIES, fence
 
+UNSHARE = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c"]
 PROGRAM = BUILD / "tests/gpu/gpu-tenant"
 TOOLS = ("/bin/sh", "/bin/rm")
 
@@ -48,7 +49,7 @@ class Image:
                   "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "-v", f"{self.here.gpu_state}:/gpus",
                   *(f"--env={name}={value}" for name, value in env.items()), *options, "--rootfs", self.root, *words]
         place = f"mount -t tmpfs none /run && mkdir /run/cdi && mount --bind {self.here.cdi} /run/cdi"
-        return run(["unshare", "-m", "sh", "-c", f'{place} && exec "$@"', "sh", *podman], os.environ)
+        return run([*UNSHARE, f'{place} && exec "$@"', "sh", *podman], os.environ)
 
     def by_hand(self, mounts, env, *words):
         lines = ["set -e", f"mount --bind {self.root} {self.root}", f"cd {self.root}"]
@@ -58,7 +59,7 @@ class Image:
             if "ro" in options:
                 lines.append(f"mount -o remount,bind,ro .{target}")
         lines.append('exec chroot . "$@"')
-        return run(["unshare", "-m", "sh", "-c", "\n".join(lines), "sh", *words], {**os.environ, **env})
+        return run([*UNSHARE, "\n".join(lines), "sh", *words], {**os.environ, **env})
 
     def start(self, pod, *words, **env):
         """Runs a program in a container of the pod; without a pod, in one that has the driver itself."""

@@ -173,14 +173,16 @@ class Node(Stage):
         self.bound(name, seconds=30)
         return self.get(made["metadata"]["name"])
 
-    def seated(self, name, annotations=None, container=None, group=None, gpu=0, keeper=True, scheduler="nobody"):
+    def seated(self, name, annotations=None, container=None, group=None, gpu=0, keeper=True, scheduler="nobody",
+               held=True):
         """As the binder leaves it, but without asking the scheduler, which would refuse some. The binder does not end
         pods of other schedulers, nor keep reservations that no pod is in."""
         group = group or f"of-{name}"
         spec = {**spec_of(0), "nodeName": NODE, "schedulerName": scheduler, "tolerations": [{"operator": "Exists"}]}
         spec["containers"] = [{**spec["containers"][0], **(container or {})}]
         made = self.api.create(PODS, {"apiVersion": "v1", "kind": "Pod", "spec": spec, "metadata": {
-            "name": name, "annotations": annotations or {}, "labels": {GROUP_KEY: group}}})
+            "name": name, "labels": {GROUP_KEY: group},
+            "annotations": {**(annotations or {}), **({"cdi.k8s.io/muster": "named by the binder"} if held else {})}}})
         if keeper:
             self.keep(group, gpu)
         return made

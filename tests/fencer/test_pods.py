@@ -129,6 +129,8 @@ def _(here):
     for pod, (name, _, _, reason) in zip(refused, rows):
         event = here.complaint(pod, reason)
         expect_in("cannot start", event["message"], name)
+    loose = here.seated("loose", {"gpu-fraction": "2"}, gpu=1, held=False)
+    expect_in("without a fence", here.complaint(loose, "gpu-fraction")["message"])
     group, = here.fenced(good)
     expect(group["requestBytes"], here.capacity() // 2)
     expect(sorted(here.ours()), sorted([fence(good), here.file(good).name]))
@@ -202,6 +204,7 @@ def _(here):
     except ApiError as error:
         expect_in("for the binder to write", str(error))
     here.cluster.kubectl("delete", "-f", ROOT / "deploy" / "fence-policy.yaml")
+    here.cluster.wait_until(lambda: not refusal("late", annotations={KEY: "x"}), "the policy is at work no more", 30)
 
 
 @SUITE.test("the manifests of deploy are as the API server wants them")

@@ -142,6 +142,7 @@ bool sharer_read(yyjson_val *pod, struct sharer *ret_sharer)
         sharer.problem = xstrdup(err.text);
     sharer.container = xstrdup(kube_text(found.container, "name"));
     sharer.words = read_words(pod, found.container);
+    sharer.is_held = kube_text(pod, "metadata", "annotations", FENCE_ANNOTATION)[0] != '\0';
     sharer.namespace = xstrdup(meta.namespace);
     sharer.name = xstrdup(meta.name);
     sharer.uid = xstrdup(meta.uid);

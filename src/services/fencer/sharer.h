@@ -18,6 +18,7 @@ struct sharer {
     char *namespace;
     char *name;
     char *uid;
+    bool is_held;                 // it was bound with its fence, without which it does not start
     struct sharer_groups groups;  // GPU groups that it is in, in the order of its labels
     char *container;              // that uses them; "" when `problem` is set
     char *words;                  // what it asks for, as the GPU daemon reads it: a JSON object
