@@ -29,7 +29,7 @@ static struct tenant {
     struct gpu_tenant_page *page;
 } tenants[TENANTS];
 
-static uint64_t limit, context_bytes, credit_bytes, launches;
+static uint64_t limit, context_bytes, credit_bytes, launches, traffic, pinned;
 static unsigned long denied, attached, returned, unhooked, grown;
 static int control_fd;
 static struct gpu_control_page *control;
@@ -50,6 +50,8 @@ static uint64_t held(void)
 static void count_page(const struct tenant *tenant)
 {
     launches += atomic_load(&tenant->page->gpus[0].launches);
+    traffic += atomic_load(&tenant->page->gpus[0].traffic_bytes);
+    pinned += atomic_load(&tenant->page->gpus[0].pinned_bytes);
 }
 
 static void print_held(void)
@@ -61,10 +63,10 @@ static void print_held(void)
         if (tenants[i].fd > 0)
             credit += atomic_load(&tenants[i].page->gpus[0].credit_bytes);
     }
-    printf(
-        "held %llu credit %llu tenants %d denied %lu attached %lu returned %lu unhooked %lu grown %lu launches %llu\n",
-        (unsigned long long)held(), (unsigned long long)credit, count, denied, attached, returned, unhooked, grown,
-        (unsigned long long)launches);
+    printf("held %llu credit %llu tenants %d denied %lu attached %lu returned %lu unhooked %lu grown %lu launches %llu "
+           "traffic %llu pinned %llu\n",
+           (unsigned long long)held(), (unsigned long long)credit, count, denied, attached, returned, unhooked, grown,
+           (unsigned long long)launches, (unsigned long long)traffic, (unsigned long long)pinned);
     fflush(stdout);
 }
 

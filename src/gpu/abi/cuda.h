@@ -182,6 +182,43 @@ struct cu_launch_params {
     void **parameters;
 };
 
+/* Copies of two and three dimensions: of one end all is the same, and we read only the extent. */
+struct cu_copy_2d {
+    size_t ends[14];
+    size_t width, height;
+};
+
+struct cu_copy_3d {
+    size_t ends[22];
+    size_t width, height, depth;
+};
+
+/* The same two as the first version of the interface had them. */
+struct cu_copy_2d_v1 {
+    unsigned ends[21];
+    unsigned width, height;
+    unsigned padding;
+};
+
+struct cu_copy_3d_v1 {
+    unsigned ends[32];
+    unsigned width, height, depth;
+    unsigned padding;
+};
+
+/* One of many copies at once. */
+struct cu_copy_box {
+    uint64_t ends[10];
+    size_t width, height, depth;
+    int order;
+    unsigned flags;
+};
+
+struct cu_decompress {
+    size_t from_bytes, to_bytes;
+    uint64_t rest[6];
+};
+
 enum { CU_NODE_KERNEL = 0, CU_NODE_GRAPH = 4, CU_NODE_MEM_ALLOC = 10, CU_NODE_MEM_FREE = 11 };
 
 struct cu_mem_alloc_node {
@@ -215,3 +252,9 @@ _Static_assert(sizeof(struct cu_launch_config) == 56, "CUlaunchConfig");
 _Static_assert(sizeof(struct cu_launch_params) == 56, "CUDA_LAUNCH_PARAMS");
 _Static_assert(sizeof(struct cu_node_params) == 256, "CUgraphNodeParams");
 _Static_assert(offsetof(struct cu_mem_alloc_node, bytes) == 104, "CUDA_MEM_ALLOC_NODE_PARAMS");
+_Static_assert(sizeof(struct cu_copy_2d) == 128, "CUDA_MEMCPY2D");
+_Static_assert(sizeof(struct cu_copy_3d) == 200, "CUDA_MEMCPY3D");
+_Static_assert(sizeof(struct cu_copy_2d_v1) == 96, "CUDA_MEMCPY2D_v1");
+_Static_assert(sizeof(struct cu_copy_3d_v1) == 144, "CUDA_MEMCPY3D_v1");
+_Static_assert(sizeof(struct cu_copy_box) == 112, "CUDA_MEMCPY3D_BATCH_OP");
+_Static_assert(sizeof(struct cu_decompress) == 64, "CUmemDecompressParams");

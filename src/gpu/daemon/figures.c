@@ -20,7 +20,7 @@ struct view {
     const struct device *device;
     uint64_t used, context, credit, limit, request;
     double share_actual;
-    uint64_t launches, wait_ns;
+    uint64_t launches, wait_ns, traffic, pinned;
     nsec_t busy, overrun, waited;
 };
 
@@ -33,7 +33,8 @@ static struct view view_of(const struct group *group, uint32_t gpu)
                      .limit = group->spec.limit_bytes,
                      .request = group->spec.request_bytes,
                      .launches = gpu == 0 ? group->launches_gone : 0,
-                     .wait_ns = gpu == 0 ? group->wait_ns_gone : 0};
+                     .wait_ns = gpu == 0 ? group->wait_ns_gone : 0,
+                     .traffic = gpu == 0 ? group->traffic_gone : 0};
 
     v.credit = memory_credit(group, gpu);
     for (const struct session *s = group->first; s; s = s->next) {
@@ -45,6 +46,8 @@ static struct view view_of(const struct group *group, uint32_t gpu)
             continue;
         v.launches += atomic_load(&session_line(s, gpu)->launches);
         v.wait_ns += atomic_load(&session_line(s, gpu)->wait_ns);
+        v.traffic += atomic_load(&session_line(s, gpu)->traffic_bytes);
+        v.pinned += atomic_load(&session_line(s, gpu)->pinned_bytes);
     }
     v.used -= MIN(v.credit, v.used);
     return v;
@@ -102,6 +105,8 @@ enum figure {
     WAIT_SECONDS,
     GATE_SECONDS,
     LAUNCHES,
+    TRAFFIC,
+    PINNED,
     KILLED,
     RUNAI_MEMORY,
     RUNAI_UTILIZATION,
@@ -127,6 +132,8 @@ static const struct {
     [WAIT_SECONDS] = {"muster_gpu_compute_wait_seconds_total", "Time of waiting for a lease.", true},
     [GATE_SECONDS] = {"muster_gpu_gate_thread_seconds_total", "Time that threads spent at the gate.", true},
     [LAUNCHES] = {"muster_gpu_launches_total", "Kernels and graphs that were launched.", true},
+    [TRAFFIC] = {"muster_gpu_traffic_bytes_total", "Bytes that copies and fills were asked to move.", true},
+    [PINNED] = {"muster_gpu_host_pinned_bytes", "Memory of the host that is pinned for the GPU.", false},
     [KILLED] = {"muster_gpu_oom_killed_total", "Processes that were ended.", true},
     [RUNAI_MEMORY] = {"runai_gpu_memory_used_mebibytes_per_pod_per_gpu", "As Run:ai calls it.", false},
     [RUNAI_UTILIZATION] = {"runai_gpu_utilization_per_pod_per_gpu", "As Run:ai calls it, in percent.", false},
@@ -168,6 +175,10 @@ static double value_of(enum figure figure, const struct view *v)
         return (double)v->wait_ns / second;
     case LAUNCHES:
         return (double)v->launches;
+    case TRAFFIC:
+        return (double)v->traffic;
+    case PINNED:
+        return (double)v->pinned;
     case KILLED:
         return (double)v->group->killed;
     case RUNAI_MEMORY:

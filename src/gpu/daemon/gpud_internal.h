@@ -108,6 +108,7 @@ struct group {
     uint64_t bad_messages;
     uint64_t launches_gone;  // of sessions that have ended
     uint64_t wait_ns_gone;
+    uint64_t traffic_gone;
     struct {
         char name[GPU_NOTICE_SIZE];
         uint64_t count;        // 0: nothing here

@@ -99,6 +99,7 @@ static void keep_figures(struct session *session)
 
         group->launches_gone += atomic_load(&line->launches);
         group->wait_ns_gone += atomic_load(&line->wait_ns);
+        group->traffic_gone += atomic_load(&line->traffic_bytes);
     }
 }
 

@@ -90,9 +90,11 @@ struct gpu_tenant_line {
     _Atomic uint32_t active_word;   // the last word under which this process has launched
     _Atomic uint32_t waiting;       // threads at the gate
     _Atomic uint64_t launches;
-    _Atomic uint64_t busy_ns;  // what the launches have taken, as far as it is known
-    _Atomic uint64_t wait_ns;  // spent at the gate
-    _Atomic uint64_t reserved[11];
+    _Atomic uint64_t busy_ns;        // what the launches have taken, as far as it is known
+    _Atomic uint64_t wait_ns;        // spent at the gate
+    _Atomic uint64_t traffic_bytes;  // that copies and fills have moved
+    _Atomic uint64_t pinned_bytes;   // of the host's memory
+    _Atomic uint64_t reserved[9];
 };
 
 struct gpu_tenant_page {

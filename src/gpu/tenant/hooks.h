@@ -7,6 +7,7 @@
 
 #include "gpu/abi/cuda.h"
 #include "gpu/abi/nvml.h"
+#include "gpu/tenant/hooks_traffic.h"
 
 /* What each handler takes, and how it is passed on. */
 #define PARAMS_get_proc const char *symbol, void **ret_function, int version, uint64_t flags
@@ -95,6 +96,19 @@
 #define ARGS_vmm_unmap address, bytes
 #define PARAMS_vmm_retain cu_handle *ret_handle, void *address
 #define ARGS_vmm_retain ret_handle, address
+
+#define PARAMS_pinned_alloc void **ret_memory, size_t bytes, unsigned flags
+#define ARGS_pinned_alloc ret_memory, bytes, flags
+#define PARAMS_pinned_alloc_v2 void **ret_memory, size_t bytes
+#define ARGS_pinned_alloc_v2 ret_memory, bytes
+#define PARAMS_pinned_alloc_v1 void **ret_memory, unsigned bytes
+#define ARGS_pinned_alloc_v1 ret_memory, bytes
+#define PARAMS_pinned_register void *memory, size_t bytes, unsigned flags
+#define ARGS_pinned_register memory, bytes, flags
+#define PARAMS_pinned_register_v1 void *memory, unsigned bytes, unsigned flags
+#define ARGS_pinned_register_v1 memory, bytes, flags
+#define PARAMS_pinned_end void *memory
+#define ARGS_pinned_end memory
 
 #define PARAMS_pool_alloc cu_address *ret_address, size_t bytes, void *stream
 #define ARGS_pool_alloc ret_address, bytes, stream
@@ -220,6 +234,12 @@
     X(vmm_map_array)      \
     X(vmm_unmap)          \
     X(vmm_retain)         \
+    X(pinned_alloc)       \
+    X(pinned_alloc_v2)    \
+    X(pinned_alloc_v1)    \
+    X(pinned_register)    \
+    X(pinned_register_v1) \
+    X(pinned_end)         \
     X(pool_alloc)         \
     X(pool_alloc_from)    \
     X(pool_free)          \
@@ -254,7 +274,8 @@
     X(capture_into)       \
     X(capture_again)      \
     X(capture_graphics)   \
-    X(checkpoint)
+    X(checkpoint)         \
+    TRAFFIC_HANDLERS(X)
 
 #define CUDA_HOOKS(X)                                       \
     X(cuGetProcAddress, get_proc)                           \
@@ -305,6 +326,13 @@
     X(cuMemMapArrayAsync_ptsz, vmm_map_array)               \
     X(cuMemUnmap, vmm_unmap)                                \
     X(cuMemRetainAllocationHandle, vmm_retain)              \
+    X(cuMemHostAlloc, pinned_alloc)                         \
+    X(cuMemAllocHost, pinned_alloc_v1)                      \
+    X(cuMemAllocHost_v2, pinned_alloc_v2)                   \
+    X(cuMemHostRegister, pinned_register_v1)                \
+    X(cuMemHostRegister_v2, pinned_register)                \
+    X(cuMemFreeHost, pinned_end)                            \
+    X(cuMemHostUnregister, pinned_end)                      \
     X(cuMemAllocAsync, pool_alloc)                          \
     X(cuMemAllocAsync_ptsz, pool_alloc)                     \
     X(cuMemAllocFromPoolAsync, pool_alloc_from)             \
@@ -365,7 +393,8 @@
     X(cuCheckpointProcessRestore, checkpoint)               \
     X(cuCheckpointProcessUnlock, checkpoint)                \
     X(cuCheckpointProcessGetState, checkpoint)              \
-    X(cuCheckpointProcessGetRestoreThreadId, checkpoint)
+    X(cuCheckpointProcessGetRestoreThreadId, checkpoint)    \
+    TRAFFIC_HOOKS(X)
 
 /* NVML: which GPUs a tenant sees, and what of their memory, processes and work. */
 #define PARAMS_nvml_memory void *device, struct nvml_memory *ret_memory

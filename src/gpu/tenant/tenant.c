@@ -34,6 +34,7 @@ static void forget(void)
     table_forget(&tenant_tables.primaries);
     table_forget(&tenant_tables.pool_pointers);
     table_forget(&tenant_tables.greens);
+    table_forget(&tenant_tables.pinned);
     vmm_forget();
     pools_forget();
     graphs_forget();

@@ -60,6 +60,7 @@ struct tenant_tables {
     struct table contexts;
     struct table primaries;      // device plus one: owner is its primary context
     struct table pool_pointers;  // device pointer: owner is the pool
+    struct table pinned;         // memory of the host
     struct table greens;         // green context: owner is its device
 };
 extern struct tenant_tables tenant_tables;

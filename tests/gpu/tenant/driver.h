@@ -50,4 +50,5 @@ struct test_case {
     const char *name;
     case_fn *run;
 };
-extern const struct test_case memory_cases[], process_cases[], compute_cases[], nvml_cases[], rare_cases[];
+extern const struct test_case memory_cases[], process_cases[], compute_cases[], nvml_cases[], rare_cases[],
+    traffic_cases[];
