@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How programs come by the driver's functions, and what becomes of them in threads and children. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -232,6 +239,70 @@ static void forks(void)
     check_equal(told_free(), before, "and its account is right");
 }
 
+/* What belongs to the whole process, not to one of its libraries. */
+struct host {
+    void *handlers[65];
+    int flags[65];
+    bool is_blocked[65];
+    mode_t umask;
+    struct rlimit files, memory;
+    struct itimerval timer;
+    char folder[4096], locale[64], name[16];
+    size_t environment;
+    uint64_t environment_sum;
+};
+
+static void look_at_host(struct host *host)
+{
+    struct sigaction action;
+    sigset_t mask;
+    (void)sigprocmask(SIG_BLOCK, NULL, &mask);
+    for (int i = 1; i <= 64; i++) {
+        if (sigaction(i, NULL, &action) != 0)
+            continue;
+        host->handlers[i] = (void *)action.sa_handler;
+        host->flags[i] = action.sa_flags;
+        host->is_blocked[i] = sigismember(&mask, i) == 1;
+    }
+    host->umask = umask(022);
+    (void)umask(host->umask);
+    (void)getrlimit(RLIMIT_NOFILE, &host->files);
+    (void)getrlimit(RLIMIT_AS, &host->memory);
+    (void)getitimer(ITIMER_REAL, &host->timer);
+    (void)!getcwd(host->folder, sizeof host->folder);
+    (void)snprintf(host->locale, sizeof host->locale, "%s", setlocale(LC_ALL, NULL));
+    (void)prctl(PR_GET_NAME, host->name);
+    for (; environ[host->environment]; host->environment++) {
+        for (const char *at = environ[host->environment]; *at; at++)
+            host->environment_sum = host->environment_sum * 31 + (unsigned char)*at;
+    }
+}
+
+static void untouched(void)
+{
+    uint64_t address = 7;
+    bool is_open[256];
+    static struct host before, after;
+    look_at_host(&before);
+    for (int fd = 0; fd < 256; fd++)
+        is_open[fd] = fcntl(fd, F_GETFD) >= 0;
+    begin();
+    (void)CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB);
+    (void)CALL(cuLaunchKernel, launch_kernel)(spin_function(), 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
+    look_at_host(&after);
+    check(memcmp(&before, &after, sizeof before) == 0,
+          "signals, mask, umask, limits, timers, folder, locale, name and environment are as they were");
+    int leaks = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        leaks += !is_open[fd] && flags >= 0 && !(flags & FD_CLOEXEC);
+    }
+    check_equal((uint64_t)leaks, 0, "no descriptor of ours goes on to a program that is started");
+    errno = 4711;
+    check(CALL(cuMemAlloc_v2, mem_alloc)(&address, UINT64_C(1) << 40) == CU_OUT_OF_MEMORY && errno == 4711,
+          "errno is the program's own");
+}
+
 /* Takes memory and waits to be killed. */
 static void hold(void)
 {
@@ -319,7 +390,7 @@ static void outage(void)
 }
 
 const struct test_case process_cases[] = {
-    {"names", names},   {"lookups", lookups}, {"ways_in", ways_in}, {"threads", threads},
-    {"forks", forks},   {"small", small},     {"hold", hold},       {"start", start},
-    {"outage", outage}, {"greedy", greedy},   {NULL, NULL},
+    {"names", names},   {"lookups", lookups}, {"ways_in", ways_in},     {"threads", threads},
+    {"forks", forks},   {"small", small},     {"hold", hold},           {"start", start},
+    {"outage", outage}, {"greedy", greedy},   {"untouched", untouched}, {NULL, NULL},
 };
