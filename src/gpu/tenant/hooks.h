@@ -94,6 +94,8 @@
 #define ARGS_vmm_map_array pieces, count, stream
 #define PARAMS_vmm_unmap cu_address address, size_t bytes
 #define ARGS_vmm_unmap address, bytes
+#define PARAMS_vmm_import cu_handle *ret_handle, void *from, int type
+#define ARGS_vmm_import ret_handle, from, type
 #define PARAMS_vmm_retain cu_handle *ret_handle, void *address
 #define ARGS_vmm_retain ret_handle, address
 
@@ -233,6 +235,7 @@
     X(vmm_map)            \
     X(vmm_map_array)      \
     X(vmm_unmap)          \
+    X(vmm_import)         \
     X(vmm_retain)         \
     X(pinned_alloc)       \
     X(pinned_alloc_v2)    \
@@ -326,6 +329,7 @@
     X(cuMemMapArrayAsync_ptsz, vmm_map_array)               \
     X(cuMemUnmap, vmm_unmap)                                \
     X(cuMemRetainAllocationHandle, vmm_retain)              \
+    X(cuMemImportFromShareableHandle, vmm_import)           \
     X(cuMemHostAlloc, pinned_alloc)                         \
     X(cuMemAllocHost, pinned_alloc_v1)                      \
     X(cuMemAllocHost_v2, pinned_alloc_v2)                   \

@@ -119,6 +119,26 @@ int on_vmm_retain(vmm_retain_fn *real, cu_handle *ret_handle, void *address)
     return result;
 }
 
+/* Memory of another process is charged there. But a process may also take back what it has exported itself: then it
+ * holds one handle twice. */
+int on_vmm_import(vmm_import_fn *real, cu_handle *ret_handle, void *from, int type)
+{
+    cu_result result = real(ret_handle, from, type);
+    struct entry handle;
+    if (result != CU_SUCCESS || !ret_handle)
+        return result;
+    lock_take(&lock);
+    bool is_ours = table_get(&handles, *ret_handle, &handle);
+    if (is_ours) {
+        handle.extra++;
+        (void)table_put(&handles, &handle);
+    }
+    lock_give(&lock);
+    if (is_ours)
+        refer(handle.owner, +1, 0);
+    return result;
+}
+
 int on_vmm_map(vmm_map_fn *real, cu_address address, size_t bytes, size_t offset, cu_handle number,
                unsigned long long flags)
 {

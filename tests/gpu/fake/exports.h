@@ -10,50 +10,56 @@ CUDA_HOOKS(X)
 #undef X
 
 /* One row a name: its result is always an int. */
-#define FAKE_OTHERS(X)                                                                                        \
-    X(cuInit, unsigned flags)                                                                                 \
-    X(cuDriverGetVersion, int *ret_version)                                                                   \
-    X(cuDeviceGetCount, int *ret_count)                                                                       \
-    X(cuDeviceGet, cu_device *ret_device, int ordinal)                                                        \
-    X(cuDeviceGetUuid, struct cu_uuid *ret_uuid, cu_device device)                                            \
-    X(cuDeviceGetUuid_v2, struct cu_uuid *ret_uuid, cu_device device)                                         \
-    X(cuDevicePrimaryCtxGetState, cu_device device, unsigned *ret_flags, int *ret_active)                     \
-    X(cuCtxGetCurrent, void **ret_ctx)                                                                        \
-    X(cuCtxSetCurrent, void *ctx)                                                                             \
-    X(cuCtxPushCurrent_v2, void *ctx)                                                                         \
-    X(cuCtxPopCurrent_v2, void **ret_ctx)                                                                     \
-    X(cuCtxGetDevice, cu_device *ret_device)                                                                  \
-    X(cuCtxFromGreenCtx, void **ret_ctx, void *green)                                                         \
-    X(cuMemCreate_v2, cu_handle *ret_handle, size_t bytes, const void *prop, unsigned long long flags)        \
-    X(cuMemGetDefaultMemPool, void **ret_pool, struct cu_location *location, int type)                        \
-    X(cuGraphAddChildGraphNode, void **ret_node, void *graph, void *const *before, size_t count, void *child) \
-    X(cuGraphChildGraphNodeGetGraph, void *node, void **ret_graph)                                            \
-    X(cuGetExportTable, const void **ret_table, const void *id)                                               \
-    X(cuMemAddressReserve, cu_address *ret_address, size_t bytes, size_t alignment, cu_address wish,          \
-      unsigned long long flags)                                                                               \
-    X(cuMemAddressFree, cu_address address, size_t bytes)                                                     \
-    X(cuMemSetAccess, cu_address address, size_t bytes, const void *access, size_t count)                     \
-    X(cuDeviceGetDefaultMemPool, void **ret_pool, cu_device device)                                           \
-    X(cuDeviceGetMemPool, void **ret_pool, cu_device device)                                                  \
-    X(cuDeviceSetMemPool, cu_device device, void *pool)                                                       \
-    X(cuMemPoolGetAttribute, void *pool, int attribute, void *ret_value)                                      \
-    X(cuMemPoolSetAttribute, void *pool, int attribute, void *value)                                          \
-    X(cuDeviceGetGraphMemAttribute, cu_device device, int attribute, void *ret_value)                         \
-    X(cuGraphCreate, void **ret_graph, unsigned flags)                                                        \
-    X(cuGraphDestroy, void *graph)                                                                            \
-    X(cuGraphGetNodes, void *graph, void **nodes, size_t *count)                                              \
-    X(cuGraphNodeGetType, void *node, int *ret_type)                                                          \
-    X(cuGraphMemAllocNodeGetParams, void *node, struct cu_mem_alloc_node *ret_params)                         \
-    X(cuStreamCreate, void **ret_stream, unsigned flags)                                                      \
-    X(cuStreamQuery, void *stream)                                                                            \
-    X(cuStreamGetDevice, void *stream, cu_device *ret_device)                                                 \
-    X(cuStreamIsCapturing, void *stream, int *ret_status)                                                     \
-    X(cuStreamEndCapture, void *stream, void **ret_graph)                                                     \
-    X(cuThreadExchangeStreamCaptureMode, int *mode)                                                           \
-    X(cuEventCreate, void **ret_event, unsigned flags)                                                        \
-    X(cuEventRecord, void *event, void *stream)                                                               \
-    X(cuEventQuery, void *event)                                                                              \
-    X(cuEventDestroy_v2, void *event)                                                                         \
+#define FAKE_OTHERS(X)                                                                                         \
+    X(cuInit, unsigned flags)                                                                                  \
+    X(cuDriverGetVersion, int *ret_version)                                                                    \
+    X(cuDeviceGetCount, int *ret_count)                                                                        \
+    X(cuDeviceGet, cu_device *ret_device, int ordinal)                                                         \
+    X(cuDeviceGetUuid, struct cu_uuid *ret_uuid, cu_device device)                                             \
+    X(cuDeviceGetUuid_v2, struct cu_uuid *ret_uuid, cu_device device)                                          \
+    X(cuDevicePrimaryCtxGetState, cu_device device, unsigned *ret_flags, int *ret_active)                      \
+    X(cuCtxGetCurrent, void **ret_ctx)                                                                         \
+    X(cuCtxSetCurrent, void *ctx)                                                                              \
+    X(cuCtxPushCurrent_v2, void *ctx)                                                                          \
+    X(cuCtxPopCurrent_v2, void **ret_ctx)                                                                      \
+    X(cuCtxGetDevice, cu_device *ret_device)                                                                   \
+    X(cuCtxFromGreenCtx, void **ret_ctx, void *green)                                                          \
+    X(cuMemExportToShareableHandle, void *ret_shareable, cu_handle handle, int type, unsigned long long flags) \
+    X(cuMemPoolImportFromShareableHandle, void **ret_pool, void *from, int type, unsigned long long flags)     \
+    X(cuIpcOpenMemHandle_v2, cu_address *ret_address, struct cu_ipc_handle handle, unsigned flags)             \
+    X(cuIpcCloseMemHandle, cu_address address)                                                                 \
+    X(cuImportExternalMemory, void **ret_memory, const void *description)                                      \
+    X(cuExternalMemoryGetMappedBuffer, cu_address *ret_address, void *memory, const void *description)         \
+    X(cuMemCreate_v2, cu_handle *ret_handle, size_t bytes, const void *prop, unsigned long long flags)         \
+    X(cuMemGetDefaultMemPool, void **ret_pool, struct cu_location *location, int type)                         \
+    X(cuGraphAddChildGraphNode, void **ret_node, void *graph, void *const *before, size_t count, void *child)  \
+    X(cuGraphChildGraphNodeGetGraph, void *node, void **ret_graph)                                             \
+    X(cuGetExportTable, const void **ret_table, const void *id)                                                \
+    X(cuMemAddressReserve, cu_address *ret_address, size_t bytes, size_t alignment, cu_address wish,           \
+      unsigned long long flags)                                                                                \
+    X(cuMemAddressFree, cu_address address, size_t bytes)                                                      \
+    X(cuMemSetAccess, cu_address address, size_t bytes, const void *access, size_t count)                      \
+    X(cuDeviceGetDefaultMemPool, void **ret_pool, cu_device device)                                            \
+    X(cuDeviceGetMemPool, void **ret_pool, cu_device device)                                                   \
+    X(cuDeviceSetMemPool, cu_device device, void *pool)                                                        \
+    X(cuMemPoolGetAttribute, void *pool, int attribute, void *ret_value)                                       \
+    X(cuMemPoolSetAttribute, void *pool, int attribute, void *value)                                           \
+    X(cuDeviceGetGraphMemAttribute, cu_device device, int attribute, void *ret_value)                          \
+    X(cuGraphCreate, void **ret_graph, unsigned flags)                                                         \
+    X(cuGraphDestroy, void *graph)                                                                             \
+    X(cuGraphGetNodes, void *graph, void **nodes, size_t *count)                                               \
+    X(cuGraphNodeGetType, void *node, int *ret_type)                                                           \
+    X(cuGraphMemAllocNodeGetParams, void *node, struct cu_mem_alloc_node *ret_params)                          \
+    X(cuStreamCreate, void **ret_stream, unsigned flags)                                                       \
+    X(cuStreamQuery, void *stream)                                                                             \
+    X(cuStreamGetDevice, void *stream, cu_device *ret_device)                                                  \
+    X(cuStreamIsCapturing, void *stream, int *ret_status)                                                      \
+    X(cuStreamEndCapture, void *stream, void **ret_graph)                                                      \
+    X(cuThreadExchangeStreamCaptureMode, int *mode)                                                            \
+    X(cuEventCreate, void **ret_event, unsigned flags)                                                         \
+    X(cuEventRecord, void *event, void *stream)                                                                \
+    X(cuEventQuery, void *event)                                                                               \
+    X(cuEventDestroy_v2, void *event)                                                                          \
     X(cuModuleGetFunction, void **ret_function, void *module, const char *name)
 
 #define X(name, ...) int name(__VA_ARGS__);

@@ -226,7 +226,9 @@ FAKE_EXPORT cu_result cuMemCreate(cu_handle *ret_handle, size_t bytes, const str
     const uint64_t page = UINT64_C(2) << 20;
     if (!ret_handle || !prop || bytes == 0 || bytes % page)
         return CU_INVALID_VALUE;
-    int gpu = prop->location.type == CU_LOCATION_DEVICE ? prop->location.id : -1;
+    int gpu = prop->location.type == CU_LOCATION_DEVICE          ? prop->location.id
+              : prop->location.type == CU_LOCATION_DEVICE_DOMAIN ? prop->location.id & 0xff
+                                                                 : -1;
     fake_lock();
     bool is_there = gpu < 0 || fake_take(gpu, bytes);
     if (is_there) {

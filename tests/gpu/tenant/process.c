@@ -239,6 +239,40 @@ static void forks(void)
     check_equal(told_free(), before, "and its account is right");
 }
 
+/* In a child of a program whose threads were anywhere in the library: the driver is of no use here, NVML is. */
+static bool child_of_threads(void)
+{
+    struct nvml_memory memory = {0};
+    nvml_result (*start)(void) = (nvml_result(*)(void))nvml("nvmlInit_v2");
+    void *device = NULL;
+    alarm(30);
+    return child_cannot() && start() == NVML_SUCCESS &&
+           ((nvml_by_index_fn *)nvml("nvmlDeviceGetHandleByIndex_v2"))(0, &device) == NVML_SUCCESS &&
+           ((nvml_memory_fn *)nvml("nvmlDeviceGetMemoryInfo"))(device, &memory) == NVML_SUCCESS &&
+           memory.total == strtoull(getenv("TEST_LIMIT"), NULL, 10);
+}
+
+static void forks_of_threads(void)
+{
+    enum { CHILDREN = 20 };
+    pthread_t all[THREADS];
+    unsigned seeds[THREADS];
+    int fine = 0;
+    begin();
+    (void)nvml_library();
+    uint64_t before = told_free();
+    for (unsigned i = 0; i < THREADS; i++) {
+        seeds[i] = i + 1;
+        pthread_create(&all[i], NULL, hammer, &seeds[i]);
+    }
+    for (int i = 0; i < CHILDREN; i++)
+        fine += in_child(child_of_threads);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(all[i], NULL);
+    check_equal((uint64_t)fine, CHILDREN, "children of a program whose threads take memory find the library in order");
+    check_equal(told_free(), before, "and the parent's account is right");
+}
+
 /* What belongs to the whole process, not to one of its libraries. */
 struct host {
     void *handlers[65];
@@ -392,5 +426,6 @@ static void outage(void)
 const struct test_case process_cases[] = {
     {"names", names},   {"lookups", lookups}, {"ways_in", ways_in},     {"threads", threads},
     {"forks", forks},   {"small", small},     {"hold", hold},           {"start", start},
-    {"outage", outage}, {"greedy", greedy},   {"untouched", untouched}, {NULL, NULL},
+    {"outage", outage}, {"greedy", greedy},   {"untouched", untouched}, {"forks_of_threads", forks_of_threads},
+    {NULL, NULL},
 };

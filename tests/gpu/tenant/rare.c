@@ -117,6 +117,52 @@ static void check_domain(void)
     check_equal(told_free(), before, "and given back");
 }
 
+/* What is somebody else's is charged to them; what is our own stays charged as long as anybody here holds it. */
+static void check_shared(void)
+{
+    cu_result (*export)(void *, cu_handle, int, unsigned long long) =
+        (cu_result(*)(void *, cu_handle, int, unsigned long long))cuda("cuMemExportToShareableHandle");
+    cu_result (*open)(cu_address *, struct cu_ipc_handle, unsigned) =
+        (cu_result(*)(cu_address *, struct cu_ipc_handle, unsigned))cuda("cuIpcOpenMemHandle_v2");
+    cu_result (*close)(cu_address) = (cu_result(*)(cu_address))cuda("cuIpcCloseMemHandle");
+    cu_result (*import_pool)(void **, void *, int, unsigned long long) =
+        (cu_result(*)(void **, void *, int, unsigned long long))cuda("cuMemPoolImportFromShareableHandle");
+    cu_result (*import_memory)(void **, const void *) =
+        (cu_result(*)(void **, const void *))cuda("cuImportExternalMemory");
+    cu_result (*map_buffer)(cu_address *, void *, const void *) =
+        (cu_result(*)(cu_address *, void *, const void *))cuda("cuExternalMemoryGetMappedBuffer");
+    struct cu_allocation_prop prop = {.type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_DEVICE, 0}};
+    cu_handle handle = 0, again = 0;
+    void *shareable = NULL, *pool = NULL, *memory = NULL;
+    cu_address address = 0;
+    uint64_t before = told_free();
+
+    check(CALL(cuMemCreate, vmm_create)(&handle, 64 * MIB, &prop, 0) == CU_SUCCESS &&
+              export(&shareable, handle, 1, 0) == CU_SUCCESS &&
+              CALL(cuMemImportFromShareableHandle, vmm_import)(&again, shareable, 1) == CU_SUCCESS,
+          "memory is exported and taken back");
+    check(CALL(cuMemRelease, vmm_release)(handle) == CU_SUCCESS, "one of the two handles goes");
+    check_equal(told_free(), before - 64 * MIB, "and the memory stays charged");
+    check(CALL(cuMemRelease, vmm_release)(again) == CU_SUCCESS, "the other goes");
+    check_equal(told_free(), before, "and the memory with it");
+
+    check(CALL(cuMemImportFromShareableHandle, vmm_import)(&handle, &prop, 1) == CU_SUCCESS,
+          "memory of another process");
+    check_equal(told_free(), before, "is not charged here");
+    check(CALL(cuMemRelease, vmm_release)(handle) == CU_SUCCESS, "and goes");
+    check(open(&address, (struct cu_ipc_handle){{0}}, 0) == CU_SUCCESS, "the same by the older interface");
+    check_equal(told_free(), before, "is not charged here");
+    check(close(address) == CU_SUCCESS, "and goes");
+    check(import_pool(&pool, &prop, 1, 0) == CU_SUCCESS &&
+              CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&address, 64 * MIB, pool, NULL) == CU_SUCCESS,
+          "a pool of another process");
+    check_equal(told_free(), before, "is not charged here");
+    check(CALL(cuMemFreeAsync, pool_free)(address, NULL) == CU_SUCCESS, "and takes back");
+    check(import_memory(&memory, &prop) == CU_SUCCESS && map_buffer(&address, memory, &prop) == CU_SUCCESS,
+          "memory of another interface");
+    check_equal(told_free(), before, "is not charged here");
+}
+
 static void check_graphs(void)
 {
     cu_result (*create)(void **, unsigned) = (cu_result(*)(void **, unsigned))cuda("cuGraphCreate");
@@ -143,6 +189,7 @@ static void rare(void)
     check_attached();
     check_domain();
     check_pools();
+    check_shared();
     check_graphs();
     check_green();
 }
