@@ -134,7 +134,7 @@ int on_array_destroy(array_destroy_fn *real, void *array)
     bool is_ours = table_take(&tenant_tables.arrays, (uint64_t)(uintptr_t)array, &entry);
     cu_result result = real(array);
     if (is_ours && result == CU_SUCCESS)
-        ledger_release(entry.slot, LEDGER_PLAIN, entry.bytes);
+        charge_release(&entry);
     else if (is_ours)
         (void)table_put(&tenant_tables.arrays, &entry);
     return result;

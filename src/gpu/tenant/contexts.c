@@ -33,7 +33,7 @@ static void drop_from(struct table *table, uint64_t ctx)
 {
     struct entry entry;
     while (table_take_owned(table, ctx, &entry))
-        ledger_release(entry.slot, LEDGER_PLAIN, entry.bytes);
+        charge_release(&entry);
 }
 
 void contexts_drop(uint64_t ctx)

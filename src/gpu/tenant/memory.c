@@ -26,7 +26,7 @@ int on_mem_alloc_v1(mem_alloc_v1_fn *real, unsigned *ret_address, unsigned bytes
 int on_mem_alloc_managed(mem_alloc_managed_fn *real, cu_address *ret_address, size_t bytes, unsigned flags)
 {
     struct charge charge;
-    if (!charge_begin_current(&charge, ret_address ? bytes : 0))
+    if (!charge_begin_managed(&charge, ret_address ? bytes : 0))
         return CU_OUT_OF_MEMORY;
     cu_result result = real(ret_address, bytes, flags);
     charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS && ret_address ? *ret_address : 0);
@@ -103,7 +103,7 @@ int on_mem_free(mem_free_fn *real, cu_address address)
     else if (result != CU_SUCCESS && is_pooled)
         (void)table_put(&tenant_tables.pool_pointers, &entry);
     else if (is_plain)
-        ledger_release(entry.slot, LEDGER_PLAIN, entry.bytes);
+        charge_release(&entry);
     else if (is_pooled)
         pools_freed(&entry);
     return result;
@@ -115,7 +115,7 @@ int on_mem_free_v1(mem_free_v1_fn *real, unsigned address)
     bool is_ours = table_take(&tenant_tables.pointers, address, &entry);
     cu_result result = real(address);
     if (is_ours && result == CU_SUCCESS)
-        ledger_release(entry.slot, LEDGER_PLAIN, entry.bytes);
+        charge_release(&entry);
     else if (is_ours)
         (void)table_put(&tenant_tables.pointers, &entry);
     return result;

@@ -308,7 +308,7 @@ int on_pool_free(pool_free_fn *real, cu_address address, void *stream)
     else if (is_pooled)
         pools_freed(&entry);
     else if (is_plain)
-        ledger_release(entry.slot, LEDGER_PLAIN, entry.bytes);
+        charge_release(&entry);
     return result;
 }
 

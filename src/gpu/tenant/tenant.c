@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "gpu/tenant/client.h"
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
@@ -217,15 +219,47 @@ bool charge_begin_current(struct charge *charge, uint64_t bytes)
     return may_go_on;
 }
 
+static void release_all(int slot, uint32_t others, uint64_t bytes)
+{
+    ledger_release(slot, LEDGER_PLAIN, bytes);
+    for (int other = 0; other < GPU_MAX; other++) {
+        if (others & UINT32_C(1) << other)
+            ledger_release(other, LEDGER_PLAIN, bytes);
+    }
+}
+
+bool charge_begin_managed(struct charge *charge, uint64_t bytes)
+{
+    if (!charge_begin_current(charge, bytes))
+        return false;
+    for (int slot = 0; charge->slot >= 0 && slot < client_gpu_count(); slot++) {
+        struct charge other;
+        if (slot == charge->slot || tenant_device(slot) < 0)
+            continue;
+        if (!charge_begin(&other, slot, bytes)) {
+            release_all(charge->slot, charge->others, charge->bytes);
+            return false;
+        }
+        charge->others |= UINT32_C(1) << slot;
+    }
+    return true;
+}
+
+void charge_release(const struct entry *entry)
+{
+    release_all(entry->slot, entry->extra, entry->bytes);
+}
+
 void charge_settle(const struct charge *charge, cu_result result, struct table *table, uint64_t key)
 {
     if (charge->slot < 0)
         return;
     if (result != CU_SUCCESS) {
-        ledger_release(charge->slot, LEDGER_PLAIN, charge->bytes);
+        release_all(charge->slot, charge->others, charge->bytes);
         return;
     }
-    struct entry entry = {.key = key, .bytes = charge->bytes, .owner = charge->owner, .slot = charge->slot};
+    struct entry entry = {
+        .key = key, .bytes = charge->bytes, .owner = charge->owner, .slot = charge->slot, .extra = charge->others};
     /* What cannot be remembered stays charged until the process ends. */
     (void)table_put(table, &entry);
 }

@@ -36,7 +36,8 @@ bool tenant_is_capturing(void *stream);
 
 /* Memory that a call is about to take. */
 struct charge {
-    int slot;  // -1: nothing is charged, the driver alone decides
+    int slot;         // -1: nothing is charged, the driver alone decides
+    uint32_t others;  // a bit for each further slot
     uint64_t bytes;
     uint64_t owner;
 };
@@ -50,8 +51,14 @@ uint64_t charge_rounded(uint64_t bytes);
 bool charge_begin(struct charge *charge, int slot, uint64_t bytes);
 bool charge_begin_current(struct charge *charge, uint64_t bytes);
 
+/* The same for managed memory, whose pages may come to any GPU that this process can use: it is taken on all of them. */
+bool charge_begin_managed(struct charge *charge, uint64_t bytes);
+
 /* After the driver's answer: remembers the charge under `key`, or gives it back. */
 void charge_settle(const struct charge *charge, cu_result result, struct table *table, uint64_t key);
+
+/* Gives back what was remembered. */
+void charge_release(const struct entry *entry);
 
 /* Everything that this process holds, by kind. */
 struct tenant_tables {

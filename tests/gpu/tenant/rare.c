@@ -194,6 +194,35 @@ static void rare(void)
     check_green();
 }
 
+static uint64_t free_on(cu_device device)
+{
+    void *ctx = NULL;
+    (void)CALL(cuDevicePrimaryCtxRetain, primary_retain)(&ctx, device);
+    (void)set_current(ctx);
+    return told_free();
+}
+
+/* Two GPUs of one group: the pages of managed memory may come to either. */
+static void two_gpus(void)
+{
+    cu_result (*init)(unsigned) = (cu_result(*)(unsigned))cuda("cuInit");
+    cu_address address = 0;
+    (void)init(0);
+    uint64_t first = free_on(0), second = free_on(1);
+    check(CALL(cuMemAllocManaged, mem_alloc_managed)(&address, 64 * MIB, 1) == CU_SUCCESS, "managed memory is made");
+    check_equal(free_on(0), first - 64 * MIB, "it is charged on the first GPU");
+    check_equal(free_on(1), second - 64 * MIB, "and on the second");
+    check(CALL(cuMemFree_v2, mem_free)(address) == CU_SUCCESS, "and freed");
+    check(free_on(0) == first && free_on(1) == second, "which gives it back on both");
+    check(CALL(cuMemAlloc_v2, mem_alloc)(&address, 128 * MIB) == CU_SUCCESS, "plain memory is made on the second");
+    second = free_on(1);
+    check_equal(free_on(0), first, "and charged there alone");
+    cu_address more = 77;
+    check(CALL(cuMemAllocManaged, mem_alloc_managed)(&more, first - 64 * MIB, 1) == CU_OUT_OF_MEMORY && more == 77,
+          "managed memory that one of them has no room for is refused");
+    check(free_on(0) == first && free_on(1) == second, "and leaves nothing charged");
+}
+
 /* Ten modules and a limit, as fast as it goes. */
 static void growth(void)
 {
@@ -232,5 +261,5 @@ static void unhooked(void)
     check(status == CU_PROC_FOUND, "what nobody hooks is nothing to speak of");
 }
 
-const struct test_case rare_cases[] = {
-    {"rare", rare}, {"growth", growth}, {"grow", grow}, {"unhooked", unhooked}, {NULL, NULL}};
+const struct test_case rare_cases[] = {{"rare", rare}, {"two_gpus", two_gpus}, {"growth", growth},
+                                       {"grow", grow}, {"unhooked", unhooked}, {NULL, NULL}};
