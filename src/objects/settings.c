@@ -61,8 +61,8 @@ void settings_init(struct settings *settings)
         .max_consolidation_preemptees = 16,
         .staleness_grace = NSEC_PER_MIN,
         .stuck_threshold = 2 * NSEC_PER_MIN,
-        .usage = {.window = 7 * 24 * NSEC_PER_HOUR, .interval = NSEC_PER_MIN, .window_type = "sliding"},
     };
+    settings_usage_init(&settings->usage);
     arena_init(&settings->texts);
     for (size_t i = 0; i < ARRAY_LEN(default_plugins); i++) {
         struct plugin_setting *plugin = settings_plugin(settings, default_plugins[i].name);

@@ -40,13 +40,34 @@ struct named_number {
 
 struct named_numbers VEC_OF(struct named_number);
 
+/* The last so much time; from one of times that are evenly apart on; from a time of cron on. */
+enum usage_window { USAGE_SLIDING, USAGE_TUMBLING, USAGE_CRON, _USAGE_WINDOW_MAX };
+const char *usage_window_name(enum usage_window window);  // "sliding"
+
+/* Where past use is kept, and how it is asked for. */
+struct usage_source {
+    const char *client;        // "prometheus"; NULL: none
+    const char *url;           // NULL: not given
+    const char *url_variable;  // of the environment, that has it instead
+    nsec_t staleness;          // what is older is stale
+    nsec_t wait;               // so long the first answer is waited for
+    bool has_tumbling_start;
+    nsec_t tumbling_start;
+    const char *cron;
+    nsec_t query_timeout;
+    nsec_t resolution;                    // of the sums
+    const char *allocation[SHARE_COUNT];  // metrics of what queues have
+    const char *capacity[SHARE_COUNT];    // expressions of what the cluster has
+};
+
 /* What past use of queues counts for: time-based fair share. */
 struct usage_setting {
     bool is_on;
     nsec_t window;
     nsec_t half_life;  // 0: all of the window counts the same
     nsec_t interval;   // how often it is asked for
-    const char *window_type;
+    enum usage_window window_type;
+    struct usage_source source;  // for a running scheduler
 };
 
 struct settings {

@@ -21,5 +21,7 @@ int settings_arguments_decode(struct settings *settings, struct plugin_setting *
 int settings_depths_decode(struct settings *settings, const struct json_at *at, struct err *err);
 int settings_budgets_decode(struct settings *settings, const struct json_at *at, struct err *err);
 
+void settings_usage_init(struct usage_setting *usage);
+
 /* usageDBConfig; a place without a value leaves time-based fair share off. */
 int settings_usage_decode(struct settings *settings, const struct json_at *at, struct err *err);

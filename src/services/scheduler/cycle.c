@@ -16,6 +16,7 @@
 #include "services/scheduler/gang_notes.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "services/scheduler/usage.h"
 #include "services/scheduler/writes.h"
 
 /* Between cycles at least: what comes meanwhile is decided together. */
@@ -29,7 +30,7 @@ enum { NAMES_OF_ONE = 8 };
 
 static void start_timer(struct scheduler *s, nsec_t after)
 {
-    if (s->is_synced && s->is_leading && !s->is_stopping)
+    if (s->is_synced && s->is_leading && !s->is_stopping && !usage_is_awaited(s))
         loop_timer_start(&s->timer, after);
 }
 

@@ -19,6 +19,7 @@
 #include "services/scheduler/intake_internal.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "services/scheduler/usage.h"
 
 void intake_begin(struct intake *in, struct scheduler *s)
 {
@@ -368,9 +369,12 @@ void intake_event(struct scheduler *s, enum watch_kind kind, const struct follow
     case WATCH_NUMA:
         on_beside(s, kind, event);
         break;
+    case WATCH_QUEUES:
+        on_plain(s, kind, event);
+        usage_tell_queue(s, event->name);
+        break;
     case WATCH_TOPOLOGIES:
     case WATCH_DEVICE_CLASSES:
-    case WATCH_QUEUES:
     case WATCH_SLICES:
     case WATCH_CONFIG_MAPS:
         on_plain(s, kind, event);

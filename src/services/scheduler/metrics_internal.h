@@ -46,6 +46,7 @@ struct scheduler_metrics {
     struct meter *scenarios;
     struct meter *task_latency;
     struct meter *bind_latency;
+    struct meter *usage_latency;
     struct meter *fair[SHARE_COUNT];
     struct meter *usage[SHARE_COUNT];
 

@@ -46,9 +46,9 @@ static void make_latencies(struct scheduler_metrics *m, struct metrics *metrics)
                                         LATENCY_BUCKETS);
     (void)meter_series(m->task_latency, NULL);
     (void)meter_series(m->bind_latency, NULL);
-    (void)meter_series(metrics_histogram(metrics, "usage_query_latency_milliseconds",
-                                         "How long it took to ask for past use.", NULL, buckets, LATENCY_BUCKETS),
-                       NULL);
+    m->usage_latency = metrics_histogram(metrics, "usage_query_latency_milliseconds",
+                                         "How long it took to ask for past use.", NULL, buckets, LATENCY_BUCKETS);
+    (void)meter_series(m->usage_latency, NULL);
 }
 
 static void make_counts(struct scheduler_metrics *m, struct metrics *metrics)
@@ -158,6 +158,13 @@ static void free_metrics(void *arg)
     free(m);
 }
 
+static void on_usage(void *arg, nsec_t took)
+{
+    struct scheduler_metrics *m = arg;
+
+    meter_observe(meter_series(m->usage_latency, NULL), (double)took / (double)NSEC_PER_MSEC);
+}
+
 int observe_for_metrics(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err)
 {
     struct scheduler_metrics *m = xcalloc(1, sizeof *m);
@@ -178,6 +185,7 @@ int observe_for_metrics(const struct scheduler_view *view, struct scheduler_obse
         .on_decision = on_decision,
         .on_cycle_end = on_cycle_end,
         .on_carried_out = on_carried_out,
+        .on_usage = on_usage,
         .free = free_metrics,
     };
     return 1;

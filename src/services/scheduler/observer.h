@@ -89,6 +89,9 @@ struct scheduler_observer {
     /* Carried out, or not: `err` is NULL when the server has done it. `took` from the decision on. */
     void (*on_carried_out)(void *arg, const struct decision *decision, nsec_t took, const struct err *err);
 
+    /* Past use was asked for and answered; it is in the state. */
+    void (*on_usage)(void *arg, nsec_t took);
+
     /* Everything is listed anew: the view has an empty state and a new engine, and the old ones are freed after this. A
      * failure ends the scheduler. */
     int (*on_renewed)(void *arg, struct err *err);

@@ -13,6 +13,7 @@
 #include "services/scheduler/gang_notes.h"
 #include "services/scheduler/report.h"
 #include "services/scheduler/scheduler_internal.h"
+#include "services/scheduler/usage.h"
 #include "services/scheduler/watching.h"
 #include "services/scheduler/writes.h"
 
@@ -151,6 +152,7 @@ static void renew(void *arg)
 static void scheduler_free(struct scheduler *s)
 {
     loop_task_cancel(&s->renewal);
+    usage_close(s);
     cycle_done(s);
     loop_timer_done(&s->stop_timer);
     forget_cluster(s);
@@ -196,6 +198,8 @@ static int open(struct service *service, struct err *err)
     service->state = s;
     begin_cluster(s);
     r = add_observers(s, err);
+    if (r >= 0)
+        r = usage_open(s, err);
     if (r < 0) {
         scheduler_free(s);
         return r;

@@ -35,12 +35,14 @@
  *   beside     what is read for the sake of others
  *   placements decisions that the cluster does not show yet, and BindRequests
  *   setbacks   decisions that failed, and how long they are left alone
+ *   usage      what queues have used in the past
  *   gang_notes what is known of PodGroups besides the state
  *   cycle      when the engine runs, and its run
  *   carry      decisions become requests to the API server
  *   report     verdicts become conditions and events
  *   writes     patches that may wait, the newest for each object
  */
+struct usage;
 struct watching;
 struct writes;
 
@@ -109,6 +111,7 @@ struct scheduler {
         nsec_t began;
     } searches[3];  // by enum search_stage
 
+    struct usage *usage;  // NULL: the past does not count
     struct writes *writes;
     struct carrying *carrying;  // all under way
     size_t binds_under_way;

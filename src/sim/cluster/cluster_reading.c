@@ -133,7 +133,7 @@ struct usage_setting cluster_reading_usage(const struct cluster_reading *reading
 {
     struct usage_setting usage = reading->settings.usage;
 
-    usage.window_type = NULL;  // the settings' own
+    usage.source = (struct usage_source){0};  // its texts are the settings'
     return usage;
 }
 
@@ -150,9 +150,9 @@ int cluster_reading_build(struct cluster_reading *reading, const struct cluster_
     r = cluster_config(&reading->settings, config, reading->notes, err);
     if (r < 0)
         return r;
-    if (reading->settings.usage.is_on && strcmp(reading->settings.usage.window_type, "sliding") != 0)
+    if (reading->settings.usage.is_on && reading->settings.usage.window_type != USAGE_SLIDING)
         object_notes_warn(reading->notes, "usageDBConfig.usageParams.windowType %s is played as sliding",
-                          reading->settings.usage.window_type);
+                          usage_window_name(reading->settings.usage.window_type));
 
     object_options_init(&how);
     settings_to_options(&reading->settings, &how);
