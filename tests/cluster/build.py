@@ -34,6 +34,9 @@ VERSION_VARIABLES = {
     "helm.sh/helm/v3": ["helm.sh/helm/v3/internal/version.version"],
 }
 
+# Modules that are not Go alone. Functions of a driver that is not there are found when they are called, or never.
+NEED_C = {"github.com/NVIDIA/nvidia-container-toolkit": ["-extldflags=-Wl,-z,lazy"]}
+
 
 class BuildError(Exception):
     """The programs cannot be had; the text says why."""
@@ -93,9 +96,9 @@ class Builder:
             "GOWORK": "off",
         }
 
-    def run(self, folder, *arguments):
+    def run(self, folder, *arguments, **env):
         done = subprocess.run(
-            ["nice", "-n", "19", self.go, *arguments], cwd=folder, env=self.env, stdout=subprocess.PIPE,
+            ["nice", "-n", "19", self.go, *arguments], cwd=folder, env={**self.env, **env}, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, text=True, check=False,
         )
         if done.returncode != 0:
@@ -123,10 +126,12 @@ class Builder:
     def build(self, folder, program):
         package = program.module if program.package == "." else f"{program.module}/{program.package}"
         flags = ["-s", "-w"] + [f"-X={one}={program.version}" for one in VERSION_VARIABLES.get(program.module, [])]
+        flags += NEED_C.get(program.module, [])
         path = path_of(program)
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_name(path.name + ".new")
-        self.run(folder, "build", "-p", str(self.jobs), "-ldflags", " ".join(flags), "-o", str(fresh), package)
+        self.run(folder, "build", "-p", str(self.jobs), "-ldflags", " ".join(flags), "-o", str(fresh), package,
+                 CGO_ENABLED="1" if program.module in NEED_C else "0")
         fresh.rename(path)
 
 

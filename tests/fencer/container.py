@@ -11,7 +11,8 @@ import re
 import shutil
 import subprocess
 
-from node import BUILD, LIBRARIES, fence
+import build
+from node import BUILD, LIBRARIES, VERSION, fence
 
 UNSHARE = ["unshare", "-m" if os.geteuid() == 0 else "-rm", "sh", "-c"]
 PROGRAM = BUILD / "tests/gpu/gpu-tenant"
@@ -34,18 +35,20 @@ class Image:
             (self.root / name).mkdir(parents=True, exist_ok=True)
         for name in ("bin", "lib", "lib64"):
             (self.root / name).symlink_to(f"usr/{name}")
-        for file in {str(PROGRAM), *TOOLS}:
+        for file in (PROGRAM, *TOOLS):
             shutil.copy(file, self.root / "bin")
+        # All that Muster's library needs is in every image with a C library.
+        for file in (PROGRAM, *TOOLS, here.library_dir / "libmuster-gpu-core.so"):
             for library in libraries_of(file):
                 (self.root / library[1:]).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(library, self.root / library[1:])
         self.has_podman = shutil.which("podman") and self.podman([], {}, "/bin/sh", "-c", "exit 0").returncode == 0
         print(f"# containers are made by {'podman' if self.has_podman else 'hand, there is no podman that works'}")
 
-    def podman(self, options, env, *words):
+    def podman(self, options, env, *words, runtime="runc"):
         """In a mount namespace, so that neither its files nor the folder of devices are the machine's."""
         podman = ["podman", "--root", self.top / "storage", "--runroot", "/run/podman", "--storage-driver", "vfs",
-                  "--cgroup-manager", "cgroupfs", "--runtime", "runc", "run", "--rm", "--network=none", "--pid=host",
+                  "--cgroup-manager", "cgroupfs", "--runtime", runtime, "run", "--rm", "--network=none", "--pid=host",
                   "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "-v", f"{self.here.gpu_state}:/gpus",
                   *(f"--env={name}={value}" for name, value in env.items()), *options, "--rootfs", self.root, *words]
         place = f"mount -t tmpfs none /run && mkdir /run/cdi && mount --bind {self.here.cdi} /run/cdi"
@@ -78,6 +81,34 @@ class Image:
             mounts = [(one["hostPath"], one["containerPath"], one["options"])
                       for one in device["containerEdits"]["mounts"]]
         return self.by_hand(mounts, env, *words)
+
+    def nvidia(self, devices, annotation, *words, **env):
+        """The same by NVIDIA's runtime, which is told the devices by a variable and perhaps by an annotation."""
+        # In quotes: podman takes commas for the next annotation.
+        options = [f'--annotation="cdi.k8s.io/muster={annotation}"'] if annotation else []
+        env = {"FAKE_GPU_STATE": "/gpus", "FAKE_GPU_COUNT": "8", "NVIDIA_VISIBLE_DEVICES": devices, **env}
+        return self.podman(options, env, *words, runtime=self.nvidia_runtime())
+
+    def nvidia_runtime(self):
+        """With settings of its own and devices as NVIDIA's tools write them: each GPU, and the driver with all of them."""
+        folder = self.top / "nvidia"
+        wrapper = folder / "runc"
+        if wrapper.exists():
+            return wrapper
+        build.build(["nvidia-container-runtime"])
+        (folder / "nvidia-container-runtime").mkdir(parents=True)
+        (folder / "nvidia-container-runtime" / "config.toml").write_text(
+            f'[nvidia-container-runtime]\nmode = "auto"\nruntimes = ["{shutil.which("runc")}"]\n')
+        wrapper.write_text(f'#!/bin/sh\nXDG_CONFIG_HOME={folder} exec {build.binary("nvidia-container-runtime")} "$@"\n')
+        wrapper.chmod(0o755)
+        driver = f"{self.here.driver_root}{LIBRARIES}"
+        mounts = [{"hostPath": f"{driver}/{name}.{VERSION}", "containerPath": f"{LIBRARIES}/{name}.{end}",
+                   "options": ["ro", "nosuid", "nodev", "bind"]}
+                  for name in ("libcuda.so", "libnvidia-ml.so") for end in (VERSION, "1")]
+        (self.here.cdi / "vendor.json").write_text(json.dumps({
+            "cdiVersion": "0.5.0", "kind": "k8s.device-plugin.nvidia.com/gpu", "containerEdits": {"mounts": mounts},
+            "devices": [{"name": gpu, "containerEdits": {"env": [f"TEST_GPU={gpu}"]}} for gpu in self.here.operator.gpus]}))
+        return wrapper
 
 
 def run(command, env):

@@ -3,7 +3,7 @@
 import re
 
 from container import Image
-from suite import Suite, expect, expect_in
+from suite import Skip, Suite, expect, expect_in
 
 SUITE = Suite()
 MIB = 1 << 20
@@ -73,3 +73,32 @@ def _(here, pod):
         done = here.image.start(one, "/bin/sh", "-c", "echo started")
         expect((done.returncode != 0, done.stdout), (True, ""), done.stderr)
         expect_in("device", done.stderr)
+
+
+@SUITE.test("NVIDIA's own runtime puts a pod behind its fence by what the binder wrote, and refuses one without")
+def _(here):
+    here.clear()
+    here.image = here.image or Image(here)
+    if not here.image.has_podman:
+        raise Skip("there is no podman that works")
+    pod = here.fraction("half", gpu_fraction="0.1")
+    group, = here.fenced(pod)
+    expect(group["gpu"], here.operator.gpus[0], "the GPU that the program uses")
+    devices = here.api.get("/api/v1/namespaces/default/configmaps/half-shared-0-evar")["data"]["NVIDIA_VISIBLE_DEVICES"]
+    alone = devices.split(",")[0]
+
+    def greed(variable, annotation=None):
+        return taken(here.image.nvidia(variable, annotation, "/bin/gpu-tenant", "greedy", **GREED))
+
+    def is_fenced(held):
+        return group["limitBytes"] - CONTEXT - 16 * MIB < held <= group["limitBytes"] - CONTEXT
+
+    expect(greed(alone), 200 * 16 * MIB, "with the GPU alone")
+    expect(is_fenced(greed(devices)), True, "by the variable")
+    # Where pods' annotations reach the runtime, a variable that says something else does not count.
+    expect(is_fenced(greed(alone, pod["metadata"]["annotations"]["cdi.k8s.io/muster"])), True, "by the annotation")
+    here.remove(pod)
+    here.open(pod)
+    done = here.image.nvidia(devices, None, "/bin/sh", "-c", "echo started")
+    expect((done.returncode != 0, done.stdout), (True, ""), done.stderr)
+    expect_in("unresolvable CDI devices", done.stderr)
