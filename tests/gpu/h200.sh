@@ -6,7 +6,7 @@
 # memory is asked for than there is.
 #
 # The library with a daemon of the tests, built with gcc alone:
-#   resolve   every hooked name by dlsym and by the driver's lookup, through both doors (half a minute)
+#   resolve   every hooked name by dlsym and by the driver's lookup, and forks, through both doors (half a minute)
 #   limits    every way to take memory, refused at the limit, through both doors (two minutes)
 #   torch     PyTorch sees the limit, runs out of memory, goes on; through both doors (one minute)
 #
@@ -140,7 +140,7 @@ for name in "$@"; do
         ;;
     esac
     case $name in
-    resolve) cases resolve names lookups ways_in ;;
+    resolve) cases resolve names lookups ways_in untouched forks forks_of_threads ;;
     limits) cases limits info limits vmm contexts graphs ;;
     torch) run_torch ;;
     start | crowd | neighbour | kills | restart | metrics | overhead) as_used fence.py "$name" ;;

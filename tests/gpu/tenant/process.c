@@ -189,10 +189,11 @@ static bool child_uses(void)
            told_total() == strtoull(getenv("TEST_LIMIT"), NULL, 10);
 }
 
+/* The real driver writes a zero there, with us and without. */
 static bool child_cannot(void)
 {
     uint64_t address = 7;
-    return CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_NOT_INITIALIZED && address == 7;
+    return CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_NOT_INITIALIZED && (is_real() || address == 7);
 }
 
 static bool child_execs(void)
