@@ -143,7 +143,15 @@ struct worker {
     uint64_t lease_start;  // 0: nothing launched under this word
     uint64_t done_ns;
     uint64_t longest_wait;
+    uint64_t backlog;  // the most that was allowed when it launched
 };
+
+static void note_backlog(struct worker *w)
+{
+    uint64_t allowed = atomic_load(&w->c.control->gpus[0].backlog_ns);
+
+    w->backlog = allowed > w->backlog ? allowed : w->backlog;
+}
 
 /* A kernel: the GPU is ours for so long. One that was late has done no more than its length. */
 static void run_kernel(struct worker *w)
@@ -236,11 +244,13 @@ static int work(const char *path, uint64_t kernel_us, double seconds, const char
             w.longest_wait = waited > w.longest_wait ? waited : w.longest_wait;
             w.lease_start = client_now();
         }
+        note_backlog(&w);
         run_kernel(&w);
     }
-    printf("worked %llu of %llu us, clashes %u, longest wait %llu us\n", (unsigned long long)w.done_ns / 1000,
-           (unsigned long long)(client_now() - begin) / 1000, atomic_load(&w.gpu->clashes),
-           (unsigned long long)w.longest_wait / 1000);
+    printf("worked %llu of %llu us, clashes %u, longest wait %llu us, backlog %llu us\n",
+           (unsigned long long)w.done_ns / 1000, (unsigned long long)(client_now() - begin) / 1000,
+           atomic_load(&w.gpu->clashes), (unsigned long long)w.longest_wait / 1000,
+           (unsigned long long)w.backlog / 1000);
     return 0;
 }
 

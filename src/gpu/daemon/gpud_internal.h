@@ -97,6 +97,7 @@ struct group {
     struct session *first;
     uint32_t session_count;
     bool is_open;                  // the gate, where compute is shaped
+    struct loop_timer alone;       // runs while it holds its GPUs and nobody else has work
     uint32_t first_word[GPU_MAX];  // of the lease
     nsec_t busy;                   // the most that a session has reported for the lease
     bool wants_more;
@@ -183,6 +184,7 @@ uint64_t memory_credit(const struct group *group, uint32_t gpu);
 
 /* leases.c: gates and the arbiter. */
 void leases_join(struct group *group);
+void leases_change(struct group *group);  // has other shares in its spec
 void leases_leave(struct group *group);
 void leases_ask(struct session *session, const struct gpu_message *message);
 void leases_yield(struct session *session, const struct gpu_message *message);

@@ -281,7 +281,7 @@ int group_change(struct group *group, const struct group_spec *wanted, struct er
         leases_leave(group);
         leases_join(group);
     } else if (was_shaped) {
-        arbiter_set(&gpud->arbiter, (uint32_t)group->lease, spec->share, spec->cap, gpud_now());
+        leases_change(group);
     }
     leases_run(gpud);
     memory_retry(gpud);

@@ -13,6 +13,11 @@
 #include "base/log.h"
 #include "gpu/daemon/gpud_internal.h"
 
+/* Who has been alone with its GPUs for a while may have more work in the driver's queues, so that kernels follow each other
+ * without a gap however long they are; whoever comes next waits for that once. */
+#define ALONE_AFTER (100 * NSEC_PER_MSEC)
+#define ALONE_BACKLOG (10 * NSEC_PER_MSEC)
+
 struct gpu_control_line *group_line(const struct group *group, uint32_t gpu)
 {
     return &((struct gpu_control_page *)group->page.mem)->gpus[gpu];
@@ -68,6 +73,38 @@ static void set_gates(struct group *group, enum gpu_gate_state state)
         gate_set(group_line(group, gpu), state);
 }
 
+static void set_backlog(struct group *group, nsec_t backlog)
+{
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+        atomic_store(&group_line(group, gpu)->backlog_ns, (uint64_t)backlog);
+}
+
+static void on_alone(void *arg)
+{
+    struct group *group = arg;
+
+    set_backlog(group, MAX(group->gpud->config->backlog, ALONE_BACKLOG));
+}
+
+/* A strict share pays for time in which it holds the GPU without using it, so that it always wants to say so. */
+static void set_pace(struct group *group, bool is_crowded)
+{
+    bool shares = is_crowded || group->spec.cap < ARBITER_WHOLE;
+
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+        atomic_store(&group_line(group, gpu)->idle_ns, shares ? (uint64_t)group->gpud->config->idle : 0);
+    set_backlog(group, group->gpud->config->backlog);
+    if (shares || !group->is_open)
+        loop_timer_stop(&group->alone);
+    else
+        loop_timer_start(&group->alone, ALONE_AFTER);
+}
+
+static bool is_crowded(const struct group *group)
+{
+    return group->gpud->arbiter.is_crowded[group->lease];
+}
+
 static void open_gates(struct group *group)
 {
     nsec_t waited = group->gpud->arbiter.groups[group->lease].waited;
@@ -77,6 +114,7 @@ static void open_gates(struct group *group)
     group->is_open = true;
     group->busy = 0;
     group->wants_more = false;
+    set_pace(group, is_crowded(group));
     set_gates(group, GPU_GATE_OPEN);
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
         struct device *device = &group->gpud->devices[group->devices[gpu]];
@@ -121,6 +159,7 @@ static bool close_gates(struct group *group)
     bool is_anybody = false;
 
     group->is_open = false;
+    set_pace(group, is_crowded(group));
     set_gates(group, GPU_GATE_CLOSED);
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
         struct device *device = &group->gpud->devices[group->devices[gpu]];
@@ -178,15 +217,6 @@ static void give_up(struct group *group)
     }
 }
 
-/* A strict share pays for time in which it holds the GPU without using it, so that it always wants to say so. */
-static void set_idle(struct group *group, bool is_crowded)
-{
-    bool matters = is_crowded || group->spec.cap < ARBITER_WHOLE;
-
-    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
-        atomic_store(&group_line(group, gpu)->idle_ns, matters ? (uint64_t)group->gpud->config->idle : 0);
-}
-
 static void act(struct gpud *gpud, const struct arbiter_action *action)
 {
     struct group *group = group_of_lease(gpud, action->group);
@@ -206,7 +236,7 @@ static void act(struct gpud *gpud, const struct arbiter_action *action)
         break;
     case ARBITER_CROWD:
     case ARBITER_UNCROWD:
-        set_idle(group, action->verb == ARBITER_CROWD);
+        set_pace(group, action->verb == ARBITER_CROWD);
         break;
     case ARBITER_NOTHING:
         break;
@@ -240,26 +270,36 @@ void leases_join(struct group *group)
     const struct group_spec *spec = &group->spec;
     uint16_t gpus = 0;
 
-    for (uint32_t gpu = 0; gpu < spec->gpu_count; gpu++) {
-        struct gpu_control_line *line = group_line(group, gpu);
-
-        gpus |= (uint16_t)(1u << group->devices[gpu]);
-        atomic_store(&line->backlog_ns, spec->mode == GPU_MODE_TIME ? 0 : (uint64_t)gpud->config->backlog);
-    }
     group->lease = -1;
     group->waited_before = 0;
-    if (spec->mode != GPU_MODE_TIME)
-        group->lease = arbiter_add(&gpud->arbiter, gpus, spec->share, spec->cap, gpud_now());
+    if (spec->mode == GPU_MODE_TIME) {
+        set_backlog(group, 0);
+        set_gates(group, GPU_GATE_FREE);
+        return;
+    }
+    for (uint32_t gpu = 0; gpu < spec->gpu_count; gpu++)
+        gpus |= (uint16_t)(1u << group->devices[gpu]);
+    loop_timer_init(&group->alone, gpud->loop, on_alone, group);
+    group->lease = arbiter_add(&gpud->arbiter, gpus, spec->share, spec->cap, gpud_now());
+    set_pace(group, false);
     set_gates(group, group->lease < 0 ? GPU_GATE_FREE : GPU_GATE_CLOSED);
-    set_idle(group, false);
+}
+
+void leases_change(struct group *group)
+{
+    arbiter_set(&group->gpud->arbiter, (uint32_t)group->lease, group->spec.share, group->spec.cap, gpud_now());
+    set_pace(group, is_crowded(group));
 }
 
 void leases_leave(struct group *group)
 {
+    loop_timer_done(&group->alone);
+    group->alone = (struct loop_timer){0};
     if (group->lease < 0)
         return;
     arbiter_remove(&group->gpud->arbiter, (uint32_t)group->lease, gpud_now());
     group->lease = -1;
+    group->is_open = false;
     leases_run(group->gpud);
 }
 

@@ -33,7 +33,7 @@
  * that had passed the gate has reached the driver and the last one has ended, and then send DRAINED or YIELD.
  *
  * While `backlog_ns` is not zero a tenant keeps no more than about so much unfinished work in the driver's queues (and at
- * least one launch), since that work delays the next holder. While `idle_ns` is not zero a tenant that has had nothing to
+ * least one launch), since that work delays the next holder; it is more while there is none. While `idle_ns` is not zero a tenant that has had nothing to
  * run for so long yields.
  *
  * A tenant that has lost its daemon points its gate at a line of its own whose state is free.

@@ -41,21 +41,12 @@ def transformer():
     return step
 
 
-def allocation():
-    def allocate():
-        torch.cuda.empty_cache()
-        torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
-
-    return allocate
-
-
 # With how many rounds make up about a fifth of a second.
 KINDS = {
     "matmul of 8192 cubed, bf16": (matmul, 120),
     "a small kernel, launched and not awaited": (small_kernel, 30000),
     "replay of a graph of 20 kernels": (graph, 1500),
     "a transformer's training step": (transformer, 12),
-    "64 MiB allocated and freed": (allocation, 300),
 }
 
 
