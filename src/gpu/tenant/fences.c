@@ -29,6 +29,7 @@ struct fence {
     void *stream;
     const void *unknown;  // the function whose cost this fence shows, if there is one
     const void *last;
+    uint64_t last_ns;   // what it was thought to take when it was launched
     uint64_t known_ns;  // what the launches behind the previous fence were thought to take
     int64_t begin_ns;   // the first of them
     atomic_int state;
@@ -39,6 +40,7 @@ struct dirty {
     void *ctx;
     const void *unknown;
     const void *last;
+    uint64_t last_ns;
     uint64_t known_ns;
     int64_t begin_ns;
     bool is_in_use;  // somebody records its fence
@@ -134,6 +136,7 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
     fence->stream = work->stream;
     fence->unknown = work->unknown;
     fence->last = work->last;
+    fence->last_ns = work->last_ns;
     fence->known_ns = work->known_ns;
     fence->begin_ns = work->begin_ns;
     /* A fence that could not be recorded counts as passed. */
@@ -179,6 +182,7 @@ static bool add(struct fences *fences, void *stream, void *ctx, const void *what
     work->is_there = true;
     work->known_ns += cost ? cost : UNKNOWN_NS;
     work->last = what;
+    work->last_ns = cost;
     if (!cost)
         work->unknown = what;
     /* No other thread can record on a stream that is this thread's alone. */
@@ -206,7 +210,7 @@ void fences_note(int slot, void *stream, const void *what)
     record(fences, fence, &work, false);
 }
 
-/* How long the launches of this fence took: since the first of them, or since what was before them has ended. It is seen
+/* How long the launches of a fence took: since the first of them, or since what was before them has ended. It is seen
  * late by as much as nobody has looked, which makes fences come a little too often. */
 static uint64_t measured(const struct fences *fences, const struct fence *fence, int64_t now)
 {
@@ -214,23 +218,17 @@ static uint64_t measured(const struct fences *fences, const struct fence *fence,
     return now > begin ? (uint64_t)(now - begin) : 0;
 }
 
-static void pass(struct fences *fences, struct fence *fence)
+static void learn_from(const struct fence *fence, uint64_t took)
 {
-    int64_t now = now_ns();
-    uint64_t took = measured(fences, fence, now);
-    lock_take(&fences->lock);
-    fences->fenced_ns -= fence->known_ns < fences->fenced_ns ? fence->known_ns : fences->fenced_ns;
-    fences->last_end_ns = now;
-    lock_give(&fences->lock);
     if (fence->unknown) {
         uint64_t others = fence->known_ns > UNKNOWN_NS ? fence->known_ns - UNKNOWN_NS : 0;
         learn(fence->unknown, took > others ? took - others : LEAST_NS);
-    } else if (fence->known_ns > 0) {
-        /* The same function takes longer with more data: what was thought of the last one is moved towards the truth. */
-        uint64_t cost = cost_of(fence->last);
-        uint64_t share = (uint64_t)((double)cost * (double)took / (double)fence->known_ns);
-        if (cost > 0)
-            learn(fence->last, share > cost * 4 ? cost * 4 : share);
+    } else if (fence->known_ns > 0 && fence->last_ns > 0) {
+        /* The same function takes longer with more data: what was thought of the last one is moved towards the truth.
+         * That is what was thought when it was launched: it may have been corrected since, and would be once more for
+         * each fence that was under way. */
+        uint64_t share = (uint64_t)((double)fence->last_ns * (double)took / (double)fence->known_ns);
+        learn(fence->last, share > fence->last_ns * 4 ? fence->last_ns * 4 : share);
     }
 }
 
@@ -255,29 +253,57 @@ uint64_t fences_left(int slot)
     return left;
 }
 
-static struct fence *oldest(struct fences *fences)
+/* The fence at a place behind the oldest; NULL when there are fewer. */
+static struct fence *fence_at(struct fences *fences, unsigned place)
 {
     lock_take(&fences->lock);
-    struct fence *fence = fences->head != fences->tail ? &fences->ring[fences->head % RING] : NULL;
+    struct fence *fence = fences->head + place != fences->tail ? &fences->ring[(fences->head + place) % RING] : NULL;
     lock_give(&fences->lock);
     return fence;
+}
+
+/* How many of the oldest have been passed, and what their launches were thought to take. */
+static unsigned count_passed(struct fences *fences, uint64_t *ret_known_ns)
+{
+    unsigned count = 0;
+    struct fence *fence;
+    *ret_known_ns = 0;
+    while ((fence = fence_at(fences, count))) {
+        int state = atomic_load(&fence->state);
+        if (state == FENCE_TAKEN || (state == FENCE_RECORDED && !is_passed(fence)))
+            break;
+        *ret_known_ns += state == FENCE_RECORDED ? fence->known_ns : 0;
+        count++;
+    }
+    return count;
+}
+
+/* Of several that are found passed at once it is only known how long they took together. */
+static void pass(struct fences *fences, unsigned count, uint64_t known_ns)
+{
+    int64_t now = now_ns();
+    uint64_t took = measured(fences, fence_at(fences, 0), now);
+    for (unsigned i = 0; i < count; i++) {
+        const struct fence *fence = fence_at(fences, i);
+        if (atomic_load(&fence->state) == FENCE_RECORDED && known_ns > 0)
+            learn_from(fence, (uint64_t)((double)took * (double)fence->known_ns / (double)known_ns));
+    }
+    lock_take(&fences->lock);
+    fences->fenced_ns -= known_ns < fences->fenced_ns ? known_ns : fences->fenced_ns;
+    if (known_ns > 0)
+        fences->last_end_ns = now;
+    fences->head += count;
+    lock_give(&fences->lock);
 }
 
 uint64_t fences_look(int slot)
 {
     struct fences *fences = &all[slot];
-    struct fence *fence;
     if (!atomic_exchange(&fences->is_looked_at, 1)) {
-        while ((fence = oldest(fences))) {
-            int state = atomic_load(&fence->state);
-            if (state == FENCE_TAKEN || (state == FENCE_RECORDED && !is_passed(fence)))
-                break;
-            if (state == FENCE_RECORDED)
-                pass(fences, fence);
-            lock_take(&fences->lock);
-            fences->head++;
-            lock_give(&fences->lock);
-        }
+        uint64_t known_ns;
+        unsigned count = count_passed(fences, &known_ns);
+        if (count > 0)
+            pass(fences, count, known_ns);
         atomic_store(&fences->is_looked_at, 0);
     }
     return fences_left(slot);

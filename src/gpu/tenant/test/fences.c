@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A device in virtual time: kernels run one after the other, and an event has passed when all that was launched before it
+ * has ended. */
+#include "gpu/tenant/fences.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "gpu/tenant/tenant.h"
+
+enum { KERNEL_NS = 125000, LAUNCH_NS = 5000, LOOK_NS = 20000 };
+
+static int64_t now;
+static int64_t device_end;  // of all that was launched
+
+struct event {
+    int64_t passes_at;
+};
+
+/* Stands for the C library's: time is what the test says. */
+int clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+    (void)clock;
+    *ret_time = (struct timespec){now / 1000000000, now % 1000000000};
+    return 0;
+}
+
+static cu_result get_current(void **ret_ctx)
+{
+    *ret_ctx = &device_end;
+    return CU_SUCCESS;
+}
+
+static cu_result create(void **ret_event, unsigned flags)
+{
+    assert_int_equal(flags, CU_EVENT_DISABLE_TIMING);
+    *ret_event = calloc(1, sizeof(struct event));
+    return *ret_event ? CU_SUCCESS : CU_OUT_OF_MEMORY;
+}
+
+static cu_result record(void *event, void *stream)
+{
+    (void)stream;
+    ((struct event *)event)->passes_at = device_end;
+    return CU_SUCCESS;
+}
+
+static cu_result query(void *event)
+{
+    return ((const struct event *)event)->passes_at <= now ? CU_SUCCESS : CU_NOT_READY;
+}
+
+static cu_result destroy(void *event)
+{
+    free(event);
+    return CU_SUCCESS;
+}
+
+const struct driver_calls *driver_calls(void)
+{
+    static const struct driver_calls calls = {.ctx_get_current = get_current,
+                                              .event_create = create,
+                                              .event_record = record,
+                                              .event_query = query,
+                                              .event_destroy = destroy};
+    return &calls;
+}
+
+bool tenant_is_capturing(void *stream)
+{
+    (void)stream;
+    return false;
+}
+
+static void launch(void)
+{
+    static const char function;
+    device_end = (device_end > now ? device_end : now) + KERNEL_NS;
+    now += LAUNCH_NS;
+    fences_note(0, NULL, &function);
+}
+
+/* Keeps about `backlog` of work queued for a while, by what the fences say; returns the most that was really queued after
+ * the first quarter. */
+static int64_t keep_queued(uint64_t backlog, int kernels)
+{
+    int64_t most = 0;
+    device_end = now;
+    for (int i = 0; i < kernels; i++) {
+        while (fences_look(0) >= backlog)
+            now += LOOK_NS;
+        launch();
+        if (i > kernels / 4 && device_end - now > most)
+            most = device_end - now;
+    }
+    return most;
+}
+
+/* Nobody looks until all has ended. */
+static void end_all(void)
+{
+    now = device_end;
+    assert_true(fences_are_passed(0));
+    assert_int_equal(fences_left(0), 0);
+    fences_drop(0, NULL);
+    fences_forget();
+}
+
+/* Fences are passed long after they were recorded where the queue is long: what is learned from them must not be applied
+ * once for each that was under way, or the cost runs away. Nor are many that are found passed at once short ones. */
+static void costs_are_learned_whatever_the_queue(void **state)
+{
+    static const uint64_t backlogs[] = {1500000, 5000000, 10000000, 20000000};
+    (void)state;
+    for (size_t i = 0; i < sizeof backlogs / sizeof *backlogs; i++) {
+        int64_t most = keep_queued(backlogs[i], 4000);
+        print_message("# backlog %.1f ms: at most %.2f ms queued\n", (double)backlogs[i] / 1e6, (double)most / 1e6);
+        assert_in_range((uint64_t)most, backlogs[i] * 2 / 3, backlogs[i] * 3 / 2 + 1000000);
+        end_all();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(costs_are_learned_whatever_the_queue)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
