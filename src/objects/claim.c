@@ -197,6 +197,37 @@ int claim_put_from_template(struct object_reader *reader, const char *namespace,
     return state_put_claim(reader->state, &spec, err);
 }
 
+/* The claim as it is, with the devices and one more pod that uses them. Nothing when it has some. */
+static int put_chosen(struct state *state, struct arena *arena, uint32_t id, const struct pod *pod,
+                      const struct json_at *allocation, struct err *err)
+{
+    const struct claim *claim = &state->claims.items[id];
+    struct labels labels = state_labels(state, claim->labels);
+    struct str_pair *pairs = arena_calloc(arena, labels.count, sizeof *pairs);
+    const char **uids = arena_calloc(arena, (size_t)claim->reserved_count + 1, sizeof *uids);
+    struct claim_spec spec = {
+        .namespace = state_name(state, claim->namespace),
+        .name = state_name(state, claim->name),
+        .device_class = state_name(state, claim->device_class),
+        .labels = pairs,
+        .label_count = labels.count,
+        .count = claim->count,
+        .is_synthetic = claim->is_synthetic,
+        .reserved_for = uids,
+        .reserved_count = (size_t)claim->reserved_count + 1,
+    };
+
+    if (!claim->is_present || claim->is_allocated)
+        return 0;
+    for (uint32_t i = 0; i < labels.count; i++)
+        pairs[i] = (struct str_pair){state_name(state, labels.pairs[i].key), state_name(state, labels.pairs[i].value)};
+    for (uint32_t i = 0; i < claim->reserved_count; i++)
+        uids[i] = state_name(state, claim->reserved_for[i]);
+    uids[claim->reserved_count] = state_name(state, pod->uid);
+    TRY(allocation_decode(arena, allocation, &spec, err));
+    return state_put_claim(state, &spec, err);
+}
+
 int claim_put_planned(struct state *state, struct arena *arena, pod_id id, const struct json_at *allocation,
                       struct err *err)
 {
@@ -205,18 +236,18 @@ int claim_put_planned(struct state *state, struct arena *arena, pod_id id, const
 
     if (!link || !link->is_extended || !state->claims.items[link->slot].is_plan)
         return 0;
-    const struct claim *claim = &state->claims.items[link->slot];
-    const char *uid = state_name(state, pod->uid);
-    struct claim_spec spec = {
-        .namespace = state_name(state, claim->namespace),
-        .name = state_name(state, claim->name),
-        .device_class = state_name(state, claim->device_class),
-        .count = claim->count,
-        .is_synthetic = true,
-        .reserved_for = &uid,
-        .reserved_count = 1,
-    };
+    return put_chosen(state, arena, link->slot, pod, allocation, err);
+}
 
-    TRY(allocation_decode(arena, allocation, &spec, err));
-    return state_put_claim(state, &spec, err);
+int claim_put_chosen(struct object_reader *reader, pod_id id, const char *name, const struct json_at *allocation,
+                     struct err *err)
+{
+    struct state *state = reader->state;
+    const struct pod *pod = &state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (strcmp(state_name(state, state->claims.items[pod->claims[i].slot].name), name) == 0)
+            return put_chosen(state, &reader->scratch, pod->claims[i].slot, pod, allocation, err);
+    }
+    return 0;
 }

@@ -35,6 +35,10 @@ int numa_decode(struct object_reader *reader, const char *node, const struct num
 /* "NoSchedule" and its like. */
 bool taint_effect_parse(const char *word, enum taint_effect *ret_effect);
 
+/* Devices that a BindRequest has for the pod's claim of that name, before they are written into the claim. */
+int claim_put_chosen(struct object_reader *reader, pod_id pod, const char *name, const struct json_at *allocation,
+                     struct err *err);
+
 /* A claim made from a ResourceClaimTemplate, called `name`; `*ret_is_known` is false when there is no such template. */
 int claim_put_from_template(struct object_reader *reader, const char *namespace, const char *template_name,
                             const char *name, bool *ret_is_known, struct err *err);

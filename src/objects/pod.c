@@ -112,5 +112,5 @@ int pod_decode(struct object_reader *reader, const struct object *object, struct
     TRY(constraints_decode(reader, object, &json, &spec.constraints, err));
     TRY(pod_claims_decode(reader, object, &json, &spec, err));
     TRY(state_put_pod(reader->state, &spec, err));
-    return spec.status == POD_BINDING ? pod_plan_decode(reader, object, err) : 0;
+    return spec.status == POD_BINDING ? pod_devices_decode(reader, object, &json, err) : 0;
 }

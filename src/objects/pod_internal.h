@@ -53,8 +53,13 @@ int pod_claims_decode(struct object_reader *reader, const struct object *object,
 int pod_status_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
                       struct pod_spec *spec, struct err *err);
 
-/* The devices that its BindRequest has for GPUs asked for as a resource, when the pod is in the state. */
-int pod_plan_decode(struct object_reader *reader, const struct object *object, struct err *err);
+/* The name of the claim that the pod calls so; NULL when it calls none so. */
+const char *pod_claim_called(struct object_reader *reader, const struct object *object, const struct pod_json *json,
+                             const char *reference);
+
+/* The devices that its BindRequest has for its claims, when the pod is in the state. */
+int pod_devices_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
+                       struct err *err);
 
 /* An init container that keeps running beside the others. */
 bool container_is_sidecar(const struct json_at *container);

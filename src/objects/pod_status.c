@@ -18,6 +18,7 @@ struct bind_request {
     const char *node;
     struct json_at groups;
     struct json_at zones;
+    struct json_at claims;
     struct json_at extended;
     int32_t backoff_limit;
     const char *phase;
@@ -34,6 +35,7 @@ static int bind_request_decode(const struct object *object, struct bind_request 
         FIELD(bind_request, node, "selectedNode", FIELD_STR),
         FIELD(bind_request, groups, "selectedGPUGroups", FIELD_ARRAY),
         FIELD(bind_request, zones, "predictedNUMAZones", FIELD_ARRAY),
+        FIELD(bind_request, claims, "resourceClaimAllocations", FIELD_ARRAY),
         FIELD(bind_request, extended, "extendedResourceClaimAllocation", FIELD_OBJECT),
         FIELD(bind_request, backoff_limit, "backoffLimit", FIELD_INT32),
     };
@@ -210,15 +212,33 @@ int pod_status_decode(struct object_reader *reader, const struct object *object,
     return numa_of_pod(reader, json, has_request ? &request : NULL, spec, err);
 }
 
-int pod_plan_decode(struct object_reader *reader, const struct object *object, struct err *err)
+/* One of the request's claims: {"name": "as the pod calls it", "allocation": {...}}. */
+static int chosen_decode(struct object_reader *reader, const struct pod_json *json, const struct object *object,
+                         pod_id pod, const struct json_at *at, struct err *err)
+{
+    const char *reference = NULL;
+    struct json_at allocation;
+
+    TRY(json_member_str(at, "name", JSON_REQUIRED, &reference, err));
+    TRY(json_member_object(at, "allocation", JSON_OPTIONAL, &allocation, err));
+    const char *claim = pod_claim_called(reader, object, json, reference);
+    return claim && allocation.val ? claim_put_chosen(reader, pod, claim, &allocation, err) : 0;
+}
+
+int pod_devices_decode(struct object_reader *reader, const struct object *object, const struct pod_json *json,
+                       struct err *err)
 {
     pod_id pod = state_find_pod(reader->state, object->namespace, object->name);
     struct bind_request request;
     struct json_at allocation;
     int has_request = find_bind_request(reader, object, &request, err);
 
-    if (has_request <= 0 || pod == NO_ID || !request.extended.val)
+    if (has_request <= 0 || pod == NO_ID)
         return MIN(has_request, 0);
+    for (struct json_at item = {0}; json_next(&request.claims, &item);)
+        TRY(chosen_decode(reader, json, object, pod, &item, err));
+    if (!request.extended.val)
+        return 0;
     TRY(json_member_object(&request.extended, "allocation", JSON_REQUIRED, &allocation, err));
     return claim_put_planned(reader->state, &reader->scratch, pod, &allocation, err);
 }

@@ -199,3 +199,17 @@ int pod_claims_decode(struct object_reader *reader, const struct object *object,
     spec->extended_claim = json_peek_str(&json->extended_claim, "resourceClaimName");
     return 0;
 }
+
+const char *pod_claim_called(struct object_reader *reader, const struct object *object, const struct pod_json *json,
+                             const char *reference)
+{
+    for (struct json_at item = {0}; json_next(&json->claims, &item);) {
+        const char *name = json_peek_str(&item, "name");
+        const char *direct = json_peek_str(&item, "resourceClaimName");
+        bool is_made = false;
+
+        if (name && strcmp(name, reference) == 0)
+            return direct ? direct : claim_of_template(reader, object, json, reference, &is_made);
+    }
+    return NULL;
+}

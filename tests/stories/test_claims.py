@@ -268,6 +268,7 @@ def _(here):
         try:
             here.pod("first", 1, nodeSelector={"devices": "only"})
             request = here.cluster.wait_for(f"{REQUESTS}/first")
+            here.told("first", "Scheduled", "kai-scheduler")
             here.restart()
             here.pod("second", 1, nodeSelector={"devices": "only"})
             other = here.cluster.wait_for(f"{REQUESTS}/second")
@@ -275,6 +276,27 @@ def _(here):
             here.serve("binder")
         expect(sorted(one["spec"]["extendedResourceClaimAllocation"]["allocation"]["devices"]["results"][0]["device"]
                       for one in (request, other)), ["gpus-0", "gpus-1"])
+        here.carried_out("first")
+        here.carried_out("second")
+
+
+@SUITE.test("devices that a scheduler has chosen for claims are not chosen again by the next one")
+def _(here):
+    with devices(here):
+        claim(here, "c-first")
+        claim(here, "c-second")
+        expect(here.stop("binder"), 0)
+        try:
+            claimer(here, "first", "c-first")
+            request = here.cluster.wait_for(f"{REQUESTS}/first")
+            here.told("first", "Scheduled", "kai-scheduler")
+            here.restart()
+            claimer(here, "second", "c-second")
+            other = here.cluster.wait_for(f"{REQUESTS}/second")
+        finally:
+            here.serve("binder")
+        expect(sorted(one["spec"]["resourceClaimAllocations"][0]["allocation"]["devices"]["results"][0]["device"]
+                      for one in (request, other)), ["gpu-0", "gpu-1"])
         here.carried_out("first")
         here.carried_out("second")
 

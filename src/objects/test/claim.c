@@ -219,6 +219,35 @@ static void gpus_asked_for_as_a_resource_are_claimed(void **state)
     world_done(&w);
 }
 
+static void devices_of_bind_requests_are_taken_before_claims_show_them(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(
+        &w, SERVED
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: one, labels: {a: b}}, spec: {devices: "
+        "{requests: [{name: a, exactly: {deviceClassName: c}}]}}}\n---\n"
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: made}, spec: {devices: {requests: "
+        "[{name: a, exactly: {deviceClassName: c}}]}}, status: {allocation: {devices: {results: [{driver: d, pool: "
+        "box, device: kept, request: a}]}}}}\n---\n"
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, uid: u-1}, spec: {schedulerName: kai-scheduler, "
+        "resourceClaims: [{name: x, resourceClaimName: one}, {name: z, resourceClaimTemplateName: t}]}, status: "
+        "{resourceClaimStatuses: [{name: z, resourceClaimName: made}]}}\n---\n"
+        "{apiVersion: scheduling.run.ai/v1alpha2, kind: BindRequest, metadata: {name: p}, spec: {podName: p, "
+        "selectedNode: box, resourceClaimAllocations: [{name: x, allocation: {devices: {results: [{driver: d, "
+        "pool: box, device: v, request: a}]}}}, {name: z, allocation: {devices: {results: [{driver: d, pool: box, "
+        "device: w, request: a}]}}}, {name: never, allocation: {}}, {name: x}]}}\n");
+    assert_true(claim_of(&w, "p", 0)->is_allocated);
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->devices[0].name), "v");
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->reserved_for[0]), "u-1");
+    assert_int_equal(state_labels(w.state, claim_of(&w, "p", 0)->labels).count, 1);
+    /* What the claim itself says counts. */
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 1)->devices[0].name), "kept");
+    world_done(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +258,7 @@ int main(void)
         cmocka_unit_test(open_claims_go_where_a_volume_is_free),
         cmocka_unit_test(classes_say_what_they_serve_and_of_which_driver_they_are),
         cmocka_unit_test(gpus_asked_for_as_a_resource_are_claimed),
+        cmocka_unit_test(devices_of_bind_requests_are_taken_before_claims_show_them),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -19,9 +19,11 @@ static void clear(struct placement *placement)
 {
     free(placement->groups);
     free(placement->zones);
+    free(placement->claims);
     free(placement->extended);
     placement->groups = NULL;
     placement->zones = NULL;
+    placement->claims = NULL;
     placement->extended = NULL;
     placement->group_count = 0;
 }
@@ -137,6 +139,7 @@ void placement_read(struct scheduler *s, struct placement *placement, yyjson_val
 {
     yyjson_val *spec = yyjson_obj_get(request, "spec");
     yyjson_val *zones = yyjson_obj_get(spec, "predictedNUMAZones");
+    yyjson_val *claims = yyjson_obj_get(spec, "resourceClaimAllocations");
     yyjson_val *extended = yyjson_obj_get(spec, "extendedResourceClaimAllocation");
 
     clear(placement);
@@ -145,6 +148,8 @@ void placement_read(struct scheduler *s, struct placement *placement, yyjson_val
     read_groups(s, placement, yyjson_obj_get(spec, "selectedGPUGroups"));
     if (yyjson_arr_size(zones) > 0)
         placement->zones = yyjson_val_write(zones, 0, NULL);
+    if (yyjson_arr_size(claims) > 0)
+        placement->claims = yyjson_val_write(claims, 0, NULL);
     if (yyjson_is_obj(extended))
         placement->extended = yyjson_val_write(extended, 0, NULL);
     placement->has_request = true;
@@ -194,6 +199,8 @@ yyjson_doc *placement_encode(const struct scheduler *s, const struct placement *
         (void)yyjson_mut_arr_add_str(doc, groups, state_name(s->state, placement->groups[i]));
     if (placement->zones)
         (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_raw(doc, placement->zones));
+    if (placement->claims)
+        (void)yyjson_mut_obj_add_val(doc, spec, "resourceClaimAllocations", yyjson_mut_raw(doc, placement->claims));
     if (placement->extended)
         (void)yyjson_mut_obj_add_val(doc, spec, "extendedResourceClaimAllocation",
                                      yyjson_mut_raw(doc, placement->extended));

@@ -24,6 +24,7 @@ struct placement {
     name_id *groups;  // shared GPUs; owned
     uint32_t group_count;
     char *zones;                // predicted NUMA zones, a JSON array; NULL: none
+    char *claims;               // devices of its request for claims, a JSON array; NULL: none
     char *extended;             // devices of its request for GPUs asked for as a resource, as JSON; NULL: none
     struct carrying *carrying;  // our decision under way; NULL: none
     bool is_direct;             // bound without a BindRequest: gone when the pod shows its node
