@@ -11,41 +11,21 @@
 
 static const struct kube_client_options defaults = {.in_flight_max = 64, .timeout = 30 * NSEC_PER_SEC};
 
-static struct call_queue *queue_of(struct kube_client *client, const struct kube_call *call)
+static struct list *queue_of(struct kube_client *client, const struct kube_call *call)
 {
     return call->request.is_urgent ? &client->urgent : &client->usual;
 }
 
 void kube_client_queue(struct kube_client *client, struct kube_call *call)
 {
-    struct call_queue *queue = queue_of(client, call);
-
     call->state = CALL_QUEUED;
-    call->queue_prev = queue->last;
-    call->queue_next = NULL;
-    if (queue->last)
-        queue->last->queue_next = call;
-    else
-        queue->first = call;
-    queue->last = call;
-    queue->len++;
+    list_push(queue_of(client, call), &call->in_queue);
     loop_task_queue(&client->pump);
 }
 
 void kube_client_unqueue(struct kube_client *client, struct kube_call *call)
 {
-    struct call_queue *queue = queue_of(client, call);
-
-    if (call->queue_prev)
-        call->queue_prev->queue_next = call->queue_next;
-    else
-        queue->first = call->queue_next;
-    if (call->queue_next)
-        call->queue_next->queue_prev = call->queue_prev;
-    else
-        queue->last = call->queue_prev;
-    call->queue_prev = call->queue_next = NULL;
-    queue->len--;
+    list_remove(queue_of(client, call), &call->in_queue);
 }
 
 static void destroy(struct kube_client *client)
@@ -93,7 +73,8 @@ static void pump(void *arg)
 
     kube_client_enter(client);
     while (!client->is_freed) {
-        struct kube_call *call = client->urgent.first ? client->urgent.first : client->usual.first;
+        const struct list *queue = client->urgent.len > 0 ? &client->urgent : &client->usual;
+        struct kube_call *call = list_first(queue, struct kube_call, in_queue);
 
         if (!call)
             break;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/list.h"
 #include "base/strbuf.h"
 #include "kube/backoff.h"
 #include "kube/bucket.h"
@@ -19,8 +20,8 @@ enum call_state {
 
 struct kube_call {
     struct kube_client *client;
-    struct kube_call *prev, *next;              // of all calls
-    struct kube_call *queue_prev, *queue_next;  // of those that are queued
+    struct kube_call *prev, *next;  // of all calls
+    struct list_link in_queue;
     enum call_state state;
     struct kube_request request;  // texts in it are not kept, but for what follows
     char *what;                   // "create pods default/x", for messages
@@ -40,11 +41,6 @@ struct kube_call {
     yyjson_doc *doc;  // of the answer, when somebody asked for it
 };
 
-struct call_queue {
-    struct kube_call *first, *last;
-    size_t len;
-};
-
 struct kube_client {
     struct loop *loop;
     struct kube_config *config;
@@ -56,8 +52,8 @@ struct kube_client {
     struct bucket bucket;
     struct loop_timer timer;  // when the rate allows the next request
     struct loop_task pump;
-    struct call_queue urgent, usual;
-    struct kube_call *first;  // all calls
+    struct list urgent, usual;  // calls that are queued
+    struct kube_call *first;    // all calls
     size_t calls;
     uint32_t in_flight;  // requests with the server, watches left out
     uint32_t busy;       // nesting of calls back, which may free the client

@@ -42,18 +42,21 @@ static void free_handle(uv_handle_t *handle)
     free(handle);
 }
 
+static struct loop_task *first_task(const struct loop *loop)
+{
+    return list_first(&loop->tasks, struct loop_task, in_loop);
+}
+
 static void run_tasks(uv_idle_t *idle)
 {
     struct loop *loop = idle->data;
     uint64_t round = loop->round++;
 
-    while (loop->first && loop->first->round <= round) {
-        struct loop_task *task = loop->first;
-
+    for (struct loop_task *task; (task = first_task(loop)) && task->round <= round;) {
         loop_task_cancel(task);
         task->fn(task->arg);
     }
-    if (!loop->first)
+    if (loop->tasks.len == 0)
         (void)uv_idle_stop(idle);
 }
 
@@ -74,8 +77,8 @@ void loop_free(struct loop *loop)
     if (!loop)
         return;
 
-    while (loop->first)
-        loop_task_cancel(loop->first);
+    while (loop->tasks.len > 0)
+        loop_task_cancel(first_task(loop));
     vec_foreach (&loop->signals, at)
         uv_close((uv_handle_t *)&(*at)->uv, free_handle);
     vec_done(&loop->signals);
@@ -162,13 +165,7 @@ void loop_task_queue(struct loop_task *task)
         return;
     task->is_queued = true;
     task->round = loop->round;
-    task->prev = loop->last;
-    task->next = NULL;
-    if (loop->last)
-        loop->last->next = task;
-    else
-        loop->first = task;
-    loop->last = task;
+    list_push(&loop->tasks, &task->in_loop);
     (void)uv_idle_start(&loop->idle, run_tasks);
 }
 
@@ -176,17 +173,7 @@ void loop_task_cancel(struct loop_task *task)
 {
     if (!task->is_queued)
         return;
-    struct loop *loop = task->loop;
-
-    if (task->prev)
-        task->prev->next = task->next;
-    else
-        loop->first = task->next;
-    if (task->next)
-        task->next->prev = task->prev;
-    else
-        loop->last = task->prev;
-    task->prev = task->next = NULL;
+    list_remove(&task->loop->tasks, &task->in_loop);
     task->is_queued = false;
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "base/macros.h"
 #include "base/time.h"
 
@@ -58,7 +59,7 @@ struct loop_task {
     struct loop *loop;
     loop_fn fn;
     void *arg;
-    struct loop_task *prev, *next;
+    struct list_link in_loop;
     uint64_t round;  // of the loop when it was queued
     bool is_queued;
 };

@@ -11,7 +11,7 @@ struct signal_handle;
 struct loop {
     uv_loop_t uv;
     uv_idle_t idle;  // runs the tasks; active while there are some, so that the loop does not sleep
-    struct loop_task *first, *last;
+    struct list tasks;
     uint64_t round;  // of running tasks
     VEC(struct signal_handle *) signals;
 };

@@ -7,6 +7,7 @@
 #include <yyjson.h>
 
 #include "base/err.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/time.h"
 #include "kube/client.h"
@@ -72,21 +73,20 @@ struct item {
     uint32_t failures;  // to write the outcome, in a row
     struct loop_timer timer;
     struct job *job;
-    struct bound *bound;       // instead of a job: what is to be told
-    struct item *prev, *next;  // of those that are due
-    struct item *same;         // the next one with the same hash
+    struct bound *bound;  // instead of a job: what is to be told
+    struct list_link in_due;
+    struct item *same;  // the next one with the same hash
 };
 
 struct items {
     struct map64 by_name;  // -> struct item *
     struct map64 wanted;   // hash of a group -> active requests that list it
-    struct item *first, *last;
     size_t len;
-    size_t due;
+    struct list due;
     size_t running;
-    size_t stuck;    // of those, waiting for something that takes its time
-    size_t later;    // and with a pod that is bound and will be told so
-    size_t telling;  // or is being told
+    size_t stuck;       // of those, waiting for something that takes its time
+    struct list later;  // and with a pod that is bound and will be told so
+    size_t telling;     // or is being told
 };
 
 struct node_entry {
@@ -119,7 +119,6 @@ struct binder {
     struct stray *strays;  // pods that are being taken out of their groups
     struct follower *follow_requests, *follow_nodes, *follow_pods;
     struct rush rush;
-    struct bound *later_first, *later_last;
     struct loop_timer later_timer;
     struct loop_task pump;
     struct binder_meters *meters;

@@ -57,20 +57,12 @@ bool binder_wants_group(const struct binder *binder, const char *id)
     return map64_get(&binder->items.wanted, XXH3_64bits(id, strlen(id)), NULL);
 }
 
-static void unqueue(struct items *items, struct item *item)
-{
-    *(item->prev ? &item->prev->next : &items->first) = item->next;
-    *(item->next ? &item->next->prev : &items->last) = item->prev;
-    item->prev = item->next = NULL;
-    items->due--;
-}
-
 static void set_state(struct item *item, enum item_state state)
 {
     struct items *items = &item->binder->items;
 
     if (item->state == ITEM_DUE)
-        unqueue(items, item);
+        list_remove(&items->due, &item->in_due);
     if (item->state == ITEM_RESTING)
         loop_timer_stop(&item->timer);
     items->running -= item->state == ITEM_RUNNING;
@@ -78,10 +70,7 @@ static void set_state(struct item *item, enum item_state state)
     item->state = state;
     if (state != ITEM_DUE)
         return;
-    item->prev = items->last;
-    *(items->last ? &items->last->next : &items->first) = item;
-    items->last = item;
-    items->due++;
+    list_push(&items->due, &item->in_due);
     loop_task_queue(&item->binder->pump);
 }
 
@@ -260,8 +249,9 @@ void binder_pump(void *arg)
         binder_later_pump(binder);
     if (!binder->is_ready || binder->is_stopping)
         return;
-    while (items->first && items->running - items->later - items->telling < (size_t)binder->flags->reconciles_max) {
-        struct item *item = items->first;
+    while (items->due.len > 0 &&
+           items->running - items->later.len - items->telling < (size_t)binder->flags->reconciles_max) {
+        struct item *item = list_first(&items->due, struct item, in_due);
 
         rush_note(&binder->rush, nsec_now_monotonic());
         set_state(item, ITEM_RUNNING);

@@ -15,7 +15,7 @@ struct bound {
     struct item *item;
     nsec_t started, ended;
     uint64_t pod_bound;
-    struct bound *prev, *next;
+    struct list_link in_later;
     const char *node;  // lies behind the UID
     char uid[];
 };
@@ -41,10 +41,7 @@ void binder_tell_later(struct job *job)
     struct binder *binder = job->binder;
     struct bound *bound = bound_of(job);
 
-    bound->prev = binder->later_last;
-    *(binder->later_last ? &binder->later_last->next : &binder->later_first) = bound;
-    binder->later_last = bound;
-    binder->items.later++;
+    list_push(&binder->items.later, &bound->in_later);
     bound->item->bound = bound;
     bound->item->job = NULL;
     job_free(job);
@@ -54,14 +51,11 @@ void binder_tell_later(struct job *job)
 
 void binder_later_drop(struct item *item)
 {
-    struct binder *binder = item->binder;
     struct bound *bound = item->bound;
 
     if (!bound)
         return;
-    *(bound->prev ? &bound->prev->next : &binder->later_first) = bound->next;
-    *(bound->next ? &bound->next->prev : &binder->later_last) = bound->prev;
-    binder->items.later--;
+    list_remove(&item->binder->items.later, &bound->in_later);
     item->bound = NULL;
     free(bound);
 }
@@ -85,10 +79,10 @@ static void tell(struct bound *bound)
 
 void binder_later_pump(struct binder *binder)
 {
-    while (binder->later_first) {
+    for (struct bound *bound; (bound = list_first(&binder->items.later, struct bound, in_later));) {
         nsec_t now = nsec_now_monotonic();
         /* When we stop, nothing is on its way any more. */
-        nsec_t since = binder->is_stopping ? now - RUSH_LONGEST : binder->later_first->ended;
+        nsec_t since = binder->is_stopping ? now - RUSH_LONGEST : bound->ended;
         nsec_t wait = rush_wait(&binder->rush, now, since, (uint32_t)binder->items.telling);
 
         if (wait > 0) {
@@ -96,6 +90,6 @@ void binder_later_pump(struct binder *binder)
                 loop_timer_start(&binder->later_timer, wait);
             return;
         }
-        tell(binder->later_first);
+        tell(bound);
     }
 }

@@ -19,7 +19,7 @@ static void collect(void *arg, struct metrics *metrics)
     struct binder_meters *meters = binder->meters;
 
     (void)metrics;
-    meter_set(meters->due, (double)binder->items.due);
+    meter_set(meters->due, (double)binder->items.due.len);
     meter_set(meters->running, (double)binder->items.running);
     meter_set(meters->reserved, (double)binder->roster.groups);
     meter_set(meters->pods, (double)binder->roster.pods);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "kube/backoff.h"
@@ -12,7 +13,6 @@
 #include "services/frame/rush.h"
 #include "services/frame/service.h"
 #include "services/grouper/known.h"
-#include "services/grouper/pod_fifo.h"
 #include "services/grouper/pod_text.h"
 
 struct discovery;
@@ -61,10 +61,10 @@ struct pod_record {
     enum pod_state state;
     enum pod_lane lane;  // that it is in, or has come from
     struct backoff backoff;
-    nsec_t since;                    // when it was first heard of
-    nsec_t due;                      // when it is tried again
-    struct pod_record *prev, *next;  // in its lane
-    struct reconcile *work;          // that deals with it
+    nsec_t since;  // when it was first heard of
+    nsec_t due;    // when it is tried again
+    struct list_link in_lane;
+    struct reconcile *work;  // that deals with it
 };
 
 struct grouper {
@@ -79,7 +79,7 @@ struct grouper {
     struct follower *pods, *pod_groups, *priority_classes, *namespaces, *defaults;
     struct map64 by_uid;  // hash of the UID -> struct pod_record *
     bool binds_alone;     // the scheduler does, pods without a group
-    struct pod_fifo lanes[_LANE_MAX];
+    struct list lanes[_LANE_MAX];
     struct rush rush;
     uint32_t bound_running;  // of the pods that are bound
     struct loop_timer lane_timer;

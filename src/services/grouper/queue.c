@@ -55,13 +55,13 @@ static void enqueue(struct grouper *grouper, struct pod_record *pod)
 {
     pod->state = POD_QUEUED;
     pod->lane = lane_of(grouper, pod, nsec_now_monotonic());
-    fifo_push(&grouper->lanes[pod->lane], pod);
+    list_push(&grouper->lanes[pod->lane], &pod->in_lane);
     loop_task_queue(&grouper->pump);
 }
 
 static void dequeue(struct grouper *grouper, struct pod_record *pod)
 {
-    fifo_remove(&grouper->lanes[pod->lane], pod);
+    list_remove(&grouper->lanes[pod->lane], &pod->in_lane);
     pod->state = POD_IDLE;
 }
 
@@ -230,12 +230,17 @@ void queue_drop(struct grouper *grouper, const char *uid)
     pod_free(pod);
 }
 
+static struct pod_record *first_of(const struct grouper *grouper, enum pod_lane lane)
+{
+    return list_first(&grouper->lanes[lane], struct pod_record, in_lane);
+}
+
 /* Those that have been young for long enough are like the others. */
 static nsec_t let_grow_up(struct grouper *grouper, nsec_t now)
 {
     struct pod_record *pod;
 
-    while ((pod = grouper->lanes[LANE_YOUNG].first)) {
+    while ((pod = first_of(grouper, LANE_YOUNG))) {
         if (now - pod->since < YOUTH)
             return pod->since + YOUTH - now;
         dequeue(grouper, pod);
@@ -249,21 +254,23 @@ static struct pod_record *next_pod(struct grouper *grouper)
 {
     nsec_t now = nsec_now_monotonic();
     nsec_t wait = let_grow_up(grouper, now);
-    struct pod_record *pod = fifo_pop(&grouper->lanes[LANE_GANGS]);
+    struct pod_record *pod = first_of(grouper, LANE_GANGS);
 
     if (!pod)
-        pod = fifo_pop(&grouper->lanes[LANE_SINGLES]);
-    if (!pod && grouper->lanes[LANE_BOUND].first) {
-        nsec_t later = rush_wait(&grouper->rush, now, grouper->lanes[LANE_BOUND].first->since, grouper->bound_running);
+        pod = first_of(grouper, LANE_SINGLES);
+    if (!pod && (pod = first_of(grouper, LANE_BOUND))) {
+        nsec_t later = rush_wait(&grouper->rush, now, pod->since, grouper->bound_running);
 
-        if (later == 0)
-            pod = fifo_pop(&grouper->lanes[LANE_BOUND]);
+        if (later > 0)
+            pod = NULL;
         wait = MIN(wait, later);
     }
-    if (pod)
+    if (pod) {
+        list_remove(&grouper->lanes[pod->lane], &pod->in_lane);
         grouper->bound_running += pod->lane == LANE_BOUND;
-    else if (wait < NSEC_MAX)
+    } else if (wait < NSEC_MAX) {
         loop_timer_start(&grouper->lane_timer, wait);
+    }
     return pod;
 }
 

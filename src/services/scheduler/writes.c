@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "services/scheduler/scheduler_internal.h"
@@ -31,11 +32,11 @@ struct entry {
     bool is_queued;  // in the list
     struct kube_call *call;
     struct kube_modify *modify;
-    struct entry *prev, *next;
+    struct list_link in_list;
 };
 
 struct waiting {
-    struct entry *first, *last;
+    struct list entries;
     uint32_t under_way;
 };
 
@@ -103,25 +104,17 @@ static struct entry *entry_find(const struct writes *writes, enum write_kind kin
 
 static void enqueue(struct writes *writes, struct entry *entry)
 {
-    struct waiting *list = list_of(writes, entry);
-
     entry->is_queued = true;
     entry->since = nsec_now_monotonic();
-    entry->prev = list->last;
-    entry->next = NULL;
-    *(list->last ? &list->last->next : &list->first) = entry;
-    list->last = entry;
+    list_push(&list_of(writes, entry)->entries, &entry->in_list);
 }
 
 static void dequeue(struct writes *writes, struct entry *entry)
 {
-    struct waiting *list = list_of(writes, entry);
-
     if (!entry->is_queued)
         return;
     entry->is_queued = false;
-    *(entry->prev ? &entry->prev->next : &list->first) = entry->next;
-    *(entry->next ? &entry->next->prev : &list->last) = entry->prev;
+    list_remove(&list_of(writes, entry)->entries, &entry->in_list);
 }
 
 static void forget(struct writes *writes, struct entry *entry)
@@ -203,19 +196,25 @@ static void start(struct writes *writes, struct entry *entry)
                                                });
 }
 
+static struct entry *first_of(const struct waiting *list)
+{
+    return list_first(&list->entries, struct entry, in_list);
+}
+
 void writes_pump(struct writes *writes)
 {
     struct scheduler *s = writes->s;
     struct waiting *news = &writes->news, *times = &writes->times;
     nsec_t now = nsec_now_monotonic();
     nsec_t wait = 0;
+    struct entry *entry;
 
-    while (news->first && news->under_way < writes->at_once &&
-           (s->binds_under_way == 0 || now - news->first->since >= PATIENCE))
-        start(writes, news->first);
-    while (times->first && times->under_way < writes->at_once &&
-           (wait = rush_wait(&s->rush, now, times->first->since, times->under_way)) == 0)
-        start(writes, times->first);
+    while ((entry = first_of(news)) && news->under_way < writes->at_once &&
+           (s->binds_under_way == 0 || now - entry->since >= PATIENCE))
+        start(writes, entry);
+    while ((entry = first_of(times)) && times->under_way < writes->at_once &&
+           (wait = rush_wait(&s->rush, now, entry->since, times->under_way)) == 0)
+        start(writes, entry);
     if (wait > 0 && wait < NSEC_MAX)
         loop_timer_start(&writes->timer, wait);
 }
