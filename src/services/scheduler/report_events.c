@@ -2,9 +2,10 @@
 
 /*
  * Events are for people; they wait while pods are on their way. What waits is bounded, and handed to the recorder a few at
- * a time.
+ * a time: first what tells of trouble, which somebody looks for, then that pods go where they should, which are many.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "services/scheduler/gang_notes.h"
@@ -23,6 +24,7 @@ struct kept_note {
 };
 
 struct kept_event {
+    struct list_link in_list;
     bool is_gang;
     object_key key;
     name_id uid;
@@ -63,37 +65,35 @@ static void record(struct scheduler *s, const struct kept_event *kept)
                                  });
 }
 
+static struct list *next_list(struct scheduler *s)
+{
+    return s->events_of_trouble.len > 0 ? &s->events_of_trouble : &s->events_of_course;
+}
+
 static void on_events(void *arg)
 {
     struct scheduler *s = arg;
     nsec_t now = nsec_now_monotonic();
-    nsec_t wait = 0;
 
-    while (s->events_first < s->events.len) {
-        struct kept_event *kept = s->events.items[s->events_first];
+    for (struct list *list; (list = next_list(s))->len > 0;) {
+        struct kept_event *kept = list_first(list, struct kept_event, in_list);
+        nsec_t wait = rush_wait(&s->rush, now, kept->since, (uint32_t)recorder_waiting(s->recorder));
 
-        wait = rush_wait(&s->rush, now, kept->since, (uint32_t)recorder_waiting(s->recorder));
-        if (wait > 0)
-            break;
+        if (wait > 0) {
+            loop_timer_start(&s->events_timer, MIN(wait, LOOK_AGAIN));
+            return;
+        }
+        list_remove(list, &kept->in_list);
         record(s, kept);
         kept_free(kept);
-        s->events_first++;
     }
-    if (s->events_first < s->events.len) {
-        loop_timer_start(&s->events_timer, MIN(wait, LOOK_AGAIN));
-        return;
-    }
-    vec_clear(&s->events);
-    s->events_first = 0;
 }
 
-static struct kept_event *keep(struct scheduler *s, object_key key, name_id uid, const char *type, const char *reason,
-                               const char *message)
+static struct kept_event *keep(struct scheduler *s, struct list *list, object_key key, name_id uid, const char *type,
+                               const char *reason, const char *message)
 {
-    if (s->events.len - s->events_first >= EVENTS_MAX) {
-        s->events_dropped++;
+    if (list->len >= EVENTS_MAX)
         return NULL;
-    }
     struct kept_event *kept = xcalloc(1, sizeof *kept);
     *kept = (struct kept_event){
         .key = key,
@@ -103,7 +103,7 @@ static struct kept_event *keep(struct scheduler *s, object_key key, name_id uid,
         .message = xstrdup(message),
         .since = nsec_now_monotonic(),
     };
-    vec_push(&s->events, kept);
+    list_push(list, &kept->in_list);
     if (!loop_timer_is_running(&s->events_timer))
         loop_timer_start(&s->events_timer, LOOK_AGAIN);
     return kept;
@@ -112,7 +112,9 @@ static struct kept_event *keep(struct scheduler *s, object_key key, name_id uid,
 void report_pod_event(struct scheduler *s, object_key pod, name_id uid, const char *type, const char *reason,
                       const char *message)
 {
-    (void)keep(s, pod, uid, type, reason, message);
+    bool is_trouble = strcmp(type, "Normal") != 0;
+
+    (void)keep(s, is_trouble ? &s->events_of_trouble : &s->events_of_course, pod, uid, type, reason, message);
 }
 
 void report_gang_event(struct scheduler *s, gang_id id, const char *reason, const char *message,
@@ -121,7 +123,8 @@ void report_gang_event(struct scheduler *s, gang_id id, const char *reason, cons
     const struct gang *gang = &s->state->gangs.items[id];
     object_key key = key_of(gang->namespace, gang->name);
     const struct gang_note *note = gang_note_find(s, key);
-    struct kept_event *kept = note ? keep(s, key, note->uid, "Normal", reason, message) : NULL;
+    /* Of gangs there is only trouble to tell, though none of it is a warning. */
+    struct kept_event *kept = note ? keep(s, &s->events_of_trouble, key, note->uid, "Normal", reason, message) : NULL;
 
     if (!kept)
         return;
@@ -142,10 +145,12 @@ void report_done(struct scheduler *s)
     uint64_t key, value;
 
     loop_timer_done(&s->events_timer);
-    for (uint32_t i = s->events_first; i < s->events.len; i++)
-        kept_free(s->events.items[i]);
-    vec_done(&s->events);
-    s->events_first = 0;
+    for (struct list *list; (list = next_list(s))->len > 0;) {
+        struct kept_event *kept = list_first(list, struct kept_event, in_list);
+
+        list_remove(list, &kept->in_list);
+        kept_free(kept);
+    }
     for (size_t cursor = 0; map64_next(&s->told, &cursor, &key, &value);)
         free((struct told *)(uintptr_t)value);
     map64_done(&s->told);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <yyjson.h>
 
+#include "base/list.h"
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
@@ -120,10 +121,8 @@ struct scheduler {
     struct map64 promised;     // pod's key -> name of the node that it was last told to be promised
     struct map64 conditioned;  // gangs whose PodGroup has scheduling conditions
     struct loop_timer events_timer;
-    VEC(struct kept_event *) events;  // that wait for their turn, from events_first on
-    uint32_t events_first;
-    uint64_t events_dropped;
-    VEC(struct complaint *) complaints;  // that wait until we lead
+    struct list events_of_trouble, events_of_course;  // that wait for their turn, the former first
+    VEC(struct complaint *) complaints;               // that wait until we lead
     VEC(struct scheduler_observer) observers;
     struct scheduler_view view;
 };

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* In which order events reach the API server, which is played by a server that notes their reasons. */
+#include <unistd.h>
+
+#include "base/strbuf.h"
+#include "kube/client.h"
+#include "kube/config.h"
+#include "kube/events.h"
+#include "net/http_server.h"
+#include "services/test/scheduler_stage.h"
+
+enum { EVENTS = 40 };
+
+struct stage {
+    struct scheduler *s;
+    struct http_server *server;
+    struct strbuf reasons;  // their first letters, as they came
+};
+
+static void on_post(void *arg, struct http_exchange *exchange)
+{
+    struct stage *stage = arg;
+    size_t len = 0;
+    const char *body = http_exchange_body(exchange, &len);
+    const char *reason = strstr(body, "\"reason\":\"");
+
+    assert_non_null(reason);
+    strbuf_addf(&stage->reasons, "%c", reason[strlen("\"reason\":\"")]);
+    http_reply(exchange, 201, "application/json", "{}", 2);
+    if (stage->reasons.len == EVENTS)
+        loop_stop(stage->s->loop);
+}
+
+static struct kube_config *config_of(uint16_t port)
+{
+    char path[] = "/tmp/muster-events-XXXXXX";
+    int file = mkstemp(path);
+    struct kube_config *config = NULL;
+
+    assert_true(file >= 0);
+    assert_true(dprintf(file,
+                        "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
+                        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:%u'}}]\n",
+                        port) > 0);
+    (void)close(file);
+    assert_int_equal(kube_config_load(path, NULL, &config, NULL), 0);
+    (void)unlink(path);
+    return config;
+}
+
+static void tell(struct scheduler *s, int number, const char *type, const char *reason)
+{
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "pod-%d", number);
+    report_pod_event(s, key_put(s->state, "ns", name), name_put(s->state, name), type, reason, "why");
+}
+
+static void trouble_is_told_before_what_goes_well(void **state)
+{
+    (void)state;
+    static const struct http_route routes[] = {{"POST", "/api/v1/namespaces/ns/events", on_post}};
+    struct stage stage = {.s = stage_new()};
+    struct scheduler *s = stage.s;
+
+    strbuf_init(&stage.reasons, 2 * EVENTS);
+    assert_int_equal(http_server_start(
+                         s->loop,
+                         &(struct http_server_options){
+                             .address = "127.0.0.1", .routes = routes, .route_count = ARRAY_LEN(routes), .arg = &stage},
+                         &stage.server, NULL),
+                     0);
+    /* One at a time, so that they arrive as they were sent. */
+    s->client = kube_client_new(s->loop, config_of(http_server_port(stage.server)),
+                                &(struct kube_client_options){.in_flight_max = 1});
+    s->recorder = recorder_new(s->client, &(struct recorder_options){.component = "test"});
+    report_init(s);
+    for (int i = 0; i < EVENTS - 2; i++)
+        tell(s, i, "Normal", "Scheduled");
+    tell(s, EVENTS - 2, "Warning", "Unschedulable");
+    tell(s, EVENTS - 1, "Warning", "FailedBinding");
+    loop_run(s->loop);
+    assert_int_equal(strncmp(stage.reasons.text, "UFSS", 4), 0);
+    assert_int_equal(strspn(stage.reasons.text + 2, "S"), EVENTS - 2);
+
+    /* What waits when all ends is given back. */
+    tell(s, 0, "Normal", "Scheduled");
+    tell(s, 1, "Warning", "Unschedulable");
+    report_done(s);
+    recorder_free(s->recorder);
+    kube_client_free(s->client);
+    http_server_free(stage.server);
+    strbuf_done(&stage.reasons);
+    stage_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(trouble_is_told_before_what_goes_well),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
