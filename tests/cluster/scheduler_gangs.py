@@ -63,8 +63,10 @@ def _(stage):
     expect(told["metadata"]["annotations"],
            {"num-evicted-pods": "1", "evictor-action-type": "reclaim", "evictor-pod-group-name": "due",
             "evictor-pod-group-namespace": "default"})
-    group = stage.api.get(f"{GROUPS}/greedy{evicted[0]}")
-    expect("kai.scheduler/last-eviction-timestamp" in group["metadata"]["annotations"], True)
+    # Written beside the event, in no order.
+    stage.cluster.wait_for(
+        f"{GROUPS}/greedy{evicted[0]}",
+        lambda found: "kai.scheduler/last-eviction-timestamp" in found["metadata"].get("annotations", {}))
 
 
 @SUITE.test("higher priority takes the place of lower in its queue")
