@@ -35,5 +35,8 @@ void report_pod_event(struct scheduler *s, object_key pod, name_id uid, const ch
 void report_gang_event(struct scheduler *s, gang_id gang, const char *reason, const char *message,
                        const struct event_note *notes, size_t note_count);
 
+/* We stop, for so long already: whether events that waited have been handed on, or will not be any more. */
+bool report_is_over(struct scheduler *s, nsec_t stopping_for);
+
 void report_init(struct scheduler *s);
 void report_done(struct scheduler *s);

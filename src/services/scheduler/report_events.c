@@ -18,6 +18,9 @@ enum { EVENTS_MAX = 20000, NOTES_MAX = 4 };
 /* The recorder does not tell when it has written one. */
 #define LOOK_AGAIN (10 * NSEC_PER_MSEC)
 
+/* Another scheduler may wait for us to end. */
+#define STOP_PATIENCE (1 * NSEC_PER_SEC)
+
 struct kept_note {
     const char *key;
     char *value;
@@ -77,7 +80,9 @@ static void on_events(void *arg)
 
     for (struct list *list; (list = next_list(s))->len > 0;) {
         struct kept_event *kept = list_first(list, struct kept_event, in_list);
-        nsec_t wait = rush_wait(&s->rush, now, kept->since, (uint32_t)recorder_waiting(s->recorder));
+        /* When we stop, nothing is on its way any more. */
+        nsec_t since = s->is_stopping ? now - RUSH_LONGEST : kept->since;
+        nsec_t wait = rush_wait(&s->rush, now, since, (uint32_t)recorder_waiting(s->recorder));
 
         if (wait > 0) {
             loop_timer_start(&s->events_timer, MIN(wait, LOOK_AGAIN));
@@ -133,6 +138,14 @@ void report_gang_event(struct scheduler *s, gang_id id, const char *reason, cons
     kept->notes = kept->note_count ? xcalloc(kept->note_count, sizeof *kept->notes) : NULL;
     for (size_t i = 0; i < kept->note_count; i++)
         kept->notes[i] = (struct kept_note){notes[i].key, xstrdup(notes[i].value)};
+}
+
+bool report_is_over(struct scheduler *s, nsec_t stopping_for)
+{
+    if (next_list(s)->len > 0 && stopping_for < STOP_PATIENCE)
+        return false;
+    loop_timer_stop(&s->events_timer);
+    return true;
 }
 
 void report_init(struct scheduler *s)

@@ -170,7 +170,7 @@ static void look_whether_idle(void *arg)
 {
     struct scheduler *s = arg;
 
-    if (carry_is_idle(s))
+    if (carry_is_idle(s) && report_is_over(s, nsec_now_monotonic() - s->stop_began))
         service_stopped(s->service);
     else
         loop_timer_start(&s->stop_timer, STOP_STEP);
@@ -224,6 +224,7 @@ static void stop(struct service *service)
     struct scheduler *s = scheduler_of(service);
 
     s->is_stopping = true;
+    s->stop_began = nsec_now_monotonic();
     s->is_leading = false;
     look_whether_idle(s);
 }

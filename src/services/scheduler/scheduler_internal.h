@@ -107,6 +107,7 @@ struct scheduler {
     bool is_synced;
     bool is_leading;
     bool is_stopping;
+    nsec_t stop_began;
     struct {
         uint32_t which;
         nsec_t began;

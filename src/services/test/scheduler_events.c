@@ -10,12 +10,12 @@
 #include "net/http_server.h"
 #include "services/test/scheduler_stage.h"
 
-enum { EVENTS = 40 };
-
 struct stage {
     struct scheduler *s;
     struct http_server *server;
     struct strbuf reasons;  // their first letters, as they came
+    size_t awaited;
+    int pods;  // that have come meanwhile
 };
 
 static void on_post(void *arg, struct http_exchange *exchange)
@@ -28,7 +28,7 @@ static void on_post(void *arg, struct http_exchange *exchange)
     assert_non_null(reason);
     strbuf_addf(&stage->reasons, "%c", reason[strlen("\"reason\":\"")]);
     http_reply(exchange, 201, "application/json", "{}", 2);
-    if (stage->reasons.len == EVENTS)
+    if (stage->reasons.len == stage->awaited)
         loop_stop(stage->s->loop);
 }
 
@@ -57,48 +57,101 @@ static void tell(struct scheduler *s, int number, const char *type, const char *
     report_pod_event(s, key_put(s->state, "ns", name), name_put(s->state, name), type, reason, "why");
 }
 
-static void trouble_is_told_before_what_goes_well(void **state)
-{
-    (void)state;
-    static const struct http_route routes[] = {{"POST", "/api/v1/namespaces/ns/events", on_post}};
-    struct stage stage = {.s = stage_new()};
-    struct scheduler *s = stage.s;
+static const struct http_route routes[] = {{"POST", "/api/v1/namespaces/ns/events", on_post}};
 
-    strbuf_init(&stage.reasons, 2 * EVENTS);
-    assert_int_equal(http_server_start(
-                         s->loop,
-                         &(struct http_server_options){
-                             .address = "127.0.0.1", .routes = routes, .route_count = ARRAY_LEN(routes), .arg = &stage},
-                         &stage.server, NULL),
-                     0);
+static void open_stage(struct stage *stage, size_t awaited)
+{
+    struct scheduler *s = stage_new();
+
+    *stage = (struct stage){.s = s, .awaited = awaited};
+    strbuf_init(&stage->reasons, 2 * awaited);
+    assert_int_equal(
+        http_server_start(s->loop,
+                          &(struct http_server_options){
+                              .address = "127.0.0.1", .routes = routes, .route_count = ARRAY_LEN(routes), .arg = stage},
+                          &stage->server, NULL),
+        0);
     /* One at a time, so that they arrive as they were sent. */
-    s->client = kube_client_new(s->loop, config_of(http_server_port(stage.server)),
+    s->client = kube_client_new(s->loop, config_of(http_server_port(stage->server)),
                                 &(struct kube_client_options){.in_flight_max = 1});
     s->recorder = recorder_new(s->client, &(struct recorder_options){.component = "test"});
     report_init(s);
-    for (int i = 0; i < EVENTS - 2; i++)
-        tell(s, i, "Normal", "Scheduled");
-    tell(s, EVENTS - 2, "Warning", "Unschedulable");
-    tell(s, EVENTS - 1, "Warning", "FailedBinding");
-    loop_run(s->loop);
-    assert_int_equal(strncmp(stage.reasons.text, "UFSS", 4), 0);
-    assert_int_equal(strspn(stage.reasons.text + 2, "S"), EVENTS - 2);
+}
 
-    /* What waits when all ends is given back. */
-    tell(s, 0, "Normal", "Scheduled");
-    tell(s, 1, "Warning", "Unschedulable");
+static void close_stage(struct stage *stage)
+{
+    struct scheduler *s = stage->s;
+
     report_done(s);
     recorder_free(s->recorder);
     kube_client_free(s->client);
-    http_server_free(stage.server);
-    strbuf_done(&stage.reasons);
+    http_server_free(stage->server);
+    strbuf_done(&stage->reasons);
     stage_free(s);
+}
+
+static void trouble_is_told_before_what_goes_well(void **state)
+{
+    (void)state;
+    enum { EVENTS = 40 };
+    struct stage stage;
+
+    open_stage(&stage, EVENTS);
+    for (int i = 0; i < EVENTS - 2; i++)
+        tell(stage.s, i, "Normal", "Scheduled");
+    tell(stage.s, EVENTS - 2, "Warning", "Unschedulable");
+    tell(stage.s, EVENTS - 1, "Warning", "FailedBinding");
+    loop_run(stage.s->loop);
+    assert_int_equal(strncmp(stage.reasons.text, "UFSS", 4), 0);
+    assert_int_equal(strspn(stage.reasons.text + 2, "S"), EVENTS - 2);
+    close_stage(&stage);
+}
+
+/* Fewer than come while events are patient. */
+enum { PODS_AWAITED = 100 };
+_Static_assert(PODS_AWAITED *(RUSH_OVER / 4) < RUSH_PATIENCE, "or patience would be over");
+
+static void on_next_pod(void *arg)
+{
+    struct stage *stage = arg;
+    struct scheduler *s = stage->s;
+
+    rush_note(&s->rush, nsec_now_monotonic());
+    loop_timer_start(&s->stop_timer, RUSH_OVER / 4);
+    if (++stage->pods == PODS_AWAITED)
+        loop_stop(s->loop);
+}
+
+static void what_waits_for_pods_is_told_when_we_stop(void **state)
+{
+    (void)state;
+    struct stage stage;
+
+    open_stage(&stage, 2);
+    struct scheduler *s = stage.s;
+
+    loop_timer_init(&s->stop_timer, s->loop, on_next_pod, &stage);
+    on_next_pod(&stage);
+    tell(s, 0, "Normal", "Scheduled");
+    tell(s, 1, "Warning", "Unschedulable");
+    s->is_stopping = true;
+    assert_false(report_is_over(s, 0));
+    loop_run(s->loop);
+    assert_string_equal(stage.reasons.text, "US");
+    assert_true(report_is_over(s, 0));
+
+    /* But not for ever, and what is left is given back. */
+    tell(s, 2, "Normal", "Scheduled");
+    assert_true(report_is_over(s, NSEC_PER_MIN));
+    loop_timer_done(&s->stop_timer);
+    close_stage(&stage);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trouble_is_told_before_what_goes_well),
+        cmocka_unit_test(what_waits_for_pods_is_told_when_we_stop),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
