@@ -201,9 +201,10 @@ static bool add_missing_claim(const struct verdict_text *text, struct strbuf *ou
     }
     for (uint32_t i = 0; i < pod->claim_count; i++) {
         const struct claim *claim = &state->claims.items[pod->claims[i].slot];
-        if (claim->is_allocated)
+        if (claim->is_allocated || state_find_device_class(state, claim->device_class))
             continue;
-        strbuf_addf(out, "device class %s does not exist", state_name(state, claim->device_class));
+        strbuf_addf(out, "device class %s does not exist for claim %s/%s", state_name(state, claim->device_class),
+                    state_name(state, claim->namespace), state_name(state, claim->name));
         return true;
     }
     return false;

@@ -113,7 +113,7 @@ def _(here):
     with devices(here):
         claim(here, "strange", kind="fpga.example.com")
         claimer(here, "asks", "strange")
-        is_told(here, "asks", "device class fpga.example.com does not exist")
+        is_told(here, "asks", "device class fpga.example.com does not exist for claim default/strange")
         here.api.create(f"{DRA}/deviceclasses", {"metadata": {"name": "fpga.example.com"}, "spec": {}})
         try:
             here.carried_out("asks")

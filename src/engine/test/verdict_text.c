@@ -661,7 +661,7 @@ static void claims_tell_what_is_wrong_with_them(void **state)
          "pod ns/p cannot be scheduled: DRA claim c is a shared GPU claim with wrong queue label (expected queue: q, "
          "claim "
          "queue label: other)"},
-        {true, "q", "gpu-unknown", 0, NULL, "device class gpu-unknown does not exist"},
+        {true, "q", "gpu-unknown", 0, NULL, "device class gpu-unknown does not exist for claim ns/c"},
         {true, "q", "gpu", 0, "elsewhere",
          "no nodes with enough resources were found: 1 claim ns/c node selector does not match node n1."},
     };
