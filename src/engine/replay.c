@@ -75,7 +75,7 @@ struct replay *replay_new(void)
 
 static void free_nodes(struct replay *r)
 {
-    for (uint32_t i = 0; i < r->node_count; i++)
+    for (uint32_t i = 0; r->nodes && i < r->node_count; i++)
         free(r->nodes[i].changed);
     free(r->nodes);
     free(r->by_level);
