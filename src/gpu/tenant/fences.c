@@ -15,7 +15,8 @@
 enum {
     RING = 64,
     STREAMS = 32,
-    COSTS = 1024,
+    COSTS = 1024,  // places, each with room for a few functions
+    WAYS = 4,
     FENCE_NS = 500000,     // work between two fences
     UNKNOWN_NS = 1000000,  // what a function is thought to take before it was seen
     LEAST_NS = 1000,
@@ -57,11 +58,11 @@ static struct fences {
     atomic_int is_looked_at;
 } all[GPU_MAX];
 
-/* What functions take: a place for each by the hash of its handle, the last one wins. */
+/* What functions take: a place by the hash of the handle, with room for some that share it. */
 static struct {
     _Atomic(const void *) what;
     _Atomic uint64_t ns;
-} costs[COSTS];
+} costs[COSTS][WAYS];
 
 static int64_t now_ns(void)
 {
@@ -78,18 +79,36 @@ static size_t place_of(const void *what)
 static uint64_t cost_of(const void *what)
 {
     size_t at = place_of(what);
-    return atomic_load_explicit(&costs[at].what, memory_order_relaxed) == what
-               ? atomic_load_explicit(&costs[at].ns, memory_order_relaxed)
-               : 0;
+    for (int i = 0; i < WAYS; i++) {
+        if (atomic_load_explicit(&costs[at][i].what, memory_order_relaxed) == what)
+            return atomic_load_explicit(&costs[at][i].ns, memory_order_relaxed);
+    }
+    return 0;
+}
+
+/* Where the place is full, one after the other has to go. */
+static int way_for(size_t at, const void *what)
+{
+    static atomic_uint next;
+    int room = -1;
+    for (int i = 0; i < WAYS; i++) {
+        const void *found = atomic_load_explicit(&costs[at][i].what, memory_order_relaxed);
+        if (found == what)
+            return i;
+        if (!found && room < 0)
+            room = i;
+    }
+    return room >= 0 ? room : (int)(atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % WAYS);
 }
 
 static void learn(const void *what, uint64_t ns)
 {
     size_t at = place_of(what);
+    int way = way_for(at, what);
     uint64_t old = cost_of(what);
     ns = ns < LEAST_NS ? LEAST_NS : ns;
-    atomic_store_explicit(&costs[at].ns, old ? (old * 3 + ns) / 4 : ns, memory_order_relaxed);
-    atomic_store_explicit(&costs[at].what, what, memory_order_relaxed);
+    atomic_store_explicit(&costs[at][way].ns, old ? (old * 3 + ns) / 4 : ns, memory_order_relaxed);
+    atomic_store_explicit(&costs[at][way].what, what, memory_order_relaxed);
 }
 
 /* Calls that a capture elsewhere in the process would forbid are allowed between these two. */
