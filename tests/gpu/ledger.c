@@ -337,7 +337,8 @@ int main(int argc, char **argv)
         }
         if (ready > 0 && waits[0].revents)
             accept_one(listener);
-        if (ready > 0 && waits[1].revents)
+        /* What tenants said before the signal came is heard first, their end as well. */
+        if (ready == 1 && waits[1].revents)
             goes_on = obey(signals);
     }
     for (int i = 0; i < TENANTS; i++) {
