@@ -87,6 +87,7 @@ void settings_done(struct settings *settings)
     vec_done(&settings->queue_depths);
     vec_done(&settings->action_budgets);
     vec_done(&settings->generator_budgets);
+    vec_done(&settings->past_use);
     arena_done(&settings->texts);
 }
 

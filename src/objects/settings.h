@@ -70,6 +70,13 @@ struct usage_setting {
     struct usage_source source;  // for a running scheduler
 };
 
+/* What a queue had over the window, as a part of what there was: 1 is all of it. */
+struct past_use {
+    const char *queue;
+    double part[SHARE_COUNT];
+};
+extern const char *const past_use_keys[SHARE_COUNT];  // "cpu", "memory", "nvidia.com/gpu"
+
 struct settings {
     struct arena texts;  // holds every string below
     VEC(struct plugin_setting) plugins;
@@ -97,6 +104,7 @@ struct settings {
     nsec_t staleness_grace;
     nsec_t stuck_threshold;
     struct usage_setting usage;
+    VEC(struct past_use) past_use;  // when the snapshot was made; queues that are not here had nothing
 };
 
 /* What KAI's operator gives a scheduler whose SchedulingShard says nothing. */
@@ -109,6 +117,9 @@ MUST_CHECK int settings_decode_shard(struct settings *settings, const struct obj
 /* The scheduler's own configuration and parameters, as a snapshot has them; either place may be without a value. */
 MUST_CHECK int settings_decode_snapshot(struct settings *settings, const struct json_at *config,
                                         const struct json_at *params, struct err *err);
+
+/* The list of past use in a snapshot of ours; the place may be without a value. */
+MUST_CHECK int settings_decode_past_use(struct settings *settings, const struct json_at *list, struct err *err);
 
 /*
  * The Config of the set, if it has one, and the SchedulingShard called `shard`; NULL: "default", else the first.

@@ -153,3 +153,26 @@ int settings_usage_decode(struct settings *settings, const struct json_at *at, s
     usage->is_on = usage->source.client != NULL;
     return 0;
 }
+
+const char *const past_use_keys[SHARE_COUNT] = {
+    [SHARE_CPU] = "cpu",
+    [SHARE_MEMORY] = "memory",
+    [SHARE_GPU] = "nvidia.com/gpu",
+};
+
+int settings_decode_past_use(struct settings *settings, const struct json_at *list, struct err *err)
+{
+    enum { PART_MAX = 1000000 };
+
+    for (struct json_at item = {0}; json_next(list, &item);) {
+        struct past_use past = {0};
+
+        TRY(json_object(&item, err));
+        TRY(json_member_str(&item, "queue", JSON_REQUIRED, &past.queue, err));
+        for (int r = 0; r < SHARE_COUNT; r++)
+            TRY(json_member_double(&item, past_use_keys[r], JSON_OPTIONAL, 0, PART_MAX, &past.part[r], err));
+        past.queue = arena_strdup(&settings->texts, past.queue);
+        vec_push(&settings->past_use, past);
+    }
+    return 0;
+}

@@ -43,6 +43,7 @@ int snapshot_add(struct object_set *set, struct settings *settings, yyjson_val *
     struct json_at at = {.val = root};
     struct json_at config;
     struct json_at params;
+    struct json_at past_use;
     struct json_at objects;
 
     int r = json_member_object(&at, "config", JSON_OPTIONAL, &config, err);
@@ -51,7 +52,11 @@ int snapshot_add(struct object_set *set, struct settings *settings, yyjson_val *
     if (r >= 0)
         r = json_member_object(&at, "rawObjects", JSON_REQUIRED, &objects, err);
     if (r >= 0)
+        r = json_member_array(&at, "pastUse", JSON_OPTIONAL, &past_use, err);
+    if (r >= 0)
         r = settings_decode_snapshot(settings, &config, &params, err);
+    if (r >= 0)
+        r = settings_decode_past_use(settings, &past_use, err);
     for (size_t i = 0; r >= 0 && i < ARRAY_LEN(lists); i++) {
         struct json_at list;
 

@@ -18,7 +18,7 @@
 #include "services/scheduler/observer.h"
 #include "text/zip_write.h"
 
-enum { PAGE_SIZE = 500, SELECTOR_MAX = 1024, SETTINGS_MAX = 1 << 20 };
+enum { PAGE_SIZE = 500, SELECTOR_MAX = 1024, SETTINGS_MAX = 64 << 20 };
 #define PACKED_MAX ((size_t)512 << 20)
 
 /* The lists of a snapshot, in KAI's words. */

@@ -23,5 +23,8 @@ void snapshots_free(struct snapshots *snapshots);
 /* Answers the exchange, in a while. One is made at a time; others are told to come again. */
 void snapshots_serve(struct snapshots *snapshots, struct http_exchange *exchange);
 
-/* Appends `"config": {...}, "schedulerParams": {...}`, as a snapshot begins. */
+/*
+ * Appends `"config": {...}, "schedulerParams": {...}`, as a snapshot begins, and `"pastUse": [...]` where the scheduler goes by
+ * it: KAI's tool passes over that.
+ */
 void snapshot_settings(const struct scheduler_view *view, struct strbuf *out);

@@ -6,6 +6,7 @@
 
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "model/state.h"
 #include "objects/settings.h"
 #include "services/scheduler/flags.h"
 #include "services/scheduler/observer.h"
@@ -77,6 +78,26 @@ static void add_budgets(yyjson_mut_doc *doc, yyjson_mut_val *config, const struc
         add_duration(doc, budgets, "minJobSearchDuration", settings->min_job_budget);
 }
 
+/* Where past use is kept is left out: such an address may hold a password. */
+static void add_usage(yyjson_mut_doc *doc, yyjson_mut_val *config, const struct usage_setting *usage)
+{
+    yyjson_mut_val *object = yyjson_mut_obj_add_obj(doc, config, "usageDBConfig");
+    char text[TIME_TEXT_MAX];
+
+    (void)yyjson_mut_obj_add_strcpy(doc, object, "clientType", usage->source.client);
+    yyjson_mut_val *params = yyjson_mut_obj_add_obj(doc, object, "usageParams");
+    add_duration(doc, params, "windowSize", usage->window);
+    add_duration(doc, params, "fetchInterval", usage->interval);
+    if (usage->half_life > 0)
+        add_duration(doc, params, "halfLifePeriod", usage->half_life);
+    (void)yyjson_mut_obj_add_strcpy(doc, params, "windowType", usage_window_name(usage->window_type));
+    if (usage->source.has_tumbling_start)
+        (void)yyjson_mut_obj_add_strcpy(doc, params, "tumblingWindowStartTime",
+                                        time_format(usage->source.tumbling_start, text));
+    if (usage->source.cron)
+        (void)yyjson_mut_obj_add_strcpy(doc, params, "cronString", usage->source.cron);
+}
+
 static yyjson_mut_val *config_of(yyjson_mut_doc *doc, const struct settings *settings)
 {
     yyjson_mut_val *config = yyjson_mut_obj(doc);
@@ -90,6 +111,8 @@ static yyjson_mut_val *config_of(yyjson_mut_doc *doc, const struct settings *set
             (void)yyjson_mut_obj_add(depths, yyjson_mut_strcpy(doc, depth->name), yyjson_mut_sint(doc, depth->value));
     }
     add_budgets(doc, config, settings);
+    if (settings->usage.is_on)
+        add_usage(doc, config, &settings->usage);
     return config;
 }
 
@@ -130,6 +153,23 @@ static yyjson_mut_val *params_of(yyjson_mut_doc *doc, const struct settings *set
     return params;
 }
 
+static yyjson_mut_val *past_use_of(yyjson_mut_doc *doc, const struct state *state)
+{
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+
+    vec_foreach (&state->queues, queue) {
+        if (!queue->is_present ||
+            (queue->usage[SHARE_CPU] == 0 && queue->usage[SHARE_MEMORY] == 0 && queue->usage[SHARE_GPU] == 0))
+            continue;
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+
+        (void)yyjson_mut_obj_add_strcpy(doc, item, "queue", state_name(state, queue->name));
+        for (int r = 0; r < SHARE_COUNT; r++)
+            (void)yyjson_mut_obj_add_real(doc, item, past_use_keys[r], queue->usage[r]);
+    }
+    return list;
+}
+
 static void write_member(yyjson_mut_val *value, const char *key, struct strbuf *out)
 {
     char *text = yyjson_mut_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
@@ -146,5 +186,9 @@ void snapshot_settings(const struct scheduler_view *view, struct strbuf *out)
     write_member(config_of(doc, view->settings), "config", out);
     strbuf_addch(out, ',');
     write_member(params_of(doc, view->settings, view->flags), "schedulerParams", out);
+    if (view->settings->usage.is_on) {
+        strbuf_addch(out, ',');
+        write_member(past_use_of(doc, view->state), "pastUse", out);
+    }
     yyjson_mut_doc_free(doc);
 }

@@ -166,5 +166,7 @@ int cluster_reading_build(struct cluster_reading *reading, const struct cluster_
     object_reader_init(&reader, state, &how, &reading->set, reading->notes);
     r = object_set_decode(&reading->set, &reader, err);
     object_reader_done(&reader);
+    vec_foreach (&reading->settings.past_use, past)
+        state_set_usage(state, past->queue, past->part);
     return r;
 }

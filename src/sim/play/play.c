@@ -127,8 +127,10 @@ static void load(struct play *play, const struct config *config)
     play_load_gangs(play);
     for (uint32_t i = 0; trace && i < trace->jobs.len; i++)
         vec_push(&inner->job_of_trace, NO_ID);
-    if (inner->options.usage.is_on)
+    if (inner->options.usage.is_on) {
         inner->usage = usage_new(&inner->options.usage, play->start, play->queues.len);
+        usage_seed(play);
+    }
     play_events_add(&inner->events, play->start, PLAY_WAKE, NO_ID, 0);
 }
 

@@ -89,6 +89,9 @@ void play_read_shares(struct play *play);
 struct usage *usage_new(const struct play_usage_options *options, nsec_t start, uint32_t queue_count);
 void usage_free(struct usage *usage);
 
+/* Takes over what the state says of the past, once at the beginning. */
+void usage_seed(struct play *play);
+
 /* Time goes on to `now` with what queues have used since the last call; tells the state at the end of each interval. */
 void usage_advance(struct play *play, nsec_t now);
 

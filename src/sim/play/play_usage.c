@@ -66,6 +66,37 @@ static double *slot_row(struct usage *usage, uint32_t slot, uint32_t row)
     return usage->slots + ((size_t)slot * usage->rows + row) * SHARE_COUNT;
 }
 
+static const double *past_of(const struct play *play, uint32_t queue)
+{
+    return play->state->queues.items[play->queues.items[queue].id].usage;
+}
+
+/* Queues that come with past use had the same all the time: each slot of the window gets its part of what there is. */
+void usage_seed(struct play *play)
+{
+    struct usage *usage = play->inner->usage;
+    double weight = 0;
+    bool has_past = false;
+
+    for (uint32_t i = 0; i + 1 < usage->rows; i++)
+        for (int r = 0; r < SHARE_COUNT; r++)
+            has_past |= past_of(play, i)[r] > 0;
+    if (!has_past)
+        return;
+    for (uint32_t slot = 0; slot + 1 < usage->slot_count; slot++)
+        weight = weight * usage->decay + 1;
+    for (uint32_t i = 0; i < usage->rows; i++) {
+        for (int r = 0; r < SHARE_COUNT; r++) {
+            double part = i + 1 < usage->rows ? past_of(play, i)[r] : 1;
+            double amount = part * share_to_double(r, play->state->total.v[r]) * (double)usage->slot;
+
+            for (uint32_t slot = 0; slot < usage->slot_count; slot++)
+                slot_row(usage, slot, i)[r] = slot == usage->at ? 0 : amount;
+            usage->sums[(size_t)i * SHARE_COUNT + (size_t)r] = amount * weight;
+        }
+    }
+}
+
 static void add(double *row, const struct amounts *amounts, nsec_t length)
 {
     for (int r = 0; r < SHARE_COUNT; r++)

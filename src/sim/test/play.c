@@ -321,6 +321,34 @@ static void past_use_counts_when_asked_for(void **state)
     assert_int_equal(start_of_second(true), 3580);
 }
 
+/* The one that waits has had all of the cluster until now; the other has only just begun. */
+static nsec_t start_of_one_with_a_past(double past)
+{
+    struct bed bed;
+    nsec_t start;
+
+    bed_init(&bed);
+    put_queue(&bed, "fresh", "all", 0, 1);
+    put_queue(&bed, "sated", "all", 0, 1);
+    put_node(&bed, "n1");
+    state_set_usage(bed.state, "sated", (double[SHARE_COUNT]){[SHARE_GPU] = past});
+    bed.options.usage.is_on = true;
+    bed.options.usage.window = 2 * NSEC_PER_HOUR;
+    bed_play(&bed, "time,name,queue,gpus,run_seconds\n"
+                   "0,first,fresh,8,3600\n"
+                   "600,other,sated,8,600\n");
+    start = seconds(&bed, bed.play.jobs.items[1].first_start);
+    bed_done(&bed);
+    return start;
+}
+
+static void past_use_that_a_cluster_comes_with_fades_with_the_window(void **state)
+{
+    (void)state;
+    assert_true(start_of_one_with_a_past(0) < 700);
+    assert_int_equal(start_of_one_with_a_past(1), 3600);
+}
+
 static char *report_of_a_day(void)
 {
     static const char *const teams[] = {"a", "b", "c"};
@@ -403,6 +431,7 @@ int main(void)
         cmocka_unit_test(fractions_share_a_gpu),
         cmocka_unit_test(traces_must_fit_the_cluster),
         cmocka_unit_test(past_use_counts_when_asked_for),
+        cmocka_unit_test(past_use_that_a_cluster_comes_with_fades_with_the_window),
         cmocka_unit_test(two_plays_are_the_same_bit_for_bit),
         cmocka_unit_test(names_cannot_break_the_page),
     };
