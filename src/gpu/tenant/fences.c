@@ -17,7 +17,8 @@ enum {
     STREAMS = 32,
     COSTS = 1024,  // places, each with room for a few functions
     WAYS = 4,
-    FENCE_NS = 500000,     // work between two fences
+    FENCE_NS = 500000,     // work between two fences, where little may be queued
+    FENCES = 4,            // and where much may be, so many of them
     UNKNOWN_NS = 1000000,  // what a function is thought to take before it was seen
     LEAST_NS = 1000,
 };
@@ -115,7 +116,9 @@ static void learn(const void *what, uint64_t ns)
 static int relax(void)
 {
     int mode = 2;
-    return driver_calls()->capture_mode && driver_calls()->capture_mode(&mode) == CU_SUCCESS ? mode : -1;
+    if (!tenant_may_capture() || !driver_calls()->capture_mode)
+        return -1;
+    return driver_calls()->capture_mode(&mode) == CU_SUCCESS ? mode : -1;
 }
 
 static void restore(int mode)
@@ -188,8 +191,10 @@ static struct dirty *find(struct fences *fences, void *stream, void *ctx)
 }
 
 /* Adds a launch to its stream's; takes the stream off the list when it is time for a fence. */
-static bool add(struct fences *fences, void *stream, void *ctx, const void *what, struct dirty *ret_work)
+static bool add(struct fences *fences, void *stream, void *ctx, const void *what, uint64_t limit_ns,
+                struct dirty *ret_work)
 {
+    uint64_t due_ns = limit_ns / FENCES > FENCE_NS ? limit_ns / FENCES : FENCE_NS;
     uint64_t cost = cost_of(what);
     int64_t now = now_ns();
     lock_take(&fences->lock);
@@ -205,7 +210,7 @@ static bool add(struct fences *fences, void *stream, void *ctx, const void *what
     if (!cost)
         work->unknown = what;
     /* No other thread can record on a stream that is this thread's alone. */
-    bool is_due = !dirty || !cost || work->known_ns >= FENCE_NS || stream == CU_STREAM_PER_THREAD;
+    bool is_due = !dirty || !cost || work->known_ns >= due_ns || stream == CU_STREAM_PER_THREAD;
     *ret_work = *work;
     if (is_due && dirty && !dirty->is_in_use)
         dirty->is_there = false;
@@ -213,7 +218,7 @@ static bool add(struct fences *fences, void *stream, void *ctx, const void *what
     return is_due;
 }
 
-void fences_note(int slot, void *stream, const void *what)
+void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns)
 {
     struct fences *fences = &all[slot];
     const struct driver_calls *driver = driver_calls();
@@ -221,7 +226,7 @@ void fences_note(int slot, void *stream, const void *what)
     void *ctx = NULL;
     if (!driver->ctx_get_current || driver->ctx_get_current(&ctx) != CU_SUCCESS)
         return;
-    if (!add(fences, stream, ctx, what, &work))
+    if (!add(fences, stream, ctx, what, limit_ns, &work))
         return;
     struct fence *fence;
     while (!(fence = take_place(fences)))

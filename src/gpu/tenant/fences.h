@@ -3,13 +3,15 @@
 
 /* Events that we record behind launches, to know how much work is still unfinished on a GPU and when the last of it has
  * ended. Recording one behind each launch would slow small kernels down, so one is recorded when about half a
- * millisecond of work has come together; how long each function takes is learned from the fences before. */
+ * millisecond of work has come together, or more where more may be queued; how long each function takes is learned from the
+ * fences before. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* After a launch on the slot. Called by the thread that launched, which may record a fence now. */
-void fences_note(int slot, void *stream, const void *what);
+/* After a launch on the slot, where so much work may be queued. Called by the thread that launched, which may record a fence
+ * now. */
+void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns);
 
 /* The work that was unfinished when somebody last looked, in nanoseconds. */
 uint64_t fences_left(int slot);

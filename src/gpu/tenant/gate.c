@@ -164,7 +164,8 @@ static void enter_slowly(struct gate_pass *pass, int slot)
         case GPU_GATE_OPEN:
             if (atomic_load(&gates[slot].yielded_word) == word)
                 break;
-            wait_for_backlog(slot, atomic_load_explicit(&line->backlog_ns, memory_order_relaxed));
+            pass->limit_ns = atomic_load_explicit(&line->backlog_ns, memory_order_relaxed);
+            wait_for_backlog(slot, pass->limit_ns);
             if (!pass_open(pass, slot, line, word))
                 continue;
             pass->slot = slot;
@@ -207,7 +208,7 @@ void gate_leave(struct gate_pass *pass, cu_result result)
         if (atomic_fetch_add_explicit(&gate->launches, 1, memory_order_relaxed) == 0)
             atomic_store(&gate->first_ns, now);
         atomic_store_explicit(&gate->last_ns, now, memory_order_relaxed);
-        fences_note(pass->slot, pass->stream, pass->what);
+        fences_note(pass->slot, pass->stream, pass->what, pass->limit_ns);
     }
     atomic_fetch_sub(&gate->inside, 1);
     /* Not before the launch: the device waits for that. */

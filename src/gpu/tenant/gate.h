@@ -6,12 +6,14 @@
  * kept in the driver's queues, and the end of it is reported. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "gpu/tenant/hooks.h"
 
 struct gate_pass {
     int slot;  // -1: nothing has to be noted
     bool begins_lease;
+    uint64_t limit_ns;  // of work in the driver's queues
     void *stream;
     const void *what;
 };

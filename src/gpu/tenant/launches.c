@@ -89,32 +89,38 @@ int on_stream_destroy(stream_destroy_fn *real, void *stream)
 }
 
 /* From here on nothing of ours may be put on the stream, so what is missing is put there before. */
+static void begin_capture(void *stream)
+{
+    tenant_begin_capture();
+    gate_leave_stream(stream);
+}
+
 int on_capture_begin_v1(capture_begin_v1_fn *real, void *stream)
 {
-    gate_leave_stream(stream);
+    begin_capture(stream);
     return real(stream);
 }
 
 int on_capture_begin(capture_begin_fn *real, void *stream, int mode)
 {
-    gate_leave_stream(stream);
+    begin_capture(stream);
     return real(stream, mode);
 }
 
 int on_capture_into(capture_into_fn *real, PARAMS_capture_into)
 {
-    gate_leave_stream(stream);
+    begin_capture(stream);
     return real(ARGS_capture_into);
 }
 
 int on_capture_again(capture_again_fn *real, PARAMS_capture_again)
 {
-    gate_leave_stream(stream);
+    begin_capture(stream);
     return real(ARGS_capture_again);
 }
 
 int on_capture_graphics(capture_graphics_fn *real, PARAMS_capture_graphics)
 {
-    gate_leave_stream(stream);
+    begin_capture(stream);
     return real(ARGS_capture_graphics);
 }

@@ -181,11 +181,25 @@ void *tenant_stream(void *real, enum hook per_thread, void *stream)
     return !stream && real == driver_real(per_thread) ? CU_STREAM_PER_THREAD : stream;
 }
 
+static atomic_bool has_captured;
+
+void tenant_begin_capture(void)
+{
+    atomic_store(&has_captured, true);
+}
+
+bool tenant_may_capture(void)
+{
+    return atomic_load_explicit(&has_captured, memory_order_relaxed);
+}
+
 /* A capture elsewhere in the process may forbid to look; then this stream is left alone as well. */
 bool tenant_is_capturing(void *stream)
 {
     const struct driver_calls *driver = driver_calls();
     int status = CU_CAPTURE_NONE;
+    if (!tenant_may_capture())
+        return false;
     return driver->is_capturing && (driver->is_capturing(stream, &status) != CU_SUCCESS || status != CU_CAPTURE_NONE);
 }
 

@@ -31,6 +31,11 @@ cu_device tenant_device(int slot);
  * row of such a variant. */
 void *tenant_stream(void *real, enum hook per_thread, void *stream);
 
+/* Before the program captures for the first time, and whether it has: most never do, and then need not be asked about it at
+ * every launch. */
+void tenant_begin_capture(void);
+bool tenant_may_capture(void);
+
 /* Whether what is put on the stream now goes into a graph instead of running. */
 bool tenant_is_capturing(void *stream);
 
