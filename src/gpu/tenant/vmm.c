@@ -96,16 +96,15 @@ int on_vmm_release(vmm_release_fn *real, cu_handle number)
     return result;
 }
 
-int on_vmm_retain(vmm_retain_fn *real, cu_handle *ret_handle, void *address)
+/* The process holds one handle more, if it is of memory that is charged here: by its number, or by a mapping at `address`
+ * (NULL: none) where all numbers of that memory have been released. */
+static void hold_again(cu_handle number, const void *address)
 {
-    cu_result result = real(ret_handle, address);
-    if (result != CU_SUCCESS || !ret_handle)
-        return result;
-    struct entry handle = {.key = *ret_handle};
+    struct entry handle = {.key = number};
     struct entry mapping;
     lock_take(&lock);
-    bool is_ours = table_get(&handles, *ret_handle, &handle);
-    if (!is_ours && table_get(&mappings, (uint64_t)(uintptr_t)address, &mapping)) {
+    bool is_ours = table_get(&handles, number, &handle);
+    if (!is_ours && address && table_get(&mappings, (uint64_t)(uintptr_t)address, &mapping)) {
         handle.owner = mapping.owner;
         is_ours = true;
     }
@@ -116,6 +115,13 @@ int on_vmm_retain(vmm_retain_fn *real, cu_handle *ret_handle, void *address)
     lock_give(&lock);
     if (is_ours)
         refer(handle.owner, +1, 0);
+}
+
+int on_vmm_retain(vmm_retain_fn *real, cu_handle *ret_handle, void *address)
+{
+    cu_result result = real(ret_handle, address);
+    if (result == CU_SUCCESS && ret_handle)
+        hold_again(*ret_handle, address);
     return result;
 }
 
@@ -124,18 +130,8 @@ int on_vmm_retain(vmm_retain_fn *real, cu_handle *ret_handle, void *address)
 int on_vmm_import(vmm_import_fn *real, cu_handle *ret_handle, void *from, int type)
 {
     cu_result result = real(ret_handle, from, type);
-    struct entry handle;
-    if (result != CU_SUCCESS || !ret_handle)
-        return result;
-    lock_take(&lock);
-    bool is_ours = table_get(&handles, *ret_handle, &handle);
-    if (is_ours) {
-        handle.extra++;
-        (void)table_put(&handles, &handle);
-    }
-    lock_give(&lock);
-    if (is_ours)
-        refer(handle.owner, +1, 0);
+    if (result == CU_SUCCESS && ret_handle)
+        hold_again(*ret_handle, NULL);
     return result;
 }
 
