@@ -8,7 +8,6 @@ import pathlib
 import shutil
 import socket
 
-import client
 from gpu_operator import GPU_KEY, GROUP_KEY, RESERVED, GpuOperator
 from scheduler_stage import CLASSES, EVENTS, PODS, QUEUES, Stage, queue_object
 from suite import expect
@@ -198,12 +197,7 @@ class Node(Stage):
 
     def clear(self):
         for path in (PODS, RESERVED):
-            for one in self.api.items(path):
-                try:
-                    self.api.delete(f"{path}/{one['metadata']['name']}?gracePeriodSeconds=0")
-                except client.ApiError as error:
-                    if error.status != 404:
-                        raise
+            self.api.call("DELETE", f"{path}?gracePeriodSeconds=0")
         self.cluster.wait_until(lambda: not self.api.items(PODS) and not self.api.items(RESERVED), "no pod is left", 30)
         self.api.call("DELETE", EVENTS)
         self.cluster.wait_until(lambda: not self.ours(), "no fence is left", 20)
