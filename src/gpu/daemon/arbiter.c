@@ -157,6 +157,13 @@ static const struct arbiter_group *best_rival(const struct arbiter *a, const str
     return best;
 }
 
+int arbiter_successor(const struct arbiter *a, uint32_t group)
+{
+    const struct arbiter_group *next = best_rival(a, &a->groups[group]);
+
+    return next ? (int)(next - a->groups) : -1;
+}
+
 /* When the holder has to be looked at again, or has to stop now. */
 static nsec_t end_of_lease(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
 {

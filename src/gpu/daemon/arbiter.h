@@ -115,6 +115,9 @@ void arbiter_drained(struct arbiter *a, uint32_t group, nsec_t busy, bool wants_
 /* Time passes. */
 void arbiter_tick(struct arbiter *a, nsec_t now);
 
+/* The group that would go on with one of this group's GPUs if its lease ended now; -1: nobody. */
+int arbiter_successor(const struct arbiter *a, uint32_t group);
+
 /* When arbiter_tick() has to be called next; NSEC_MAX: not before something happens. */
 nsec_t arbiter_deadline(const struct arbiter *a);
 

@@ -136,26 +136,11 @@ static struct group *group_of_lease(const struct gpud *gpud, uint32_t lease)
     return NULL;
 }
 
-/* The group that goes on with one of its GPUs when it ends: without a cap, and the one that is furthest behind. */
-static struct group *next_after(const struct group *group)
-{
-    const struct arbiter *arbiter = &group->gpud->arbiter;
-    const struct arbiter_group *own = &arbiter->groups[group->lease], *next = NULL;
-
-    for (uint32_t i = 0; i < arbiter->group_end; i++) {
-        const struct arbiter_group *other = &arbiter->groups[i];
-
-        if (other->is_used && other != own && (other->gpus & own->gpus) && other->state == ARBITER_WAITING &&
-            other->cap == ARBITER_WHOLE && (!next || other->vtime < next->vtime))
-            next = other;
-    }
-    return next ? group_of_lease(group->gpud, (uint32_t)(next - arbiter->groups)) : NULL;
-}
-
 /* Asks those who are active to end; says whether anybody is. */
 static bool close_gates(struct group *group)
 {
-    struct group *next = next_after(group);
+    int successor = arbiter_successor(&group->gpud->arbiter, (uint32_t)group->lease);
+    struct group *next = successor >= 0 ? group_of_lease(group->gpud, (uint32_t)successor) : NULL;
     bool is_anybody = false;
 
     group->is_open = false;

@@ -327,6 +327,28 @@ static void a_new_share_counts_from_now_on(void **state)
     assert_true(fabs(got / 0.9 - 1) < 0.02);
 }
 
+/* It is woken up while the holder still drains, so that it has to be one that can go on then. */
+static void the_successor_is_furthest_behind_and_has_credit(void **state)
+{
+    struct arbiter a;
+
+    (void)state;
+    arbiter_init(&a, NULL);
+    uint32_t holder = (uint32_t)arbiter_add(&a, 1, 500000, ARBITER_WHOLE, 0);
+    uint32_t strict = (uint32_t)arbiter_add(&a, 1, 100000, 100000, 0);
+    uint32_t elsewhere = (uint32_t)arbiter_add(&a, 2, 100000, ARBITER_WHOLE, 0);
+    arbiter_ask(&a, strict, 0);
+    arbiter_tick(&a, 50 * MSEC);
+    arbiter_ask(&a, holder, 50 * MSEC);
+    arbiter_ask(&a, elsewhere, 50 * MSEC);
+    arbiter_drained(&a, strict, 50 * MSEC, true, 50 * MSEC);
+    assert_int_equal(a.groups[holder].state, ARBITER_RUNNING);
+    assert_int_equal(arbiter_successor(&a, holder), -1);
+    arbiter_tick(&a, 1 * SEC);
+    assert_int_equal(arbiter_successor(&a, holder), strict);
+    assert_int_equal(arbiter_successor(&a, elsewhere), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_removed_holder_frees_its_gpu_at_once),
         cmocka_unit_test(there_is_a_limit_to_groups),
         cmocka_unit_test(a_new_share_counts_from_now_on),
+        cmocka_unit_test(the_successor_is_furthest_behind_and_has_credit),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -9,22 +9,24 @@ was promised, what was found, how far off. Windows of SECONDS_EACH (30) seconds.
   idle    a partner that rests, and one that works every other second
   trace   where time is lost
 
-WINDOWS=0,3,5 takes only these of strict or of fair.
+WINDOWS=0,3,5 takes only these of strict, fair or trace; TRACE_MODE=strict traces those of strict.
 """
 
 import json
 import os
 import sys
+import threading
+import time
 
 import timeline
-from node import Bench, Daemon, row
+from node import Bench, Daemon, monotonic, row
 
 SECONDS = float(os.environ.get("SECONDS_EACH", "30"))
 
 US, MS = 1, 1000
 
-# Windows of (kernel in us, share, by graphs), side by side: together every length with every share, both ways. Each sums to
-# less than the whole, since hand-overs cost something too.
+# Windows of (kernel in us, share, by graphs), side by side: together every length with every share, both ways. These sum to
+# less than the whole, since hand-overs cost something too; the last ones do not, so that the cost shows.
 STRICT = [
     [(200 * MS, 0.75, False), (10 * US, 0.10, True)],
     [(20 * MS, 0.75, False), (1 * MS, 0.10, False)],
@@ -42,6 +44,8 @@ STRICT = [
     [(10 * US, 0.50, False), (200 * MS, 0.25, False), (1 * MS, 0.10, True)],
     [(1 * MS, 0.50, False), (10 * US, 0.25, False), (200 * MS, 0.10, False)],
     [(200 * MS, 0.50, True), (1 * MS, 0.25, True), (10 * US, 0.10, True)],
+    [(1 * MS, 0.50, False), (1 * MS, 0.50, False)],
+    [(1 * MS, 0.25, False), (10 * US, 0.75, False)],
 ]
 FAIR = [
     [(1 * MS, 0.50, False), (1 * MS, 0.50, False)],
@@ -60,6 +64,11 @@ FAIR = [
     [(10 * US, 0.50, False), (1 * MS, 0.50, False)],
     [(10 * US, 0.25, False), (10 * US, 0.75, False)],
     [(10 * US, 0.50, False), (200 * MS, 0.30, False), (1 * MS, 0.20, False)],
+]
+TRACED = [
+    [(1 * MS, 0.50, False), (1 * MS, 0.50, False)],
+    [(10 * US, 0.50, False), (1 * MS, 0.50, False)],
+    [(10 * US, 0.50, False), (10 * US, 0.50, False)],
 ]
 
 
@@ -91,16 +100,43 @@ def others_of(tenants, number):
                         for at, (us, part, by_graphs) in enumerate(tenants) if at != number)
 
 
+class Charges(threading.Thread):
+    """What the daemon charges each group for in the middle of a window, of the time that passes."""
+
+    def __init__(self, daemon, seconds):
+        super().__init__()
+        self.daemon_asked, self.seconds, self.found = daemon, seconds, {}
+        self.start()
+
+    def look(self):
+        return monotonic(), {name: group["leaseSeconds"] for name, group in self.daemon_asked.groups().items()}
+
+    def run(self):
+        time.sleep(4)
+        begin, before = self.look()
+        time.sleep(max(self.seconds - 4, 1))
+        end, after = self.look()
+        self.found = {name: (after[name] - before[name]) / ((end - begin) / 1e9) for name in after}
+
+    def wait(self):
+        self.join()
+        return self.found
+
+
 def side_by_side(bench, mode, tenants, seconds):
     """Runs a window: what each found, how long the longest gaps were, and the bound of 99 % of the hand-overs."""
     names = "abcdefgh"[:len(tenants)]
     for name, (_, share, _) in zip(names, tenants):
         bench.daemon.group(name, share, mode)
+    workers = [(name, us, graph_of(us) if by_graphs else ()) for name, (us, _, by_graphs) in zip(names, tenants)]
+    for _, us, more in workers:
+        bench.solo(us, *more)
     before = bench.daemon.handovers()
-    found = bench.together(seconds, *[(name, us, graph_of(us) if by_graphs else ())
-                                      for name, (us, _, by_graphs) in zip(names, tenants)])
+    charges = Charges(bench.daemon, seconds)
+    found = bench.together(seconds, *workers)
     counts = {bound: count - before.get(bound, 0) for bound, count in bench.daemon.handovers().items()}
     late = [bound for bound in sorted(counts) if counts[bound] >= 0.99 * counts[float("inf")]] or [0]
+    print("# charged by the daemon: " + ", ".join(f"{charges.wait()[name]:.4f}" for name in names))
     bench.daemon.remove(*names)
     return [share for share, _ in found], [gap for _, gap in found], late[0]
 
@@ -136,26 +172,28 @@ def idle(bench):
     bench.daemon.remove("a", "b")
 
 
-def trace_pairs(bench):
-    """Where the GPU's time goes, by its own clock; and when each is alone, without the library."""
-    sets = json.loads(os.environ.get("TRACE_PAIRS", "[[1000, 1000], [10, 1000], [10, 10]]"))
-    for us in sorted({us for lengths in sets for us in lengths}):
+def trace(bench):
+    """Where the GPU's time goes, by its own clock; and when each is alone, without the library. TRACE_MODE is one of the modes;
+    a graph knows no kernel's own time, so that all are launched one by one."""
+    mode = os.environ.get("TRACE_MODE", "fair")
+    windows = chosen(STRICT if mode == "strict" else TRACED)
+    for us in sorted({us for tenants in windows for us, _, _ in tenants}):
         path = f"{bench.daemon.folder}/alone.trace"
         bench.finish(bench.start(None, us, 3, 0, f"trace={path}"), us)
         row(f"{length(us)} alone, without the library", timeline.alone(path))
-    for lengths in sets:
-        names = "abcdefgh"[:len(lengths)]
+    for tenants in windows:
+        names = "abcdefgh"[:len(tenants)]
         paths = [f"{bench.daemon.folder}/{name}.trace" for name in names]
-        for name in names:
-            bench.daemon.group(name, 1 / len(lengths), "fair")
+        for name, (_, share, _) in zip(names, tenants):
+            bench.daemon.group(name, share, mode)
         found = bench.together(float(os.environ.get("TRACE_SECONDS", "4")),
-                               *[(name, us, (f"trace={path}",)) for name, us, path in zip(names, lengths, paths)])
-        row(f"{' beside '.join(length(us) for us in lengths)}, by the GPU's clock",
-            f"together {sum(share for share, _ in found):.4f}; " + timeline.breakdown(paths))
+                               *[(name, us, (f"trace={path}",)) for name, (us, _, _), path in zip(names, tenants, paths)])
+        row(f"{' beside '.join(length(us) for us, _, _ in tenants)}, {mode}, by the GPU's clock",
+            f"found {' and '.join(f'{share:.4f}' for share, _ in found)}; " + timeline.breakdown(paths))
         bench.daemon.remove(*names)
 
 
-MEASUREMENTS = {"strict": strict, "fair": fair, "idle": idle, "trace": trace_pairs}
+MEASUREMENTS = {"strict": strict, "fair": fair, "idle": idle, "trace": trace}
 
 
 def main():

@@ -25,6 +25,7 @@ import time
 import card
 from ending import Ending
 from node import Bench, Daemon, monotonic, row
+from overhead import overhead
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -267,61 +268,6 @@ def metrics(bench):
             f"{said:.4f} and {share:.4f}: {100 * (said - share):+.2f} points")
     holder.end()
     daemon.remove("a", "b")
-
-
-class Worker:
-    """A process of overhead.py."""
-
-    def __init__(self, env):
-        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).parent / "overhead.py"], env=env,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def kinds(self):
-        return list(iter(lambda: self.process.stdout.readline().strip(), "ready"))
-
-    def measure(self, kind):
-        self.process.stdin.write(kind + "\n")
-        self.process.stdin.flush()
-        return float(self.process.stdout.readline())
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait(60)
-
-
-def show_overhead(name, rounds):
-    """Of pairs without and with the library, measured one after the other."""
-    without, with_it = zip(*rounds)
-    found = [100 * (after / before - 1) for before, after in rounds]
-    error = statistics.stdev(found) / len(found) ** 0.5
-    row(name, f"without {statistics.median(without):.3f} us, with {statistics.median(with_it):.3f} us: median "
-              f"{statistics.median(found):+.2f} %, mean {statistics.mean(found):+.2f} +- {error:.2f} %, {len(found)} pairs")
-
-
-def overhead(bench):
-    """What work costs with and without the library, in turn, for a tenant that is alone and shares fairly. Processes differ
-    from each other, so that several pairs of them are looked at."""
-    daemon = bench.daemon
-    rounds = int(os.environ.get("OVERHEAD_ROUNDS", "10"))
-    daemon.group("a", 0.5, "fair", "64Gi")
-    found = {}
-    for _ in range(int(os.environ.get("OVERHEAD_PAIRS", "2"))):
-        workers = [Worker(dict(os.environ)), Worker(daemon.environment("a"))]
-        for kind in [worker.kinds() for worker in workers][0]:
-            for number in range(rounds):
-                pair = {side: workers[side].measure(kind) for side in (number % 2, 1 - number % 2)}
-                found.setdefault(kind, []).append((pair[0], pair[1]))
-        for worker in workers:
-            worker.end()
-    for us, more in ((10, ()), (10, ("graph=50",))):
-        for number in range(rounds):
-            pair = {side: us / bench.finish(bench.start("a" if side else None, us, 1, 0, "warm=0.2", "tail=0", *more), us)[0]
-                    for side in (number % 2, 1 - number % 2)}
-            name = f"a {us} us kernel {'in a graph of 50' if more else 'of a loop'} (C)"
-            found.setdefault(name, []).append((pair[0], pair[1]))
-    for name, pairs in found.items():
-        show_overhead(name, pairs)
-    daemon.remove("a")
 
 
 MEASUREMENTS = {"start": start, "crowd": crowd, "neighbour": neighbour, "kills": kills, "restart": restart,

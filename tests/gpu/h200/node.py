@@ -124,13 +124,19 @@ class Bench:
         kernels, seconds, gap = int(found[1]), float(found[2]), float(found[3])
         return kernels * us / 1e6 / seconds, gap
 
+    @staticmethod
+    def steadily(process, us):
+        """The same from the first end of a kernel to the last: without what the window cuts off, which is much of a long one."""
+        found = re.search(r"rate ([\d.]+)$", process.communicate(timeout=120)[0])
+        return float(found[1]) * us / 1e6
+
     def solo(self, us, *more):
         """What the kernels do of their nominal work without the library; that of short ones depends on the processor too,
         and scatters by one percent."""
         if (us, more) not in self.alone:
             times, seconds = (5, 1.5) if us < 1000 else (1, 4 if us >= 100000 else 2)
             self.alone[us, more] = statistics.median(
-                self.finish(self.start(None, us, seconds, 0, "warm=0.2", "tail=0", *more), us)[0] for _ in range(times))
+                self.steadily(self.start(None, us, seconds, 0, "warm=0.2", "tail=0", *more), us) for _ in range(times))
         return self.alone[us, more]
 
     def together(self, seconds, *tenants):

@@ -16,7 +16,8 @@
  *                 clock, from the first to the last end that was seen in it
  *
  * The length is work, a loop of so many iterations, not time: who has the GPU for half of the time gets half as many done.
- * Prints one line: kernels whose end was seen within the SECONDS, the seconds, the longest time without one.
+ * Prints one line: kernels whose end was seen within the SECONDS, the seconds, the longest time without one, and kernels a
+ * second from the first end that was seen to the last.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -213,8 +214,8 @@ static void print_steps(int64_t since)
 enum { SPANS_MAX = 1024 };
 
 struct figures {
-    uint64_t kernels;
-    int64_t last_end, longest_gap;
+    uint64_t kernels, first_kernels;
+    int64_t first_end, last_end, longest_gap;
     int64_t span_ns;  // 0: not wanted
     int64_t first_span;
     struct {
@@ -248,6 +249,13 @@ static void print_spans(const struct figures *f)
     printf("\n");
 }
 
+static double rate_of(const struct figures *f)
+{
+    double seconds = (double)(f->last_end - f->first_end) / 1e9;
+
+    return seconds > 0 ? (double)(f->kernels - f->first_kernels) / seconds : 0;
+}
+
 /* One batch: the gap before it counts as well when it ended in the window. */
 static void batch(struct work *w, unsigned depth, int64_t from, int64_t to, struct figures *f)
 {
@@ -258,6 +266,10 @@ static void batch(struct work *w, unsigned depth, int64_t from, int64_t to, stru
     if (now < from || now >= to)
         return;
     f->kernels += (uint64_t)depth * w->kernels_a_launch;
+    if (!f->first_end) {
+        f->first_end = now;
+        f->first_kernels = f->kernels;
+    }
     if (f->last_end && now - f->last_end > f->longest_gap)
         f->longest_gap = now - f->last_end;
     f->last_end = now;
@@ -345,7 +357,7 @@ int main(int argc, char **argv)
         print_spans(&f);
     if (trace)
         write_trace(&w, trace);
-    printf("kernels %llu seconds %.6f gap %.6f\n", (unsigned long long)f.kernels, strtod(argv[2], NULL),
-           (double)f.longest_gap / 1e9);
+    printf("kernels %llu seconds %.6f gap %.6f rate %.6f\n", (unsigned long long)f.kernels, strtod(argv[2], NULL),
+           (double)f.longest_gap / 1e9, rate_of(&f));
     return 0;
 }

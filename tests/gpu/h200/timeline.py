@@ -5,6 +5,7 @@ import statistics
 
 
 LONG = 60000  # between two kernels of one tenant: more than the program needs to begin its next batch
+APART = 1000000  # likewise: a lease has ended in between
 
 
 def read(path):
@@ -29,30 +30,37 @@ def breakdown(paths):
     merged = sorted((b, e, who) for who, each in enumerate(kernels) for b, e in each if b >= begin and e <= end)
     span = end - begin
     gaps, first_late, places = [], [], []
-    inside = long = slow = beside = 0
+    inside, slow, work = [0] * len(paths), [0] * len(paths), [0] * len(paths)
+    long = beside = 0
     last_end, last_who = merged[0][1:]
     for b, e, who in merged[1:]:
         late = (e - b) - usual[who]
-        if who != last_who:
+        if who != last_who or b - last_end > APART:
             gaps.append(b - last_end)
             places.append((b - last_end, last_end - begin, last_who, who))
             first_late.append(late)
         else:
-            inside += max(b - last_end, 0)
+            inside[who] += max(b - last_end, 0)
             long += b - last_end if b - last_end > LONG else 0
         beside += max(last_end - b, 0)
-        slow += max(late, 0)
+        slow[who] += max(late, 0)
+        work[who] += e - b
         last_end, last_who = max(last_end, e), who
     between = sum(max(gap, 0) for gap in gaps)
     return (f"{len(gaps)} changes in {span / 1e9:.1f} s; lost between tenants {100 * between / span:.2f} % "
             f"(gap median {statistics.median(gaps) / 1e3:.0f}, p90 {percentile(gaps, 0.9) / 1e3:.0f}, "
-            f"p99 {percentile(gaps, 0.99) / 1e3:.0f} us), between kernels of one {100 * inside / span:.2f} % "
-            f"({100 * long / span:.2f} % in gaps of more than {LONG / 1e3:.0f} us), "
-            f"in kernels longer than usual {100 * slow / span:.2f} % (the first after a change: median "
+            f"p99 {percentile(gaps, 0.99) / 1e3:.0f} us), between kernels of one {of_work(inside, work)} % of its work "
+            f"({100 * long / span:.2f} % of all in gaps of more than {LONG / 1e3:.0f} us), "
+            f"in kernels longer than usual {of_work(slow, work)} % (the first after a change: median "
             f"{statistics.median(first_late) / 1e3:.0f} us more), side by side {100 * beside / span:.2f} %; "
             f"usual {', '.join(f'{each / 1e3:.1f}' for each in usual)} us; the worst changes: " +
             ", ".join(f"{gap / 1e3:.0f} us at {at / 1e9:.3f} s from {old} to {new}"
                       for gap, at, old, new in sorted(places, reverse=True)[:6]))
+
+
+def of_work(parts, work):
+    """By tenant, in percent."""
+    return " and ".join(f"{100 * part / whole:.2f}" for part, whole in zip(parts, work))
 
 
 def alone(path):
