@@ -35,24 +35,20 @@ static struct lock pipe_lock;
 static struct descriptor wake_reader = DESCRIPTOR_NONE;
 static struct descriptor wake_writer = DESCRIPTOR_NONE;
 
-/* Tells the daemon that a lease has ended, and how long it was in use: not at all, or from its first launch to the end of
- * the last. */
-static void report(int slot, enum gpu_message_type type, uint32_t word, bool was_used)
+/* What the daemon is told of a lease that has ended: how long it was in use, from its first launch to the end of the last. */
+static struct gpu_message report_of(int slot, enum gpu_message_type type, uint32_t word)
 {
     struct gate *gate = &gates[slot];
-    struct gpu_tenant_line *own = client_line(slot);
     struct gpu_message message = {.type = type};
     message.lease.gpu = (uint32_t)slot;
     message.lease.word = word;
-    message.lease.launches = was_used ? atomic_load(&gate->launches) : 0;
+    message.lease.launches = atomic_load(&gate->launches);
     if (message.lease.launches > 0) {
         int64_t first = atomic_load(&gate->first_ns), end = fences_last_end(slot);
         message.lease.busy_ns = (uint64_t)((end > first ? end : gate_now_ns()) - first);
     }
     message.lease.flags = type == GPU_DRAINED && atomic_load(&gate->waiting) > 0 ? GPU_DRAINED_HAS_MORE : 0;
-    if (own)
-        atomic_fetch_add_explicit(&own->busy_ns, message.lease.busy_ns, memory_order_relaxed);
-    client_tell_event(&message);
+    return message;
 }
 
 /* Launches stop; what has passed the gate goes on to its end. */
@@ -76,11 +72,16 @@ static void look_at_drain(int slot)
     struct gate *gate = &gates[slot];
     if (atomic_load(&gate->inside) > 0 || !fences_are_passed(slot))
         return;
-    uint32_t word = atomic_load(&gate->active_word);
     bool is_for_daemon = atomic_load(&gate->drains_for_daemon);
-    report(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, word, true);
+    struct gpu_message report =
+        report_of(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, atomic_load(&gate->active_word));
+    struct gpu_tenant_line *own = client_line(slot);
+    if (own)
+        atomic_fetch_add_explicit(&own->busy_ns, report.lease.busy_ns, memory_order_relaxed);
+    /* Once the daemon knows, the next lease can begin at any moment: it is not to be taken for this one. */
     atomic_store(&gate->active_word, 0);
     atomic_store(&gate->drain_ns, 0);
+    client_tell_event(&report);
 }
 
 /* A lease with nothing left to run goes back before its time: when nothing was launched for as long as the daemon says,
@@ -126,6 +127,16 @@ static int64_t look_at_all(void)
     return sleep_ns;
 }
 
+/* A lease that has been given back already, or was never used. */
+static void report_unused(int slot, uint32_t word)
+{
+    struct gpu_message message = {.type = GPU_DRAINED};
+    message.lease.gpu = (uint32_t)slot;
+    message.lease.word = word;
+    message.lease.flags = atomic_load(&gates[slot].waiting) > 0 ? GPU_DRAINED_HAS_MORE : 0;
+    client_tell_event(&message);
+}
+
 static void hear(const struct gpu_message *message)
 {
     int slot = (int)message->lease.gpu;
@@ -134,7 +145,7 @@ static void hear(const struct gpu_message *message)
         if (atomic_load(&gates[slot].active_word) == message->lease.word)
             begin_drain(slot, true);
         else
-            report(slot, GPU_DRAINED, message->lease.word, false);
+            report_unused(slot, message->lease.word);
         break;
     case GPU_TRIM:
         (void)pools_trim((int)message->memory.gpu);
