@@ -35,7 +35,8 @@ static struct lock pipe_lock;
 static struct descriptor wake_reader = DESCRIPTOR_NONE;
 static struct descriptor wake_writer = DESCRIPTOR_NONE;
 
-/* What the daemon is told of a lease that has ended: how long it was in use, from its first launch to the end of the last. */
+/* What the daemon is told of a lease that has ended: how long it was in use, by the device's clock, or by ours from its first
+ * launch to the end of the last. */
 static struct gpu_message report_of(int slot, enum gpu_message_type type, uint32_t word)
 {
     struct gate *gate = &gates[slot];
@@ -44,8 +45,8 @@ static struct gpu_message report_of(int slot, enum gpu_message_type type, uint32
     message.lease.word = word;
     message.lease.launches = atomic_load(&gate->launches);
     if (message.lease.launches > 0) {
-        int64_t first = atomic_load(&gate->first_ns), end = fences_last_end(slot);
-        message.lease.busy_ns = (uint64_t)((end > first ? end : gate_now_ns()) - first);
+        int64_t busy = fences_busy(slot), first = atomic_load(&gate->first_ns), end = fences_last_end(slot);
+        message.lease.busy_ns = (uint64_t)(busy > 0 ? busy : (end > first ? end : gate_now_ns()) - first);
     }
     message.lease.flags = type == GPU_DRAINED && atomic_load(&gate->waiting) > 0 ? GPU_DRAINED_HAS_MORE : 0;
     return message;

@@ -124,6 +124,7 @@ static void find_calls(void)
         CALL(event_create, "cuEventCreate"),
         CALL(event_record, "cuEventRecord"),
         CALL(event_query, "cuEventQuery"),
+        CALL(event_elapsed, "cuEventElapsedTime"),
         CALL(event_destroy, "cuEventDestroy_v2"),
 #undef CALL
     };

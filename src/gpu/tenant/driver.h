@@ -73,6 +73,7 @@ struct driver_calls {
     cu_result (*event_create)(void **ret_event, unsigned flags);
     cu_result (*event_record)(void *event, void *stream);
     cu_result (*event_query)(void *event);
+    cu_result (*event_elapsed)(float *ret_ms, void *begin, void *end);
     cu_result (*event_destroy)(void *event);
 };
 const struct driver_calls *driver_calls(void);

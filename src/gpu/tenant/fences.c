@@ -9,18 +9,16 @@
 #include <time.h>
 
 #include "gpu/protocol/message.h"
+#include "gpu/tenant/costs.h"
 #include "gpu/tenant/lock.h"
 #include "gpu/tenant/tenant.h"
 
 enum {
     RING = 64,
     STREAMS = 32,
-    COSTS = 1024,  // places, each with room for a few functions
-    WAYS = 4,
     FENCE_NS = 500000,     // work between two fences, where little may be queued
     FENCES = 4,            // and where much may be, so many of them
     UNKNOWN_NS = 1000000,  // what a function is thought to take before it was seen
-    LEAST_NS = 1000,
 };
 
 enum fence_state { FENCE_FREE, FENCE_TAKEN, FENCE_RECORDED };
@@ -49,7 +47,16 @@ struct dirty {
     bool is_there;
 };
 
+/* An event in front of the first launch of a lease. */
+struct mark {
+    void *event;
+    void *ctx;
+    unsigned tail;  // the first fence behind it
+    bool is_recorded;
+};
+
 static struct fences {
+    struct mark begin;
     int64_t last_end_ns;
     uint64_t fenced_ns;  // thought to be unfinished, behind recorded fences
     struct dirty dirty[STREAMS];
@@ -59,57 +66,11 @@ static struct fences {
     atomic_int is_looked_at;
 } all[GPU_MAX];
 
-/* What functions take: a place by the hash of the handle, with room for some that share it. */
-static struct {
-    _Atomic(const void *) what;
-    _Atomic uint64_t ns;
-} costs[COSTS][WAYS];
-
 static int64_t now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static size_t place_of(const void *what)
-{
-    return (size_t)((uint64_t)(uintptr_t)what * 0x9e3779b97f4a7c15u >> 54) % COSTS;
-}
-
-static uint64_t cost_of(const void *what)
-{
-    size_t at = place_of(what);
-    for (int i = 0; i < WAYS; i++) {
-        if (atomic_load_explicit(&costs[at][i].what, memory_order_relaxed) == what)
-            return atomic_load_explicit(&costs[at][i].ns, memory_order_relaxed);
-    }
-    return 0;
-}
-
-/* Where the place is full, one after the other has to go. */
-static int way_for(size_t at, const void *what)
-{
-    static atomic_uint next;
-    int room = -1;
-    for (int i = 0; i < WAYS; i++) {
-        const void *found = atomic_load_explicit(&costs[at][i].what, memory_order_relaxed);
-        if (found == what)
-            return i;
-        if (!found && room < 0)
-            room = i;
-    }
-    return room >= 0 ? room : (int)(atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % WAYS);
-}
-
-static void learn(const void *what, uint64_t ns)
-{
-    size_t at = place_of(what);
-    int way = way_for(at, what);
-    uint64_t old = cost_of(what);
-    ns = ns < LEAST_NS ? LEAST_NS : ns;
-    atomic_store_explicit(&costs[at][way].ns, old ? (old * 3 + ns) / 4 : ns, memory_order_relaxed);
-    atomic_store_explicit(&costs[at][way].what, what, memory_order_relaxed);
 }
 
 /* Calls that a capture elsewhere in the process would forbid are allowed between these two. */
@@ -140,6 +101,20 @@ static struct fence *take_place(struct fences *fences)
     return fence;
 }
 
+/* Makes sure that there is an event of this context. */
+static bool have_event(void **event, void **event_ctx, void *ctx)
+{
+    const struct driver_calls *driver = driver_calls();
+    if (*event && *event_ctx != ctx) {
+        (void)driver->event_destroy(*event);
+        *event = NULL;
+    }
+    if (!*event && driver->event_create(event, CU_EVENT_DEFAULT) != CU_SUCCESS)
+        *event = NULL;
+    *event_ctx = ctx;
+    return *event != NULL;
+}
+
 /* Records a fence in the context of the stream, which is current unless `pushes`. */
 static void record(struct fences *fences, struct fence *fence, const struct dirty *work, bool pushes)
 {
@@ -148,13 +123,7 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
     int mode = relax();
     if (pushes && (!driver->ctx_push || driver->ctx_push(work->ctx) != CU_SUCCESS))
         pushes = false;
-    if (fence->event && fence->ctx != work->ctx) {
-        (void)driver->event_destroy(fence->event);
-        fence->event = NULL;
-    }
-    if (!fence->event && driver->event_create(&fence->event, CU_EVENT_DISABLE_TIMING) != CU_SUCCESS)
-        fence->event = NULL;
-    fence->ctx = work->ctx;
+    bool has_event = have_event(&fence->event, &fence->ctx, work->ctx);
     fence->stream = work->stream;
     fence->unknown = work->unknown;
     fence->last = work->last;
@@ -162,7 +131,7 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
     fence->known_ns = work->known_ns;
     fence->begin_ns = work->begin_ns;
     /* A fence that could not be recorded counts as passed. */
-    bool is_recorded = fence->event && driver->event_record(fence->event, work->stream) == CU_SUCCESS;
+    bool is_recorded = has_event && driver->event_record(fence->event, work->stream) == CU_SUCCESS;
     if (pushes)
         (void)driver->ctx_pop(&popped);
     restore(mode);
@@ -173,6 +142,18 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
         fence->known_ns = 0;
     atomic_store(&fence->state, is_recorded ? FENCE_RECORDED : FENCE_FREE);
     lock_give(&fences->lock);
+}
+
+/* Events are destroyed and looked at by one thread at a time. */
+static void take_turn(struct fences *fences)
+{
+    while (atomic_exchange(&fences->is_looked_at, 1))
+        ;
+}
+
+static void give_turn(struct fences *fences)
+{
+    atomic_store(&fences->is_looked_at, 0);
 }
 
 static struct dirty *find(struct fences *fences, void *stream, void *ctx)
@@ -234,6 +215,25 @@ void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns)
     record(fences, fence, &work, false);
 }
 
+void fences_begin(int slot, void *stream)
+{
+    struct fences *fences = &all[slot];
+    struct mark *begin = &fences->begin;
+    const struct driver_calls *driver = driver_calls();
+    void *ctx = NULL;
+    if (!driver->ctx_get_current || driver->ctx_get_current(&ctx) != CU_SUCCESS)
+        return;
+    take_turn(fences);
+    int mode = relax();
+    begin->is_recorded =
+        have_event(&begin->event, &begin->ctx, ctx) && driver->event_record(begin->event, stream) == CU_SUCCESS;
+    restore(mode);
+    lock_take(&fences->lock);
+    begin->tail = fences->tail;
+    lock_give(&fences->lock);
+    give_turn(fences);
+}
+
 /* How long the launches of a fence took: since the first of them, or since what was before them has ended. It is seen
  * late by as much as nobody has looked, which makes fences come a little too often. */
 static uint64_t measured(const struct fences *fences, const struct fence *fence, int64_t now)
@@ -246,13 +246,13 @@ static void learn_from(const struct fence *fence, uint64_t took)
 {
     if (fence->unknown) {
         uint64_t others = fence->known_ns > UNKNOWN_NS ? fence->known_ns - UNKNOWN_NS : 0;
-        learn(fence->unknown, took > others ? took - others : LEAST_NS);
+        cost_learn(fence->unknown, took > others ? took - others : COST_LEAST_NS);
     } else if (fence->known_ns > 0 && fence->last_ns > 0) {
         /* The same function takes longer with more data: what was thought of the last one is moved towards the truth.
          * That is what was thought when it was launched: it may have been corrected since, and would be once more for
          * each fence that was under way. */
         uint64_t share = (uint64_t)((double)fence->last_ns * (double)took / (double)fence->known_ns);
-        learn(fence->last, share > fence->last_ns * 4 ? fence->last_ns * 4 : share);
+        cost_learn(fence->last, share > fence->last_ns * 4 ? fence->last_ns * 4 : share);
     }
 }
 
@@ -328,7 +328,7 @@ uint64_t fences_look(int slot)
         unsigned count = count_passed(fences, &known_ns);
         if (count > 0)
             pass(fences, count, known_ns);
-        atomic_store(&fences->is_looked_at, 0);
+        give_turn(fences);
     }
     return fences_left(slot);
 }
@@ -413,6 +413,62 @@ int64_t fences_last_end(int slot)
     return end;
 }
 
+/* The time between two events that have been passed, by the device's own clock; 0 when it cannot be told. */
+static int64_t between(const struct mark *begin, const struct fence *end)
+{
+    const struct driver_calls *driver = driver_calls();
+    float ms = 0;
+    if (!driver->event_elapsed || end->ctx != begin->ctx || !end->event)
+        return 0;
+    int mode = relax();
+    void *popped;
+    bool pushes = driver->ctx_push && driver->ctx_push(end->ctx) == CU_SUCCESS;
+    cu_result result = driver->event_elapsed(&ms, begin->event, end->event);
+    if (pushes)
+        (void)driver->ctx_pop(&popped);
+    restore(mode);
+    return result == CU_SUCCESS && ms > 0 ? (int64_t)((double)ms * 1e6) : 0;
+}
+
+static bool is_among(const struct fence *const *fences, unsigned count, const void *stream)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (fences[i]->stream == stream)
+            return true;
+    }
+    return false;
+}
+
+/* The last fence of each stream since the lease began, the latest first; how many there are. */
+static unsigned last_fences(struct fences *fences, const struct fence *ret_last[STREAMS])
+{
+    unsigned count = 0;
+    lock_take(&fences->lock);
+    unsigned since = fences->tail - fences->begin.tail;
+    for (unsigned i = 1; i <= since && i <= RING && count < STREAMS; i++) {
+        const struct fence *fence = &fences->ring[(fences->tail - i) % RING];
+        if (atomic_load(&fence->state) == FENCE_RECORDED && !is_among(ret_last, count, fence->stream))
+            ret_last[count++] = fence;
+    }
+    lock_give(&fences->lock);
+    return count;
+}
+
+int64_t fences_busy(int slot)
+{
+    struct fences *fences = &all[slot];
+    const struct fence *last[STREAMS];
+    int64_t longest = 0;
+    take_turn(fences);
+    unsigned count = fences->begin.is_recorded ? last_fences(fences, last) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        int64_t ns = between(&fences->begin, last[i]);
+        longest = ns > longest ? ns : longest;
+    }
+    give_turn(fences);
+    return longest;
+}
+
 void fences_finish_stream(void *stream)
 {
     for (int slot = 0; slot < GPU_MAX; slot++) {
@@ -435,8 +491,11 @@ void fences_drop(int slot, void *ctx)
 {
     struct fences *fences = &all[slot];
     const struct driver_calls *driver = driver_calls();
-    while (atomic_exchange(&fences->is_looked_at, 1))
-        ;
+    take_turn(fences);
+    if (fences->begin.event && (!ctx || fences->begin.ctx == ctx)) {
+        (void)driver->event_destroy(fences->begin.event);
+        fences->begin = (struct mark){0};
+    }
     for (int i = 0; i < RING; i++) {
         struct fence *fence = &fences->ring[i];
         lock_take(&fences->lock);
@@ -458,7 +517,7 @@ void fences_drop(int slot, void *ctx)
             fences->dirty[i].is_there = false;
     }
     lock_give(&fences->lock);
-    atomic_store(&fences->is_looked_at, 0);
+    give_turn(fences);
 }
 
 void fences_forget(void)

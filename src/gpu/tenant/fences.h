@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Before the first launch of a lease, by the thread that launches it. */
+void fences_begin(int slot, void *stream);
+
 /* After a launch on the slot, where so much work may be queued. Called by the thread that launched, which may record a fence
  * now. */
 void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns);
@@ -27,6 +30,10 @@ int64_t fences_next_end(int slot);
 
 /* When the last fence was seen to be passed, as CLOCK_MONOTONIC. */
 int64_t fences_last_end(int slot);
+
+/* How long the lease kept the device, by the device's own clock, once everything has ended: from where its first launch could
+ * begin, which is after the device has turned to this process, to the end of the last. 0 when that cannot be told. */
+int64_t fences_busy(int slot);
 
 /* Records what is missing on one stream, and waits until nobody else is about to. */
 void fences_finish_stream(void *stream);

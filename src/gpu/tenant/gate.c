@@ -169,6 +169,8 @@ static void enter_slowly(struct gate_pass *pass, int slot)
             if (!pass_open(pass, slot, line, word))
                 continue;
             pass->slot = slot;
+            if (pass->begins_lease)
+                fences_begin(slot, pass->stream);
             return;
         default:
             break;

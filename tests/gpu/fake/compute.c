@@ -178,7 +178,8 @@ FAKE_EXPORT cu_result cuEventRecord(void *handle, void *stream_handle)
         node->owner = stream->graph;
         node->type = 6;
     } else if (event && stream) {
-        event->tail_ns = stream->tail_ns;
+        int64_t now = fake_now_ns();
+        event->tail_ns = stream->tail_ns > now ? stream->tail_ns : now;
     }
     fake_unlock();
     return event && stream ? CU_SUCCESS : CU_INVALID_HANDLE;
@@ -192,6 +193,18 @@ FAKE_EXPORT cu_result cuEventQuery(void *handle)
     cu_result result = !event ? CU_INVALID_HANDLE : fake_now_ns() < event->tail_ns ? CU_NOT_READY : CU_SUCCESS;
     fake_unlock();
     return result;
+}
+
+FAKE_EXPORT cu_result cuEventElapsedTime(float *ret_ms, void *begin_handle, void *end_handle)
+{
+    BEGIN(cuEventElapsedTime);
+    fake_lock();
+    struct fake_object *begin = fake_get(begin_handle, FAKE_EVENT), *end = fake_get(end_handle, FAKE_EVENT);
+    bool is_passed = begin && end && fake_now_ns() >= begin->tail_ns && fake_now_ns() >= end->tail_ns;
+    if (is_passed && ret_ms)
+        *ret_ms = (float)((double)(end->tail_ns - begin->tail_ns) / 1e6);
+    fake_unlock();
+    return !begin || !end ? CU_INVALID_HANDLE : !is_passed ? CU_NOT_READY : ret_ms ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 FAKE_EXPORT cu_result cuEventSynchronize(void *handle)

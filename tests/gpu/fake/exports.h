@@ -58,6 +58,7 @@ CUDA_HOOKS(X)
     X(cuThreadExchangeStreamCaptureMode, int *mode)                                                            \
     X(cuEventCreate, void **ret_event, unsigned flags)                                                         \
     X(cuEventRecord, void *event, void *stream)                                                                \
+    X(cuEventElapsedTime, float *ret_ms, void *begin, void *end)                                               \
     X(cuEventQuery, void *event)                                                                               \
     X(cuEventDestroy_v2, void *event)                                                                          \
     X(cuModuleGetFunction, void **ret_function, void *module, const char *name)
