@@ -19,8 +19,8 @@ enum { UNIT_MODE = VALUE_UNIT_COUNT_, UNIT_EITHER, UNIT_CONTAINER };
 enum { NO_MODE = -1 };
 
 struct row {
-    enum gpu_word_kind kind;
     const char *key;  // '*' in it stands for the name of a container, '#' for the number of a GPU
+    enum gpu_word_kind kind;
     enum target target;
     int unit;
     bool is_told;  // set by other systems for their own libraries: counts where nobody asks in other words
@@ -28,55 +28,55 @@ struct row {
 
 static const struct row rows[] = {
     /* KAI, and Run:ai in the same words. */
-    {WORD_ANNOTATION, "gpu-fraction", PORTION, VALUE_PART, false},
-    {WORD_ANNOTATION, "gpu-memory", BYTES, VALUE_MIB, false},
-    {WORD_ANNOTATION, "gpu-fraction-num-devices", DEVICES, VALUE_COUNT, false},
-    {WORD_ANNOTATION, "gpu-fraction-container-name", TARGET_COUNT, UNIT_CONTAINER, false},
-    {WORD_ANNOTATION, "kai.scheduler/gpu-compute-sharing-mode", MODE, UNIT_MODE, false},
+    {"gpu-fraction", WORD_ANNOTATION, PORTION, VALUE_PART, false},
+    {"gpu-memory", WORD_ANNOTATION, BYTES, VALUE_MIB, false},
+    {"gpu-fraction-num-devices", WORD_ANNOTATION, DEVICES, VALUE_COUNT, false},
+    {"gpu-fraction-container-name", WORD_ANNOTATION, TARGET_COUNT, UNIT_CONTAINER, false},
+    {"kai.scheduler/gpu-compute-sharing-mode", WORD_ANNOTATION, MODE, UNIT_MODE, false},
     /* NvFractions. */
-    {WORD_ANNOTATION, "nvidia.com/container.*.gpu-memory.request", BYTES, VALUE_QUANTITY, false},
-    {WORD_ANNOTATION, "nvidia.com/container.*.gpu-memory.limit", BYTES_LIMIT, VALUE_QUANTITY, false},
+    {"nvidia.com/container.*.gpu-memory.request", WORD_ANNOTATION, BYTES, VALUE_QUANTITY, false},
+    {"nvidia.com/container.*.gpu-memory.limit", WORD_ANNOTATION, BYTES_LIMIT, VALUE_QUANTITY, false},
     /* Run:ai. */
-    {WORD_ANNOTATION, "gpu-memory-request", BYTES, VALUE_QUANTITY, false},
-    {WORD_ANNOTATION, "gpu-memory-limit", BYTES_LIMIT, VALUE_QUANTITY, false},
-    {WORD_ANNOTATION, "gpu-fraction-limit", PORTION_LIMIT, VALUE_PART, false},
-    {WORD_ANNOTATION, "gpu-compute-share", SHARE, VALUE_PART, false},
-    {WORD_ANNOTATION, "gpu-compute-share-limit", SHARE_CAP, VALUE_PART, false},
-    {WORD_ANNOTATION, "gpu-compute-mode", MODE, UNIT_MODE, false},
-    {WORD_VARIABLE, "RUNAI_GPU_MEMORY_LIMIT", BYTES_LIMIT, UNIT_EITHER, false},
-    {WORD_VARIABLE, "GPU_PORTION", PORTION, VALUE_GPUS, true},
-    {WORD_VARIABLE, "RUNAI_NUM_OF_GPUS", PORTION, VALUE_GPUS, true},
+    {"gpu-memory-request", WORD_ANNOTATION, BYTES, VALUE_QUANTITY, false},
+    {"gpu-memory-limit", WORD_ANNOTATION, BYTES_LIMIT, VALUE_QUANTITY, false},
+    {"gpu-fraction-limit", WORD_ANNOTATION, PORTION_LIMIT, VALUE_PART, false},
+    {"gpu-compute-share", WORD_ANNOTATION, SHARE, VALUE_PART, false},
+    {"gpu-compute-share-limit", WORD_ANNOTATION, SHARE_CAP, VALUE_PART, false},
+    {"gpu-compute-mode", WORD_ANNOTATION, MODE, UNIT_MODE, false},
+    {"RUNAI_GPU_MEMORY_LIMIT", WORD_VARIABLE, BYTES_LIMIT, UNIT_EITHER, false},
+    {"GPU_PORTION", WORD_VARIABLE, PORTION, VALUE_GPUS, true},
+    {"RUNAI_NUM_OF_GPUS", WORD_VARIABLE, PORTION, VALUE_GPUS, true},
     /* HAMi. */
-    {WORD_RESOURCE, "nvidia.com/gpumem", BYTES, VALUE_MIBS, false},
-    {WORD_RESOURCE, "nvidia.com/gpumem-percentage", PORTION, VALUE_PERCENT, false},
-    {WORD_RESOURCE, "nvidia.com/gpucores", SHARE, VALUE_PERCENT, false},
-    {WORD_ANNOTATION, "nvidia.com/vgpu-mode", MODE, UNIT_MODE, false},
-    {WORD_VARIABLE, "CUDA_DEVICE_MEMORY_LIMIT", BYTES, VALUE_HAMI, true},
-    {WORD_VARIABLE, "CUDA_DEVICE_MEMORY_LIMIT_#", BYTES, VALUE_HAMI, true},
-    {WORD_VARIABLE, "CUDA_DEVICE_SM_LIMIT", SHARE, VALUE_PERCENT, true},
-    {WORD_VARIABLE, "GPU_CORE_UTILIZATION_POLICY", MODE, UNIT_MODE, false},
+    {"nvidia.com/gpumem", WORD_RESOURCE, BYTES, VALUE_MIBS, false},
+    {"nvidia.com/gpumem-percentage", WORD_RESOURCE, PORTION, VALUE_PERCENT, false},
+    {"nvidia.com/gpucores", WORD_RESOURCE, SHARE, VALUE_PERCENT, false},
+    {"nvidia.com/vgpu-mode", WORD_ANNOTATION, MODE, UNIT_MODE, false},
+    {"CUDA_DEVICE_MEMORY_LIMIT", WORD_VARIABLE, BYTES, VALUE_HAMI, true},
+    {"CUDA_DEVICE_MEMORY_LIMIT_#", WORD_VARIABLE, BYTES, VALUE_HAMI, true},
+    {"CUDA_DEVICE_SM_LIMIT", WORD_VARIABLE, SHARE, VALUE_PERCENT, true},
+    {"GPU_CORE_UTILIZATION_POLICY", WORD_VARIABLE, MODE, UNIT_MODE, false},
     /* Volcano. */
-    {WORD_RESOURCE, "volcano.sh/vgpu-number", DEVICES, VALUE_COUNT, false},
-    {WORD_RESOURCE, "volcano.sh/vgpu-memory", BYTES, VALUE_MIBS, false},
-    {WORD_RESOURCE, "volcano.sh/vgpu-memory-percentage", PORTION, VALUE_PERCENT, false},
-    {WORD_RESOURCE, "volcano.sh/vgpu-cores", SHARE, VALUE_PERCENT, false},
+    {"volcano.sh/vgpu-number", WORD_RESOURCE, DEVICES, VALUE_COUNT, false},
+    {"volcano.sh/vgpu-memory", WORD_RESOURCE, BYTES, VALUE_MIBS, false},
+    {"volcano.sh/vgpu-memory-percentage", WORD_RESOURCE, PORTION, VALUE_PERCENT, false},
+    {"volcano.sh/vgpu-cores", WORD_RESOURCE, SHARE, VALUE_PERCENT, false},
 };
 
 /* What cannot be kept here: with this value, or with any that is not "no". */
 static const struct {
-    enum gpu_word_kind kind;
     const char *key;
+    enum gpu_word_kind kind;
     const char *value;  // NULL: any but 0 and false
     const char *reason;
 } refusals[] = {
-    {WORD_ANNOTATION, "mps", "true", "needs MPS, which Muster does not run: ask for fair, strict or time-slicing"},
-    {WORD_RESOURCE, "nvidia.com/priority", "0",
+    {"mps", WORD_ANNOTATION, "true", "needs MPS, which Muster does not run: ask for fair, strict or time-slicing"},
+    {"nvidia.com/priority", WORD_RESOURCE, "0",
      "no tenant goes before the others on a GPU: ask for a larger share of compute"},
-    {WORD_VARIABLE, "CUDA_TASK_PRIORITY", "0",
+    {"CUDA_TASK_PRIORITY", WORD_VARIABLE, "0",
      "no tenant goes before the others on a GPU: ask for a larger share of compute"},
-    {WORD_VARIABLE, "CUDA_DISABLE_CONTROL", "true", "a tenant cannot take its own fence away: ask for a whole GPU"},
-    {WORD_VARIABLE, "CUDA_OVERSUBSCRIBE", "true", "memory beyond the GPU's own is not lent: ask for what fits"},
-    {WORD_RESOURCE, "nvshare.com/gpu", NULL,
+    {"CUDA_DISABLE_CONTROL", WORD_VARIABLE, "true", "a tenant cannot take its own fence away: ask for a whole GPU"},
+    {"CUDA_OVERSUBSCRIBE", WORD_VARIABLE, "true", "memory beyond the GPU's own is not lent: ask for what fits"},
+    {"nvshare.com/gpu", WORD_RESOURCE, NULL,
      "memory beyond the GPU's own is not lent: ask for a part by gpu-fraction or gpu-memory"},
 };
 
@@ -106,9 +106,8 @@ struct draft {
     const struct gpu_word *from[TARGET_COUNT];  // NULL: not set
     char container[GPU_CONTAINER_SIZE];
     const struct gpu_word *container_from;
-    bool is_whole;  // nvidia.com/gpu with a whole number
     uint64_t gpus;
-    const struct gpu_word *gpus_from;
+    const struct gpu_word *gpus_from;  // nvidia.com/gpu with a whole number; NULL: not set
 };
 
 static int set(struct draft *draft, enum target target, uint64_t value, const struct gpu_word *word, struct err *err)
@@ -147,15 +146,16 @@ static int set_container(struct draft *draft, const char *name, size_t len, cons
     return 0;
 }
 
-static bool has_memory(const struct draft *draft)
+/* What asks for memory, and of several the one to name; NULL: nothing does. */
+static const struct gpu_word *memory_of(const struct draft *draft)
 {
     static const enum target memory[] = {PORTION, PORTION_LIMIT, BYTES, BYTES_LIMIT};
 
     for (size_t i = 0; i < ARRAY_LEN(memory); i++) {
         if (draft->from[memory[i]])
-            return true;
+            return draft->from[memory[i]];
     }
-    return false;
+    return NULL;
 }
 
 static int read_row(const struct row *row, const struct gpu_word *word, struct draft *draft, struct err *err)
@@ -226,7 +226,6 @@ static int read_gpus(const struct gpu_word *word, struct draft *draft, struct er
         return err_set(err, -EINVAL, "%s: '%s' is not %s", word->key, word->value, value_expected(VALUE_GPUS));
     if (value < GPU_REQUEST_WHOLE)
         return set(draft, PORTION, value, word, err);
-    draft->is_whole = true;
     draft->gpus = value / GPU_REQUEST_WHOLE;
     draft->gpus_from = word;
     return 0;
@@ -296,7 +295,8 @@ static int check(const struct draft *d, struct err *err)
     if (portion && bytes && !(d->from[BYTES] == NULL && d->from[PORTION_LIMIT] == NULL))
         return conflict(portion, bytes, "memory is asked for as a part of a GPU or as an amount, not both", err);
     if (d->from[PORTION] && d->from[BYTES_LIMIT])
-        return conflict(portion, bytes, "a request that is a part of a GPU needs a limit that is one", err);
+        return conflict(d->from[PORTION], d->from[BYTES_LIMIT],
+                        "a request that is a part of a GPU needs a limit that is one", err);
     if (d->from[PORTION] && d->from[PORTION_LIMIT] && d->values[PORTION_LIMIT] < d->values[PORTION])
         return conflict(d->from[PORTION], d->from[PORTION_LIMIT], "the limit is less than the request", err);
     if (d->from[BYTES] && d->from[BYTES_LIMIT] && d->values[BYTES_LIMIT] < d->values[BYTES])
@@ -304,8 +304,8 @@ static int check(const struct draft *d, struct err *err)
     if (d->from[SHARE] && d->from[SHARE_CAP] && d->values[SHARE_CAP] < d->values[SHARE])
         return conflict(d->from[SHARE], d->from[SHARE_CAP], "the limit is less than the share", err);
     /* HAMi counts cards by nvidia.com/gpu and parts of them by its own names; in KAI's words the two exclude each other. */
-    const struct gpu_word *memory = portion ? portion : bytes;
-    if (d->is_whole && memory && memory->kind == WORD_ANNOTATION)
+    const struct gpu_word *memory = memory_of(d);
+    if (d->gpus_from && memory && memory->kind == WORD_ANNOTATION)
         return conflict(d->gpus_from, memory, "a whole GPU and a part of one exclude each other", err);
     return 0;
 }
@@ -316,7 +316,7 @@ static uint32_t in_millionths(uint64_t billionths)
     return billionths == 0 ? 0 : (uint32_t)MAX(billionths / 1000, (uint64_t)1);
 }
 
-static void fill(const struct draft *d, struct gpu_request *request)
+static void fill(const struct draft *d, const struct gpu_word *memory, struct gpu_request *request)
 {
     enum target least = d->from[PORTION] || d->from[PORTION_LIMIT] ? PORTION : BYTES;
     enum target most = least == PORTION ? PORTION_LIMIT : BYTES_LIMIT;
@@ -325,12 +325,12 @@ static void fill(const struct draft *d, struct gpu_request *request)
     *request = (struct gpu_request){.devices = 1, .is_portion = least == PORTION, .mode = GPU_MODE_FAIR};
     if (d->from[DEVICES])
         request->devices = (uint32_t)d->values[DEVICES];
-    else if (d->is_whole)
+    else if (d->gpus_from)
         request->devices = (uint32_t)d->gpus;
     /* One of the two alone is both. */
     request->memory_request = d->values[d->from[least] ? least : most];
     request->memory_limit = d->values[d->from[most] ? most : least];
-    request->alias = d->from[least] ? d->from[least]->key : d->from[most]->key;
+    request->alias = memory->key;
     request->share = in_millionths(d->values[SHARE]);
     request->cap = in_millionths(d->values[SHARE_CAP]);
     memcpy(request->container, d->container, sizeof request->container);
@@ -349,7 +349,7 @@ static int add_memory(struct draft *draft, struct err *err)
         return err_set(err, -EINVAL, "%s: says on how many GPUs, and nothing how large a part of each", devices->key);
     if (!share)
         return 0;
-    if (!draft->is_whole && !(devices && devices->kind == WORD_RESOURCE))
+    if (!draft->gpus_from && !(devices && devices->kind == WORD_RESOURCE))
         return err_set(err, -EINVAL, "%s: a share of compute needs memory to go with it", share->key);
     return set(draft, PORTION, GPU_REQUEST_WHOLE, share, err);
 }
@@ -364,15 +364,16 @@ int gpu_request_read(const struct gpu_word *words, size_t count, struct gpu_requ
     asked = draft;
     for (size_t i = 0; i < count && r >= 0; i++)
         r = read_word(&words[i], true, &asked, &draft, err);
-    if (r >= 0 && !has_memory(&draft))
+    if (r >= 0 && !memory_of(&draft))
         r = add_memory(&draft, err);
     if (r >= 0)
         r = check(&draft, err);
     if (r < 0)
         return r;
-    if (!has_memory(&draft))
+    const struct gpu_word *memory = memory_of(&draft);
+    if (!memory)
         return 0;
-    fill(&draft, ret_request);
+    fill(&draft, memory, ret_request);
     return 1;
 }
 
