@@ -263,7 +263,7 @@ static void devices_are_whole_files_or_none(void **state)
     assert_null(strstr(strstr(text.text, "\"/usr/lib64/libcuda.so.1\"") + 1, "\"/usr/lib64/libcuda.so.1\""));
     assert_null(strstr(text.text, "env"));
 
-    char folder[128];
+    char folder[512];
     (void)snprintf(folder, sizeof folder, "%s", path_in(&host, "cdi"));
     assert_int_equal(cdi_put(folder, own, &text, &err), 1);
     assert_int_equal(cdi_put(folder, own, &text, &err), 0);
