@@ -6,12 +6,6 @@
 
 #include "base/mem.h"
 
-void bitset_init(struct bitset *b, uint32_t bits)
-{
-    *b = (struct bitset){0};
-    bitset_resize(b, bits);
-}
-
 void bitset_done(struct bitset *b)
 {
     free(b->words);
@@ -42,15 +36,6 @@ void bitset_clear_all(struct bitset *b)
         memset(b->words, 0, bitset_words(b) * sizeof *b->words);
 }
 
-uint32_t bitset_count(const struct bitset *b)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < bitset_words(b); i++)
-        count += (uint32_t)__builtin_popcountll(b->words[i]);
-    return count;
-}
-
 uint32_t bitset_next_set(const struct bitset *b, uint32_t from)
 {
     if (from >= b->bits)
@@ -64,32 +49,4 @@ uint32_t bitset_next_set(const struct bitset *b, uint32_t from)
         word = b->words[at];
     }
     return at * 64 + (uint32_t)__builtin_ctzll(word);
-}
-
-void bitset_and(struct bitset *b, const struct bitset *other)
-{
-    BUG_ON(b->bits != other->bits);
-    for (uint32_t i = 0; i < bitset_words(b); i++)
-        b->words[i] &= other->words[i];
-}
-
-void bitset_or(struct bitset *b, const struct bitset *other)
-{
-    BUG_ON(b->bits != other->bits);
-    for (uint32_t i = 0; i < bitset_words(b); i++)
-        b->words[i] |= other->words[i];
-}
-
-bool bitset_equal(const struct bitset *a, const struct bitset *b)
-{
-    uint32_t words = MAX(bitset_words(a), bitset_words(b));
-
-    for (uint32_t i = 0; i < words; i++) {
-        uint64_t in_a = i < bitset_words(a) ? a->words[i] : 0;
-        uint64_t in_b = i < bitset_words(b) ? b->words[i] : 0;
-
-        if (in_a != in_b)
-            return false;
-    }
-    return true;
 }

@@ -9,7 +9,7 @@
 
 /*
  * A set of the numbers 0 .. bits-1, one bit each. All zeros is an empty set of no bits. The bits past the last one in
- * the last word are always 0, so that words can be counted and compared whole.
+ * the last word are always 0, so that words can be looked at whole.
  */
 struct bitset {
     uint64_t *words;
@@ -19,7 +19,6 @@ struct bitset {
 
 #define BITSET_NONE UINT32_MAX
 
-void bitset_init(struct bitset *b, uint32_t bits);
 void bitset_done(struct bitset *b);
 
 /* Makes room for the numbers below `bits`; new ones are not in the set, those at or above `bits` leave it. */
@@ -28,17 +27,8 @@ void bitset_resize(struct bitset *b, uint32_t bits);
 /* Empties the set; it keeps its size. */
 void bitset_clear_all(struct bitset *b);
 
-uint32_t bitset_count(const struct bitset *b);
-
 /* The smallest member at or above `from`, BITSET_NONE when there is none. */
 uint32_t bitset_next_set(const struct bitset *b, uint32_t from);
-
-/* `b` becomes its intersection or union with `other`, which has the same size. */
-void bitset_and(struct bitset *b, const struct bitset *other);
-void bitset_or(struct bitset *b, const struct bitset *other);
-
-/* Whether the members are the same; the sizes may differ. */
-bool bitset_equal(const struct bitset *a, const struct bitset *b);
 
 static inline uint32_t bitset_words(const struct bitset *b)
 {

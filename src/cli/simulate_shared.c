@@ -52,7 +52,7 @@ void progress_end(struct progress *progress)
         (void)fputs("\r\033[K", stderr);
 }
 
-int moment_parse(const char *text, struct moment *ret, struct err *err)
+static int parse_moment(const char *text, struct moment *ret, struct err *err)
 {
     *ret = (struct moment){.is_set = true, .is_relative = true};
     if (long_duration_parse(text, &ret->value, NULL) == 0)
@@ -102,7 +102,7 @@ int play_call_set(struct play_call *call, int option, const char *value, struct 
         call->kubeconfig = value;
         return 0;
     case PLAY_UNTIL:
-        return moment_parse(value, &call->until, err);
+        return parse_moment(value, &call->until, err);
     case PLAY_GRACE:
         return duration_set("--grace", value, &options->grace, err);
     case PLAY_USAGE_WINDOW:

@@ -32,7 +32,6 @@ struct moment {
     nsec_t value;
 };
 
-MUST_CHECK int moment_parse(const char *text, struct moment *ret, struct err *err);
 nsec_t moment_at(const struct moment *moment, nsec_t start);
 
 /* Options that all of them have, in this order; a command's own come after them. */

@@ -118,11 +118,6 @@ static const struct plugin_row {
 };
 _Static_assert(sizeof plugins / sizeof *plugins == _PLUGIN_MAX, "every plugin has a row");
 
-const char *plugin_name(enum plugin plugin)
-{
-    return plugins[plugin].name;
-}
-
 static void add_generator(struct config *config, enum plugin plugin)
 {
     for (uint32_t i = 0; i < config->generator_count; i++) {

@@ -99,6 +99,3 @@ struct plugin_argument {
 
 MUST_CHECK int config_add_plugin(struct config *config, const char *name, const struct plugin_argument *arguments,
                                  size_t argument_count, struct err *err);
-
-/* The name of a plugin, as it is written in settings. */
-const char *plugin_name(enum plugin plugin);

@@ -126,18 +126,3 @@ bool queue_rank_precedes(const struct queue_rank *l, const struct queue_rank *r)
     int uid = strcmp(l->uid, r->uid);
     return uid != 0 ? uid < 0 : l->queue < r->queue;
 }
-
-bool queue_precedes(const struct engine *engine, queue_id l, queue_id r, const struct gang_view *l_gang,
-                    const struct gang_view *r_gang, const double *l_taken, const double *r_taken)
-{
-    struct queue_rank ranks[2];
-    struct amounts taken[2];
-
-    if (l_taken)
-        taken[0] = amounts_of(l_taken);
-    if (r_taken)
-        taken[1] = amounts_of(r_taken);
-    queue_rank_of(engine, l, l_gang ? l_gang->asked : NULL, l_taken ? &taken[0] : NULL, &ranks[0]);
-    queue_rank_of(engine, r, r_gang ? r_gang->asked : NULL, r_taken ? &taken[1] : NULL, &ranks[1]);
-    return queue_rank_precedes(&ranks[0], &ranks[1]);
-}

@@ -68,9 +68,5 @@ void kept_orders_update(struct engine *engine);
  */
 void kept_orders_gang_changed(struct engine *engine, gang_id gang);
 
-/* Does queue l come before queue r? Views of their best gang, or NULL; what victims taken from them held. */
-bool queue_precedes(const struct engine *engine, queue_id l, queue_id r, const struct gang_view *l_gang,
-                    const struct gang_view *r_gang, const double *l_taken, const double *r_taken);
-
 /* Does gang l come before gang r in their queue? A total order. */
 bool gang_precedes(const struct engine *engine, const struct gang_view *l, const struct gang_view *r);

@@ -44,15 +44,6 @@ bool share_le(double a, double b)
     return a != UNLIMITED && a <= b;
 }
 
-bool share_all_le(const double a[SHARE_COUNT], const double b[SHARE_COUNT])
-{
-    for (int r = 0; r < SHARE_COUNT; r++) {
-        if (!share_le(a[r], b[r]))
-            return false;
-    }
-    return true;
-}
-
 bool share_stays_deserved(const struct queue *queue, const double held[SHARE_COUNT], const double asked[SHARE_COUNT])
 {
     for (int r = 0; r < SHARE_COUNT; r++) {

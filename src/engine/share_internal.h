@@ -21,9 +21,8 @@ double share_allocatable(const struct engine *engine, queue_id queue, int resour
 void share_allocated(const struct engine *engine, queue_id queue, double ret[SHARE_COUNT]);
 void share_allocated_fixed(const struct engine *engine, queue_id queue, double ret[SHARE_COUNT]);
 
-/* Is a <= b, with unlimited above everything? And in all resources? */
+/* Is a <= b, with unlimited above everything? */
 bool share_le(double a, double b);
-bool share_all_le(const double a[SHARE_COUNT], const double b[SHARE_COUNT]);
 
 /* held + asked <= deserved in every resource. */
 bool share_stays_deserved(const struct queue *queue, const double held[SHARE_COUNT], const double asked[SHARE_COUNT]);

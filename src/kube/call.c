@@ -15,7 +15,14 @@ enum { URL_MAX = 64 * 1024, BODY_MAX = 16 << 20, ENVELOPE_MAX = 1 << 20, TRIES =
 /* How much longer than it was told to may the server take to end a watch. */
 #define WATCH_GRACE (30 * NSEC_PER_SEC)
 
-static const struct verb_row verbs[] = {
+/* What a verb is in HTTP. */
+static const struct verb_row {
+    const char *name;
+    const char *method;
+    const char *content_type;
+    bool is_reading;
+    bool needs_manager;
+} verbs[] = {
     [KUBE_GET] = {"get", "GET", NULL, true, false},
     [KUBE_LIST] = {"list", "GET", NULL, true, false},
     [KUBE_WATCH] = {"watch", "GET", NULL, true, false},
@@ -30,15 +37,10 @@ static const struct verb_row verbs[] = {
 };
 _Static_assert(ARRAY_LEN(verbs) == _KUBE_VERB_MAX, "every verb has a row");
 
-const struct verb_row *kube_verb_row(enum kube_verb verb)
+static const struct verb_row *row_of(enum kube_verb verb)
 {
     BUG_ON((unsigned)verb >= ARRAY_LEN(verbs));
     return &verbs[verb];
-}
-
-const char *kube_verb_name(enum kube_verb verb)
-{
-    return kube_verb_row(verb)->name;
 }
 
 static const char *accept_of(const struct kube_request *request)
@@ -65,7 +67,7 @@ static bool has_fields(enum kube_verb verb)
 
 static char *url_of(const struct kube_client *client, const struct kube_request *request)
 {
-    const struct verb_row *row = kube_verb_row(request->verb);
+    const struct verb_row *row = row_of(request->verb);
     const char *manager = request->field_manager;
     struct strbuf url;
 
@@ -101,8 +103,7 @@ static char *what_of(const struct kube_request *request)
     struct strbuf what;
 
     strbuf_init(&what, 512);
-    strbuf_addf(&what, "%s %s", kube_verb_name(request->verb),
-                request->path ? request->path : request->resource->plural);
+    strbuf_addf(&what, "%s %s", row_of(request->verb)->name, request->path ? request->path : request->resource->plural);
     if (request->subresource && request->subresource[0])
         strbuf_addf(&what, "/%s", request->subresource);
     if (request->namespace && request->namespace[0])
@@ -221,7 +222,7 @@ static bool try_again(struct kube_call *call, const struct kube_answer *answer, 
         .status = answer->status,
         .is_whole = answer->err.code == 0,
         .is_unsent = answer->is_unsent,
-        .is_repeatable = kube_verb_row(call->request.verb)->is_reading || call->request.is_repeatable,
+        .is_repeatable = row_of(call->request.verb)->is_reading || call->request.is_repeatable,
         .is_hopeless = is_hopeless(answer->err.code) || call->has_items,
         .has_new_login = call->has_new_login,
         .retry_after = retry_after,
@@ -313,7 +314,7 @@ static nsec_t timeout_of(const struct kube_call *call)
 void kube_call_start(struct kube_call *call)
 {
     struct kube_client *client = call->client;
-    const struct verb_row *row = kube_verb_row(call->request.verb);
+    const struct verb_row *row = row_of(call->request.verb);
     struct kube_strings headers = {0};
     struct strbuf line;
 

@@ -142,11 +142,6 @@ void kube_client_free(struct kube_client *client)
     kube_client_leave(client);
 }
 
-void kube_client_freep(struct kube_client **client)
-{
-    kube_client_free(*client);
-}
-
 struct loop *kube_client_loop(const struct kube_client *client)
 {
     return client->loop;

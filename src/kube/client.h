@@ -38,7 +38,6 @@ struct kube_client_options {
 struct kube_client *kube_client_new(struct loop *loop, struct kube_config *config,
                                     const struct kube_client_options *options);
 void kube_client_free(struct kube_client *client);
-void kube_client_freep(struct kube_client **client);
 
 struct loop *kube_client_loop(const struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
@@ -62,9 +61,6 @@ enum kube_verb {
     KUBE_DELETE_ALL,  // what the selectors match
     _KUBE_VERB_MAX
 };
-
-/* The word for it in messages. */
-const char *kube_verb_name(enum kube_verb verb);
 
 struct kube_answer {
     int status;          // of HTTP; 0 when none came

@@ -60,17 +60,6 @@ struct kube_client {
     bool is_freed;
 };
 
-/* What a verb is in HTTP. */
-struct verb_row {
-    const char *name;
-    const char *method;
-    const char *content_type;
-    bool is_reading;
-    bool needs_manager;
-};
-
-const struct verb_row *kube_verb_row(enum kube_verb verb);
-
 struct kube_call *kube_call_new(struct kube_client *client, const struct kube_request *request);
 void kube_call_free(struct kube_call *call);
 

@@ -300,11 +300,6 @@ void follower_free(struct follower *follower)
     leave(follower);
 }
 
-void follower_freep(struct follower **follower)
-{
-    follower_free(*follower);
-}
-
 bool follower_is_synced(const struct follower *follower)
 {
     return follower->is_synced;

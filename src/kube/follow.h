@@ -61,7 +61,6 @@ struct follower *follower_new(struct kube_client *client, const struct follow_op
 
 /* Nothing is called back after this. */
 void follower_free(struct follower *follower);
-void follower_freep(struct follower **follower);
 
 /* Everything has been told at least once. */
 bool follower_is_synced(const struct follower *follower);

@@ -104,7 +104,7 @@ void claim_remove_user(struct state *state, uint32_t id, pod_id pod)
     free_if_unused(state, id);
 }
 
-int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod)
+static int64_t claimed_gpus(const struct state *state, const struct pod *pod)
 {
     int64_t gpus = 0;
 
@@ -120,7 +120,7 @@ int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod)
 
 void pod_refresh_request(struct state *state, pod_id id)
 {
-    int64_t dra_gpus = pod_claimed_gpus(state, &state->pods.items[id]);
+    int64_t dra_gpus = claimed_gpus(state, &state->pods.items[id]);
     request_id request = request_with_dra(state, state->pods.items[id].request, dra_gpus);
 
     if (state->pods.items[id].request == request)

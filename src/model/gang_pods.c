@@ -19,7 +19,7 @@ static int priority_rank(const struct pod *pod)
 
 #define compare(l, r) (((l) > (r)) - ((l) < (r)))
 
-int pod_task_order(const struct state *state, const struct pod *a, const struct pod *b)
+static int task_order(const struct state *state, const struct pod *a, const struct pod *b)
 {
     int order = compare(!(a->roles & POD_ROLE_LEADER), !(b->roles & POD_ROLE_LEADER));
 
@@ -54,12 +54,12 @@ static uint32_t find_place(const struct state *state, const struct group *set, c
     uint32_t low = 0;
     uint32_t high = set->pods.len;
 
-    if (high > 0 && pod_task_order(state, &state->pods.items[set->pods.items[high - 1]], pod) < 0)
+    if (high > 0 && task_order(state, &state->pods.items[set->pods.items[high - 1]], pod) < 0)
         return high;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (pod_task_order(state, &state->pods.items[set->pods.items[middle]], pod) < 0)
+        if (task_order(state, &state->pods.items[set->pods.items[middle]], pod) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -147,7 +147,7 @@ static int by_task_order(const void *a, const void *b, void *state)
 {
     const struct pod *pods = ((const struct state *)state)->pods.items;
 
-    return pod_task_order(state, &pods[*(const pod_id *)a], &pods[*(const pod_id *)b]);
+    return task_order(state, &pods[*(const pod_id *)a], &pods[*(const pod_id *)b]);
 }
 
 void gang_give_pods(struct state *state, gang_id id, struct words *pods)

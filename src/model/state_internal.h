@@ -111,7 +111,6 @@ void shared_gpu_remove(struct state *state, node_id node, gpu_group group, int64
 /* Pods (pod.c, pod_settle.c) and what gangs count of them (status.c). */
 uint32_t pod_counters(uint32_t status, bool is_virtual);
 void pod_count(struct state *state, pod_id pod, uint32_t before, uint32_t after);
-int pod_task_order(const struct state *state, const struct pod *a, const struct pod *b);
 void pod_touch(struct state *state, pod_id pod);
 void pod_own_lists(struct state *state, pod_id pod);
 void pod_link_node(struct state *state, pod_id pod);
@@ -150,7 +149,6 @@ void claims_leave(struct state *state, pod_id pod);
  * NO_ID when it needs none (device_class.c).
  */
 uint32_t extended_slot(struct state *state, pod_id pod, const char *made);
-int64_t pod_claimed_gpus(const struct state *state, const struct pod *pod);
 
 /*
  * GPU devices that the pod's claims hold: their number, and the devices themselves in `ret_devices` unless it is NULL.

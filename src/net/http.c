@@ -205,11 +205,6 @@ void http_client_free(struct http_client *client)
     destroy(client);
 }
 
-void http_client_freep(struct http_client **client)
-{
-    http_client_free(*client);
-}
-
 struct http_call *http_start(struct http_client *client, const struct http_request *request)
 {
     struct http_call *call = http_call_new(client, request);

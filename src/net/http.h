@@ -22,7 +22,6 @@ struct http_client *http_client_new(struct loop *loop);
 
 /* Calls that are under way end without a call back. */
 void http_client_free(struct http_client *client);
-void http_client_freep(struct http_client **client);
 
 /* Whom to trust and who we are. Shared by the requests that use it and never changed: new keys are a new one. */
 struct http_tls;

@@ -241,8 +241,3 @@ void http_reply_end(struct http_exchange *exchange)
         send_bytes(exchange, "0\r\n\r\n", 5);
     end(exchange);
 }
-
-size_t http_reply_unsent(const struct http_exchange *exchange)
-{
-    return exchange->connection ? stream_unsent(exchange->connection->stream) : 0;
-}

@@ -82,6 +82,3 @@ void http_reply_text(struct http_exchange *exchange, int status, const char *tex
 void http_reply_begin(struct http_exchange *exchange, int status, const char *type);
 void http_reply_write(struct http_exchange *exchange, const char *bytes, size_t len);
 void http_reply_end(struct http_exchange *exchange);
-
-/* Bytes that wait for the peer: whoever writes without end looks at it, and ends when it only grows. */
-size_t http_reply_unsent(const struct http_exchange *exchange);

@@ -32,7 +32,8 @@ struct work {
     void *arg;
 };
 
-int uv_fail(struct err *err, int code, const char *what)
+/* The text of a libuv error, which is a negative errno but for a few that are EAI_*; both fit `err`. */
+static int uv_fail(struct err *err, int code, const char *what)
 {
     return err_set(err, code, "%s: %s", what, uv_strerror(code));
 }

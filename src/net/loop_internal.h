@@ -15,6 +15,3 @@ struct loop {
     uint64_t round;  // of running tasks
     VEC(struct signal_handle *) signals;
 };
-
-/* The text of a libuv error, which is a negative errno but for a few that are EAI_*; both fit `err`. */
-int uv_fail(struct err *err, int code, const char *what);

@@ -58,7 +58,8 @@ void stream_free(struct stream *stream)
     uv_close((uv_handle_t *)&stream->parting, on_closed);
 }
 
-size_t stream_unsent(const struct stream *stream)
+/* Bytes that wait for the peer to take them. */
+static size_t unsent(const struct stream *stream)
 {
     return uv_stream_get_write_queue_size((const uv_stream_t *)&stream->tcp);
 }
@@ -88,7 +89,7 @@ static void on_written(uv_write_t *uv, int status)
         break_off(stream);
         return;
     }
-    if (stream_unsent(stream) > 0)
+    if (unsent(stream) > 0)
         return;
     if (stream->is_parting)
         stream_free(stream);
@@ -192,7 +193,7 @@ void stream_write(struct stream *stream, const char *bytes, size_t len)
 {
     if (len == 0 || stream->is_closing)
         return;
-    if (len > UNSENT_MAX || stream_unsent(stream) > UNSENT_MAX - len) {
+    if (len > UNSENT_MAX || unsent(stream) > UNSENT_MAX - len) {
         hang_up(stream);
         return;
     }
@@ -232,7 +233,7 @@ void stream_close_when_sent(struct stream *stream)
     }
     stream->is_parting = true;
     (void)uv_read_stop((uv_stream_t *)&stream->tcp);
-    if (stream_unsent(stream) == 0)
+    if (unsent(stream) == 0)
         stream_free(stream);
     else
         (void)uv_timer_start(&stream->parting, on_parting_over, 30000, 0);

@@ -39,8 +39,5 @@ void stream_write(struct stream *stream, const char *bytes, size_t len);
 /* Closes once everything is sent; calls back no more. The stream is not to be used any more. */
 void stream_close_when_sent(struct stream *stream);
 
-/* Bytes that wait for the peer to take them. */
-size_t stream_unsent(const struct stream *stream);
-
 /* A context for serving with this certificate and key, in PEM. */
 MUST_CHECK int stream_tls_context(const char *cert_pem, const char *key_pem, SSL_CTX **ret_context, struct err *err);

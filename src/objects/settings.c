@@ -35,12 +35,24 @@ static const struct action_setting default_actions[] = {
     {"preempt", true, 200},  {"stalegangeviction", true, 100},
 };
 
+/* Sets the number called `name`. */
+static void set_number(struct settings *settings, struct named_numbers *numbers, const char *name, int64_t value)
+{
+    vec_foreach (numbers, number) {
+        if (strcmp(number->name, name) == 0) {
+            number->value = value;
+            return;
+        }
+    }
+    vec_push(numbers, (struct named_number){arena_strdup(&settings->texts, name), value});
+}
+
 static void set_default_budgets(struct settings *settings)
 {
-    settings_number(settings, &settings->action_budgets, "default", 5 * NSEC_PER_MIN);
-    settings_number(settings, &settings->generator_budgets, "default", 2 * NSEC_PER_MIN);
-    settings_number(settings, &settings->generator_budgets, "NodeLocalGreedy", 30 * NSEC_PER_SEC);
-    settings_number(settings, &settings->generator_budgets, "MultiNodeGang", 2 * NSEC_PER_MIN);
+    set_number(settings, &settings->action_budgets, "default", 5 * NSEC_PER_MIN);
+    set_number(settings, &settings->generator_budgets, "default", 2 * NSEC_PER_MIN);
+    set_number(settings, &settings->generator_budgets, "NodeLocalGreedy", 30 * NSEC_PER_SEC);
+    set_number(settings, &settings->generator_budgets, "MultiNodeGang", 2 * NSEC_PER_MIN);
     settings->job_budget = 4 * NSEC_PER_MIN;
 }
 
@@ -125,17 +137,6 @@ void settings_argument(struct settings *settings, struct plugin_setting *plugin,
              (struct str_pair){arena_strdup(&settings->texts, key), arena_strdup(&settings->texts, value)});
 }
 
-void settings_number(struct settings *settings, struct named_numbers *numbers, const char *name, int64_t value)
-{
-    vec_foreach (numbers, number) {
-        if (strcmp(number->name, name) == 0) {
-            number->value = value;
-            return;
-        }
-    }
-    vec_push(numbers, (struct named_number){arena_strdup(&settings->texts, name), value});
-}
-
 int settings_arguments_decode(struct settings *settings, struct plugin_setting *plugin, const struct json_at *at,
                               struct err *err)
 {
@@ -162,7 +163,7 @@ int settings_depths_decode(struct settings *settings, const struct json_at *at, 
         int64_t depth = 0;
 
         TRY(json_int64(&item, -1, INT32_MAX, &depth, err));
-        settings_number(settings, &settings->queue_depths, item.key, depth);
+        set_number(settings, &settings->queue_depths, item.key, depth);
     }
     return 0;
 }
@@ -177,7 +178,7 @@ static int budget_map_decode(struct settings *settings, const struct json_at *at
         TRY(fields_decode(at, &field, 1, &budget, err));
         if (budget < 0)
             return json_fail(&item, err, -EINVAL, "expected a duration of 0 or more");
-        settings_number(settings, budgets, item.key, budget);
+        set_number(settings, budgets, item.key, budget);
     }
     return 0;
 }

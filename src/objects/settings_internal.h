@@ -10,9 +10,6 @@ struct action_setting *settings_action(struct settings *settings, const char *na
 /* Sets an argument of a plugin, in place of one that it has. */
 void settings_argument(struct settings *settings, struct plugin_setting *plugin, const char *key, const char *value);
 
-/* Sets the number called `name`. */
-void settings_number(struct settings *settings, struct named_numbers *numbers, const char *name, int64_t value);
-
 /* Arguments in place of all that the plugin has; scalars of any type count as their text. */
 int settings_arguments_decode(struct settings *settings, struct plugin_setting *plugin, const struct json_at *at,
                               struct err *err);

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "engine/order_tree_internal.h"
 #include "engine/test/queues.h"
 
 enum { PLAIN_QUEUES = 64, PLAIN_GANGS = 512 };
@@ -53,18 +54,31 @@ static inline const struct plain_node *plain_best(const struct plain_order *o, i
     return node;
 }
 
+/* The queue's place: what it would hold with its best gang, or without the victims up to and with its next one. */
+static inline struct queue_rank plain_rank(const struct plain_order *o, int queue)
+{
+    const struct plain_node *best = plain_best(o, queue);
+    const struct gang_view *view = plain_view(o, best->items[0]);
+    struct queue_rank rank;
+
+    if (!o->is_of_victims) {
+        queue_rank_of(o->c->engine, (queue_id)queue, view->asked, NULL, &rank);
+        return rank;
+    }
+    double held[SHARE_COUNT];
+    for (int r = 0; r < SHARE_COUNT; r++)
+        held[r] = best->taken[r] + view->held[r];
+    struct amounts taken = amounts_of(held);
+    queue_rank_of(o->c->engine, (queue_id)queue, NULL, &taken, &rank);
+    return rank;
+}
+
 static inline bool plain_queue_less(const struct plain_order *o, int l, int r)
 {
-    const struct plain_node *best[] = {plain_best(o, l), plain_best(o, r)};
-    const struct gang_view *views[] = {plain_view(o, best[0]->items[0]), plain_view(o, best[1]->items[0])};
+    struct queue_rank left = plain_rank(o, l);
+    struct queue_rank right = plain_rank(o, r);
 
-    if (!o->is_of_victims)
-        return queue_precedes(o->c->engine, (queue_id)l, (queue_id)r, views[0], views[1], NULL, NULL);
-    double taken[2][SHARE_COUNT];
-    for (int i = 0; i < 2 * SHARE_COUNT; i++)
-        taken[i / SHARE_COUNT][i % SHARE_COUNT] =
-            best[i / SHARE_COUNT]->taken[i % SHARE_COUNT] + views[i / SHARE_COUNT]->held[i % SHARE_COUNT];
-    return !queue_precedes(o->c->engine, (queue_id)l, (queue_id)r, NULL, NULL, taken[0], taken[1]);
+    return queue_rank_precedes(&left, &right) != o->is_of_victims;
 }
 
 static inline bool plain_less(const struct plain_order *o, const struct plain_node *node, int l, int r)

@@ -201,7 +201,8 @@ static bool find_defaults(const struct grouping *g, const struct object *owner, 
     return g->live && g->live->find_defaults(g->live->arg, owner->kind->group, owner->kind->kind, ret_defaults);
 }
 
-const char *group_priority_class(const struct grouping *g, bool has_whole_chain, const char *fallback)
+/* The class that a pod and its owners ask for, if there is such a class; else `fallback`. */
+static const char *find_priority_class(const struct grouping *g, bool has_whole_chain, const char *fallback)
 {
     struct json_at spec = json_member(&g->pod->root, "spec");
     const char *of_label = object_label(g->pod, KEY_PRIORITY_CLASS);
@@ -307,7 +308,7 @@ int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_pr
     g->name = group_name_of(g, g->top);
     g->owner = g->top;
     g->queue = queue_of(g);
-    g->priority_class = group_priority_class(g, has_whole_chain, fallback_priority);
+    g->priority_class = find_priority_class(g, has_whole_chain, fallback_priority);
     g->preemptibility = first_valid(g, has_whole_chain, &preemptibility);
     if (!g->preemptibility)
         g->preemptibility = default_preemptibility(g, has_whole_chain);

@@ -65,9 +65,6 @@ const char *group_name_of(struct grouping *g, const struct object *object);
 const char *owner_label(const struct grouping *g, const struct object *owner, const char *key);
 const char *owner_annotation(const struct grouping *g, const struct object *owner, const char *key);
 
-/* The class that a pod and its owners ask for, if there is such a class; else `fallback`. */
-const char *group_priority_class(const struct grouping *g, bool has_whole_chain, const char *fallback);
-
 /* Topology and levels from the annotations of a pod template, under the given keys. */
 struct topology_constraint_spec topology_of(const struct json_at *template, const char *required_key,
                                             const char *preferred_key);

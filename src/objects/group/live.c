@@ -41,11 +41,6 @@ const struct object *group_add_owner(struct object_set *set, const char *api_ver
     return object;
 }
 
-bool group_has_no_rule(const struct object *owner)
-{
-    return !owner->kind->group_pods;
-}
-
 void group_live_done(struct group_live *live)
 {
     vec_done(&live->questions);

@@ -88,9 +88,6 @@ void group_live_done(struct group_live *live);
 const struct object *group_add_owner(struct object_set *set, const char *api_version, const char *kind, yyjson_val *val,
                                      bool is_partial);
 
-/* Whether pods of the owner are grouped as KAI's default does, for want of a rule of its kind. */
-bool group_has_no_rule(const struct object *owner);
-
 /* What became of a pod. */
 struct group_outcome {
     yyjson_val *pod_group;  // as it should be; the set's

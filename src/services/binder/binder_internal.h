@@ -154,9 +154,6 @@ void binder_checks_drop(struct binder *binder);
 void binder_free_strays(struct binder *binder);
 void binder_strays_drop(struct binder *binder);
 
-/* Takes the pod, if it is that one and has no node, out of its groups. Returns whether it has changed. */
-bool stray_unlabel(yyjson_mut_val *pod, const char *uid);
-
 /* binder.c: a pod as a watch or an answer has it. */
 void binder_pod_seen(struct binder *binder, yyjson_val *pod);
 const struct node_entry *binder_node(const struct binder *binder, const char *name);

@@ -47,7 +47,8 @@ void binder_strays_drop(struct binder *binder)
     }
 }
 
-bool stray_unlabel(yyjson_mut_val *pod, const char *uid)
+/* Takes the pod, if it is that one and has no node, out of its groups. Returns whether it has changed. */
+static bool unlabel(yyjson_mut_val *pod, const char *uid)
 {
     yyjson_mut_val *meta = yyjson_mut_obj_get(pod, "metadata");
     yyjson_mut_obj_iter iter;
@@ -71,7 +72,7 @@ static int change(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct
 
     (void)doc;
     (void)err;
-    return stray_unlabel(object, stray->uid);
+    return unlabel(object, stray->uid);
 }
 
 static void on_done(void *arg, const struct kube_answer *answer)

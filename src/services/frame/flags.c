@@ -27,15 +27,6 @@ static void *value_at(const struct flag_set *set, const struct flag *flag)
     return (char *)set->values + flag->offset;
 }
 
-const char *flag_pairs_find(const struct flag_pairs *pairs, const char *key)
-{
-    vec_foreach (pairs, pair) {
-        if (strcmp(pair->key, key) == 0)
-            return pair->value;
-    }
-    return NULL;
-}
-
 static void pairs_done(struct flag_pairs *pairs)
 {
     vec_foreach (pairs, pair) {

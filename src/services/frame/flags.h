@@ -52,9 +52,6 @@ struct flag_pair {
 };
 struct flag_pairs VEC_OF(struct flag_pair);
 
-/* NULL when the key is not there. */
-const char *flag_pairs_find(const struct flag_pairs *pairs, const char *key);
-
 /* One table and the struct that it describes. Where two tables have a flag, the first one takes it. */
 struct flag_set {
     const struct flag *flags;

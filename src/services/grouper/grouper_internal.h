@@ -121,7 +121,6 @@ void queue_init(struct grouper *grouper);
 void queue_done(struct grouper *grouper);
 void queue_add(struct grouper *grouper, const char *uid, yyjson_val *pod);
 void queue_drop(struct grouper *grouper, const char *uid);
-void queue_pump(struct grouper *grouper);
 
 /* What is followed. */
 void follow_all(struct grouper *grouper);

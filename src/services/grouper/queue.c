@@ -23,11 +23,6 @@
 /* Retries that are due at nearly the same time are made together. */
 #define RETRY_STEP (50 * NSEC_PER_MSEC)
 
-static void on_pump(void *arg)
-{
-    queue_pump(arg);
-}
-
 static void plan_retries(struct grouper *grouper)
 {
     nsec_t first = NSEC_MAX;
@@ -81,13 +76,6 @@ static void on_retry(void *arg)
         enqueue(grouper, pod);
     }
     plan_retries(grouper);
-}
-
-void queue_init(struct grouper *grouper)
-{
-    loop_timer_init(&grouper->lane_timer, grouper->service->loop, on_pump, grouper);
-    loop_timer_init(&grouper->retry_timer, grouper->service->loop, on_retry, grouper);
-    loop_task_init(&grouper->pump, grouper->service->loop, on_pump, grouper);
 }
 
 static void pod_free(struct pod_record *pod)
@@ -274,8 +262,9 @@ static struct pod_record *next_pod(struct grouper *grouper)
     return pod;
 }
 
-void queue_pump(struct grouper *grouper)
+static void on_pump(void *arg)
 {
+    struct grouper *grouper = arg;
     struct service *service = grouper->service;
 
     grouper_unpark(grouper);
@@ -290,6 +279,13 @@ void queue_pump(struct grouper *grouper)
     }
     if (grouper->is_stopping && grouper->running.len == 0)
         service_stopped(service);
+}
+
+void queue_init(struct grouper *grouper)
+{
+    loop_timer_init(&grouper->lane_timer, grouper->service->loop, on_pump, grouper);
+    loop_timer_init(&grouper->retry_timer, grouper->service->loop, on_retry, grouper);
+    loop_task_init(&grouper->pump, grouper->service->loop, on_pump, grouper);
 }
 
 bool grouper_is_writing(const struct grouper *grouper, const struct reconcile *except, uint64_t group_key)

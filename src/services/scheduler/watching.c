@@ -255,11 +255,6 @@ void watching_free(struct watching *watching)
     free(watching);
 }
 
-bool watching_is_synced(const struct watching *watching)
-{
-    return watching->is_synced;
-}
-
 static void on_refetched(void *arg, const struct kube_answer *answer)
 {
     struct refetch *refetch = arg;
@@ -301,13 +296,4 @@ void watching_refetch(struct watching *watching, enum watch_kind kind, object_ke
                                              .on_done = on_refetched,
                                              .arg = refetch,
                                          });
-}
-
-size_t watching_bytes(const struct watching *watching)
-{
-    size_t bytes = 0;
-
-    for (int kind = 0; kind < _WATCH_MAX; kind++)
-        bytes += watching->watches[kind].follower ? follower_bytes(watching->watches[kind].follower) : 0;
-    return bytes;
 }

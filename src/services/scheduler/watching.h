@@ -41,14 +41,9 @@ enum watch_kind {
 struct watching *watching_new(struct scheduler *s);
 void watching_free(struct watching *watching);
 
-bool watching_is_synced(const struct watching *watching);
-
 /* The kind's row in the table of objects. */
 const struct object_kind *watch_object_kind(enum watch_kind kind);
 const struct kube_resource *watch_resource(const struct scheduler *s, enum watch_kind kind);
 
 /* Reads one object anew, for something that it depends on has changed, and takes it in as if it had. */
 void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key);
-
-/* Bytes that followers keep, for metrics. */
-size_t watching_bytes(const struct watching *watching);

@@ -175,8 +175,8 @@ static int add_path(struct walk *walk, const char *path, struct err *err)
     return r;
 }
 
-int cluster_read_with(const struct cluster_options *options, struct state *state, struct config *config,
-                      const char *const *paths, size_t path_count, struct cluster_notes *notes, struct err *err)
+int cluster_read(const struct cluster_options *options, struct state *state, struct config *config,
+                 const char *const *paths, size_t path_count, struct cluster_notes *notes, struct err *err)
 {
     _cleanup_(cluster_reading_freep) struct cluster_reading *reading =
         cluster_reading_new(notes ? &notes->found : NULL, options->undated_from);
@@ -197,10 +197,4 @@ int cluster_read_with(const struct cluster_options *options, struct state *state
         notes->usage = cluster_reading_usage(reading);
     }
     return r < 0 ? r : 0;
-}
-
-int cluster_read(struct state *state, struct config *config, const char *const *paths, size_t path_count,
-                 struct cluster_notes *notes, struct err *err)
-{
-    return cluster_read_with(&(struct cluster_options){0}, state, config, paths, path_count, notes, err);
 }

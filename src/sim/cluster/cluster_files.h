@@ -59,9 +59,5 @@ struct cluster_options {
  * Returns 0, or what is wrong, in one line: "a.yaml:12:9: Pod team-a/train-0: spec.containers[0]...: '0.1x' is no
  * quantity; ...". The state is of no use then. `notes` may be NULL.
  */
-MUST_CHECK int cluster_read(struct state *state, struct config *config, const char *const *paths, size_t path_count,
-                            struct cluster_notes *notes, struct err *err);
-
-MUST_CHECK int cluster_read_with(const struct cluster_options *options, struct state *state, struct config *config,
-                                 const char *const *paths, size_t path_count, struct cluster_notes *notes,
-                                 struct err *err);
+MUST_CHECK int cluster_read(const struct cluster_options *options, struct state *state, struct config *config,
+                            const char *const *paths, size_t path_count, struct cluster_notes *notes, struct err *err);

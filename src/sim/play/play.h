@@ -159,6 +159,3 @@ struct play {
 MUST_CHECK int play_run(struct play *play, struct state *state, const struct config *config,
                         const struct play_options *options, const struct trace *trace, struct err *err);
 void play_done(struct play *play);
-
-/* The job that a gang is, or NULL. */
-const struct play_job *play_job_of(const struct play *play, gang_id gang);

@@ -67,7 +67,6 @@ void play_pod_evicted(struct play *play, pod_id pod, gang_id on_behalf, uint8_t 
 void play_pods_left(struct play *play, uint32_t job);
 void play_pod_failed(struct play *play, pod_id pod);
 void play_end_job(struct play *play, uint32_t job);
-struct play_pod *play_pod_at(struct play *play, pod_id pod);
 
 /* play_names.c: the name that people know a workload by, of the state's names. */
 uint32_t play_label_of(struct state *state, gang_id gang);

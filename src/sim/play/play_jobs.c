@@ -10,7 +10,7 @@
 #include "model/delta.h"
 #include "sim/play/play_internal.h"
 
-struct play_pod *play_pod_at(struct play *play, pod_id pod)
+static struct play_pod *pod_at(struct play *play, pod_id pod)
 {
     struct play_inner *inner = play->inner;
 
@@ -19,7 +19,8 @@ struct play_pod *play_pod_at(struct play *play, pod_id pod)
     return &inner->pods.items[pod];
 }
 
-const struct play_job *play_job_of(const struct play *play, gang_id gang)
+/* The job that a gang is, or NULL. */
+static const struct play_job *job_of(const struct play *play, gang_id gang)
 {
     const struct play_inner *inner = play->inner;
     uint32_t job = gang < inner->job_of_gang.len ? inner->job_of_gang.items[gang] : NO_ID;
@@ -122,7 +123,7 @@ static double change_running(struct play *play, uint32_t index, int change)
 
 void play_pod_waits(struct play *play, pod_id pod, uint32_t job)
 {
-    struct play_pod *at = play_pod_at(play, pod);
+    struct play_pod *at = pod_at(play, pod);
 
     *at = (struct play_pod){.job = job, .node = NO_ID, .asked = pod_asked(play->state, pod).v[SHARE_GPU]};
     play_queue_pending(play, play->jobs.items[job].queue, at->asked);
@@ -142,7 +143,7 @@ static void draw_start(struct play *play, pod_id pod, const struct play_pod *at)
 
 void play_pod_starts(struct play *play, pod_id pod, node_id node)
 {
-    struct play_pod *at = play_pod_at(play, pod);
+    struct play_pod *at = pod_at(play, pod);
     const struct play_job *job;
 
     if (at->job == NO_ID || at->is_running)
@@ -202,8 +203,8 @@ static void note_eviction(struct play *play, uint32_t index, uint32_t for_job, u
 
 void play_pod_evicted(struct play *play, pod_id pod, gang_id on_behalf, uint8_t action)
 {
-    struct play_pod *at = play_pod_at(play, pod);
-    const struct play_job *other = on_behalf == NO_ID ? NULL : play_job_of(play, on_behalf);
+    struct play_pod *at = pod_at(play, pod);
+    const struct play_job *other = on_behalf == NO_ID ? NULL : job_of(play, on_behalf);
     const struct gang *gang;
     double lost;
 
@@ -248,7 +249,7 @@ void play_pods_left(struct play *play, uint32_t job)
         return;
     list_members(play, play->jobs.items[job].gang);
     vec_foreach (&inner->members, pod) {
-        struct play_pod *at = play_pod_at(play, *pod);
+        struct play_pod *at = pod_at(play, *pod);
 
         if (at->evicted == 0 || at->evicted + inner->options.grace > inner->now)
             continue;
@@ -272,7 +273,7 @@ static void mark_stale(struct play *play, const struct play_job *job)
 
 void play_pod_failed(struct play *play, pod_id pod)
 {
-    struct play_pod *at = play_pod_at(play, pod);
+    struct play_pod *at = pod_at(play, pod);
     struct play_job *job;
 
     if (at->job == NO_ID || at->node == NO_ID)
@@ -303,7 +304,7 @@ void play_end_job(struct play *play, uint32_t index)
     job->is_ending = true;
     list_members(play, job->gang);
     vec_foreach (&inner->members, pod) {
-        struct play_pod *at = play_pod_at(play, *pod);
+        struct play_pod *at = pod_at(play, *pod);
         const struct pod *of = &state->pods.items[*pod];
 
         if (at->is_running)
@@ -330,7 +331,7 @@ static void load_pod(struct play *play, pod_id pod, uint32_t job)
     if (status_in(of->status, ALLOCATED_SET) && of->node != NO_ID) {
         play_pod_starts(play, pod, of->node);
     } else if (of->status == POD_RELEASING) {
-        struct play_pod *at = play_pod_at(play, pod);
+        struct play_pod *at = pod_at(play, pod);
 
         at->node = of->node;
         at->evicted = play->inner->now;

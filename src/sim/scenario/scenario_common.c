@@ -98,8 +98,9 @@ static const char *model_name(const char *name)
     return name;
 }
 
-int scenario_amount(struct scenario_reader *r, const struct json_at *at, const char *name, int64_t count,
-                    struct amount_spec *ret, struct err *err)
+/* `count` of the resource called `name` in the unit that the model counts it in. */
+static int read_amount(struct scenario_reader *r, const struct json_at *at, const char *name, int64_t count,
+                       struct amount_spec *ret, struct err *err)
 {
     const char *resource = model_name(name);
     int64_t unit = 1;
@@ -134,7 +135,7 @@ int scenario_amounts(struct scenario_reader *r, const struct json_at *at, const 
 
         rc = json_int64(&item, 0, TOTAL_MAX, &value, err);
         if (rc >= 0)
-            rc = scenario_amount(r, &item, item.key, value, &amounts[count++], err);
+            rc = read_amount(r, &item, item.key, value, &amounts[count++], err);
         if (rc < 0)
             return rc;
     }

@@ -28,7 +28,6 @@ struct scenario_reader {
 MUST_CHECK int scenario_read_config(struct scenario_reader *r, const struct json_at *scenario, struct err *err);
 MUST_CHECK int scenario_read_nodes(struct scenario_reader *r, const struct json_at *topology, struct err *err);
 MUST_CHECK int scenario_read_queues(struct scenario_reader *r, const struct json_at *topology, struct err *err);
-MUST_CHECK int scenario_read_topologies(struct scenario_reader *r, const struct json_at *topology, struct err *err);
 MUST_CHECK int scenario_read_dra(struct scenario_reader *r, const struct json_at *topology, struct err *err);
 MUST_CHECK int scenario_read_jobs(struct scenario_reader *r, const struct json_at *topology, struct err *err);
 
@@ -80,10 +79,6 @@ MUST_CHECK int scenario_strings(struct scenario_reader *r, const struct json_at 
  */
 MUST_CHECK int scenario_amounts(struct scenario_reader *r, const struct json_at *at, const char *key, size_t extra,
                                 struct amount_spec **ret, size_t *ret_count, struct err *err);
-
-/* `count` of the resource called `name` in the unit that the model counts it in. */
-MUST_CHECK int scenario_amount(struct scenario_reader *r, const struct json_at *at, const char *name, int64_t count,
-                               struct amount_spec *ret, struct err *err);
 
 /* Adds to the running sums, which must not overflow. */
 MUST_CHECK int scenario_count(struct scenario_reader *r, const struct json_at *at, const struct amount_spec *amounts,

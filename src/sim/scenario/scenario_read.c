@@ -93,7 +93,7 @@ static int read_topology(struct scenario_reader *r, const struct json_at *item, 
     return scenario_wrap(item, state_put_topology(r->state, &spec, err), err);
 }
 
-int scenario_read_topologies(struct scenario_reader *r, const struct json_at *topology, struct err *err)
+static int read_topologies(struct scenario_reader *r, const struct json_at *topology, struct err *err)
 {
     struct json_at array;
     int rc = json_member_array(topology, "topologies", JSON_OPTIONAL, &array, err);
@@ -112,8 +112,8 @@ static int read_cluster(struct scenario_reader *r, const struct json_at *scenari
     struct json_at topology;
     int rc = json_member_object(scenario, "topology", JSON_REQUIRED, &topology, err);
 
-    if (rc < 0 || (rc = scenario_read_topologies(r, &topology, err)) < 0 ||
-        (rc = scenario_read_queues(r, &topology, err)) < 0 || (rc = scenario_read_nodes(r, &topology, err)) < 0)
+    if (rc < 0 || (rc = read_topologies(r, &topology, err)) < 0 || (rc = scenario_read_queues(r, &topology, err)) < 0 ||
+        (rc = scenario_read_nodes(r, &topology, err)) < 0)
         return rc;
     memset(r->total, 0, sizeof r->total);
     if ((rc = scenario_read_dra(r, &topology, err)) < 0 || (rc = scenario_read_jobs(r, &topology, err)) < 0)

@@ -90,7 +90,7 @@ int simulation_load(struct simulation *sim, const struct cluster_options *option
     /* Time passes for a running cluster alone; what files bring to it without a date comes now. */
     own.now = has_live(paths, path_count) ? options->now : 0;
     own.undated_from = own.now;
-    r = cluster_read_with(&own, sim->state, &sim->config, paths, path_count, &sim->notes, err);
+    r = cluster_read(&own, sim->state, &sim->config, paths, path_count, &sim->notes, err);
     if (r < 0)
         return r;
     sim->start = own.now ? own.now : latest_time(sim->state);

@@ -68,7 +68,8 @@ static struct result read_path(const char *path)
     struct result result = {.state = state_new()};
 
     cluster_notes_init(&result.notes);
-    result.r = cluster_read(result.state, &result.config, &path, 1, &result.notes, &result.err);
+    result.r =
+        cluster_read(&(struct cluster_options){0}, result.state, &result.config, &path, 1, &result.notes, &result.err);
     return result;
 }
 
@@ -209,7 +210,7 @@ static void a_shard_is_one_node_pool(void **folder)
     struct result other = {.state = state_new()};
     const struct cluster_options options = {.has_partition = true, .partition = "x"};
     cluster_notes_init(&other.notes);
-    assert_int_equal(cluster_read_with(&options, other.state, &other.config, &path, 1, &other.notes, &other.err), 0);
+    assert_int_equal(cluster_read(&options, other.state, &other.config, &path, 1, &other.notes, &other.err), 0);
     assert_true(state_find_node(other.state, "a") == NO_ID);
     assert_true(state_find_node(other.state, "b") != NO_ID);
     done(&other);

@@ -15,9 +15,6 @@ static const struct format {
     {"philly", convert_philly},
 };
 
-const char *const trace_formats[] = {"alibaba", "philly", NULL};
-_Static_assert(ARRAY_LEN(trace_formats) == ARRAY_LEN(formats) + 1, "a name for each format");
-
 /* FNV-1a: which queue a user falls to must not depend on who else is there. */
 static uint32_t hash(const char *text)
 {
@@ -38,7 +35,8 @@ trace_name convert_queue(struct trace *trace, const struct trace_conversion *con
     return trace_intern(trace, name);
 }
 
-void convert_rebase(struct trace *trace)
+/* Moves the whole trace so that its first week is the one that starts at TRACE_ORIGIN. */
+static void rebase(struct trace *trace)
 {
     const nsec_t week = 7 * 24 * NSEC_PER_HOUR;
     nsec_t first;
@@ -63,7 +61,7 @@ int trace_convert(struct trace *trace, const char *format, const char *const *pa
         if (r < 0)
             return r;
         trace_sort(trace);
-        convert_rebase(trace);
+        rebase(trace);
         return 0;
     }
     return err_set(err, -EINVAL, "no trace format is called '%s'", format);

@@ -23,8 +23,5 @@ struct trace_conversion {
 
 enum { CONVERT_QUEUES_MAX = 10000 };
 
-/* The names of the formats, ended by NULL. */
-extern const char *const trace_formats[];
-
 MUST_CHECK int trace_convert(struct trace *trace, const char *format, const char *const *paths, size_t path_count,
                              struct trace_conversion *conversion, struct err *err);

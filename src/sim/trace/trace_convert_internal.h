@@ -10,9 +10,6 @@ enum { CONVERT_BYTES_MAX = 0x7fffffff };
 /* The queue for a user or group: named after it, or one of `conversion->queues` that its name falls to. */
 trace_name convert_queue(struct trace *trace, const struct trace_conversion *conversion, const char *owner);
 
-/* Moves the whole trace so that its first week is the one that starts at TRACE_ORIGIN. */
-void convert_rebase(struct trace *trace);
-
 int convert_alibaba(struct trace *trace, const char *const *paths, size_t path_count,
                     struct trace_conversion *conversion, struct err *err);
 int convert_philly(struct trace *trace, const char *const *paths, size_t path_count,

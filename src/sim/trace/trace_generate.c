@@ -67,7 +67,8 @@ void trace_recipe_init(struct trace_recipe *recipe)
         (struct trace_recipe){.seed = 1, .days = 30, .gpus = 2000, .gpus_per_node = 8, .jobs = 100000, .load = 0.9};
 }
 
-double trace_team_weight(uint32_t i, uint32_t count)
+/* The part of all work that comes from team `i` of `count`: the first is the largest. */
+static double team_weight(uint32_t i, uint32_t count)
 {
     double sum = 0;
 
@@ -82,7 +83,7 @@ void trace_team_quotas(const struct trace_recipe *recipe, uint32_t *ret)
     uint32_t left = recipe->gpus;
 
     for (uint32_t i = 0; i < count; i++) {
-        double part = (trace_team_weight(i, count) + 1.0 / count) / 2;
+        double part = (team_weight(i, count) + 1.0 / count) / 2;
 
         ret[i] = i + 1 == count ? left : (uint32_t)(part * recipe->gpus);
         left -= ret[i];
@@ -129,7 +130,7 @@ static void make_rhythm(struct generator *g)
         double sum = 0;
         double mood = 1;
 
-        g->weights[q] = trace_team_weight(q, recipe->queue_count);
+        g->weights[q] = team_weight(q, recipe->queue_count);
         for (uint32_t h = 0; h < g->hour_count; h++) {
             if (h % 24 == 0)
                 mood = 0.75 + 0.5 * random_unit(&g->random);

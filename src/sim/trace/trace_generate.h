@@ -41,9 +41,6 @@ MUST_CHECK int trace_generate(struct trace *trace, const struct trace_recipe *re
  */
 void trace_write_cluster(const struct trace_recipe *recipe, FILE *out);
 
-/* The part of all work that comes from team `i` of `count`: the first is the largest. */
-double trace_team_weight(uint32_t i, uint32_t count);
-
 /* GPUs of each team, halfway between what it asks for and an equal part; together they are all there are. */
 void trace_team_quotas(const struct trace_recipe *recipe, uint32_t *ret);
 

@@ -25,9 +25,6 @@ int64_t why_edge(struct why *why, struct why_change *change, int64_t good, int64
 /* Adds a remedy that was found, unless the number of tries ran out while it was looked for: its edge is then not known. */
 void why_keep(struct why *why, struct why_remedy remedy);
 
-/* The state's gang called like that of the settled copy, NO_ID when there is none. */
-gang_id why_source_gang(const struct why *why, gang_id settled);
-
 /* The searches, each adding what it finds to why->remedies. */
 void why_try_requests(struct why *why);
 void why_try_pods(struct why *why);

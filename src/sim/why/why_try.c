@@ -47,7 +47,8 @@ void why_keep(struct why *why, struct why_remedy remedy)
         vec_push(&why->remedies, remedy);
 }
 
-gang_id why_source_gang(const struct why *why, gang_id settled)
+/* The state's gang called like that of the settled copy, NO_ID when there is none. */
+static gang_id source_gang(const struct why *why, gang_id settled)
 {
     const struct gang *gang = &why->settled->gangs.items[settled];
 
@@ -213,7 +214,7 @@ static void try_without(struct why *why, bool is_own_queue)
 
         if (e->holders[i].gang == NO_ID || (e->holders[i].queue == queue) != is_own_queue)
             continue;
-        change.without = why_source_gang(why, e->holders[i].gang);
+        change.without = source_gang(why, e->holders[i].gang);
         if (change.without == NO_ID)
             continue;
         tried++;
