@@ -9,11 +9,12 @@
 
 #include "base/macros.h"
 #include "check.h"
-#include "dump.h"
+#include "dump_engine.h"
 #include "engine/engine_internal.h"
 #include "engine/explain.h"
 #include "image.h"
 #include "model/state.h"
+#include "model/test/dump.h"
 #include "play.h"
 
 enum { DIFFERENCE_TEXT = 2048 };
@@ -40,7 +41,7 @@ static void compare_outcome(struct play *play, const char *what, char *kept, cha
 
 static void compare_states(const struct play *play, const char *what, const struct state *anew)
 {
-    compare(play, what, dump_state(play->state), dump_state(anew));
+    compare(play, what, dump_state(play->state, true), dump_state(anew, true));
 }
 
 /* GPUs of pods that share but tell none get numbers when the state is settled: the world takes them over. */

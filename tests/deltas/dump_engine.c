@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What an engine says, in words. */
+#include "dump_engine.h"
+
 #include <inttypes.h>
 
-#include "dump.h"
-#include "dump_internal.h"
 #include "engine/engine.h"
 #include "model/state.h"
+#include "model/test/dump.h"
 
 static void dump_pod_id(struct dump *dump, const char *what, pod_id pod)
 {

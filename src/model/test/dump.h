@@ -1,31 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
 
-/* States in words. Ids and the order in which objects came do not show. */
-#include "dump.h"
-
+/*
+ * A state in words, by names and sorted, so that two states of one content read the same however they came about: ids
+ * and the order in which objects came do not show. For the tests of this folder and for tests/deltas.
+ */
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/macros.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
-#include "dump_internal.h"
+#include "base/vec.h"
 #include "model/state.h"
 
 enum { DUMP_MAX = 1 << 24 };
 
-void dump_begin(struct dump *dump, const struct state *state)
+struct dump {
+    const struct state *state;
+    struct strbuf out;
+    bool has_fresh_numbers;
+};
+
+static inline void dump_begin(struct dump *dump, const struct state *state)
 {
-    dump->state = state;
+    *dump = (struct dump){.state = state};
     strbuf_init(&dump->out, DUMP_MAX);
 }
 
-static int by_text(const void *a, const void *b)
+static inline int by_text(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-void dump_sort(struct dump *dump, size_t from)
+/* Sorts the lines from `from` on. */
+static inline void dump_sort(struct dump *dump, size_t from)
 {
     VEC(char *) lines = {0};
     _cleanup_(freep) char *copy = xstrdup(dump->out.text + from);
@@ -41,18 +55,18 @@ void dump_sort(struct dump *dump, size_t from)
     vec_done(&lines);
 }
 
-const char *dump_name(const struct dump *dump, name_id name)
+static inline const char *dump_name(const struct dump *dump, name_id name)
 {
     return state_name(dump->state, name);
 }
 
-void dump_id(struct dump *dump, const char *what, name_id namespace, name_id name)
+static inline void dump_id(struct dump *dump, const char *what, name_id namespace, name_id name)
 {
     strbuf_addf(&dump->out, " %s=%s/%s", what, dump_name(dump, namespace), dump_name(dump, name));
 }
 
 /* Dimensions are in the order of their names; those with `nothing` are left out. */
-static void dump_vector(struct dump *dump, const char *what, const int64_t *v, uint32_t count, int64_t nothing)
+static inline void dump_vector(struct dump *dump, const char *what, const int64_t *v, uint32_t count, int64_t nothing)
 {
     const struct resources *res = &dump->state->res;
     uint32_t order[RES_MAX];
@@ -73,27 +87,29 @@ static void dump_vector(struct dump *dump, const char *what, const int64_t *v, u
     strbuf_addch(&dump->out, ']');
 }
 
-static void dump_group(struct dump *dump, gpu_group group)
+static inline void dump_group(struct dump *dump, gpu_group group)
 {
-    if (gpu_group_is_fresh(group))
+    if (!gpu_group_is_fresh(group))
+        strbuf_addf(&dump->out, " %s", dump_name(dump, (name_id)group));
+    else if (dump->has_fresh_numbers)
         strbuf_addf(&dump->out, " #%" PRIu64, group & ~GPU_GROUP_FRESH);
     else
-        strbuf_addf(&dump->out, " %s", dump_name(dump, (name_id)group));
+        strbuf_addstr(&dump->out, " #");
 }
 
-static void dump_amounts(struct dump *dump, const char *what, const struct amounts *amounts)
+static inline void dump_amounts(struct dump *dump, const char *what, const struct amounts *amounts)
 {
     strbuf_addf(&dump->out, " %s=%" PRId64 "/%" PRId64 "/%" PRId64, what, amounts->v[0], amounts->v[1], amounts->v[2]);
 }
 
-static void dump_devices(struct dump *dump, const struct device *devices, uint32_t count)
+static inline void dump_devices(struct dump *dump, const struct device *devices, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         strbuf_addf(&dump->out, " %s/%s/%s", dump_name(dump, devices[i].driver), dump_name(dump, devices[i].pool),
                     dump_name(dump, devices[i].name));
 }
 
-static void dump_held(struct dump *dump, const struct node *node)
+static inline void dump_held(struct dump *dump, const struct node *node)
 {
     const struct state *state = dump->state;
 
@@ -121,7 +137,7 @@ static void dump_held(struct dump *dump, const struct node *node)
 }
 
 /* Labels are sorted by id, which differs between states. */
-static void dump_labels(struct dump *dump, labels_id id)
+static inline void dump_labels(struct dump *dump, labels_id id)
 {
     struct labels labels = state_labels(dump->state, id);
     uint64_t sum = 0;
@@ -138,7 +154,7 @@ static void dump_labels(struct dump *dump, labels_id id)
     strbuf_addf(&dump->out, " labels=%u:%" PRIx64, labels.count, sum);
 }
 
-static void dump_node(struct dump *dump, node_id id)
+static inline void dump_node(struct dump *dump, node_id id)
 {
     const struct state *state = dump->state;
     const struct node *node = &state->nodes.items[id];
@@ -168,7 +184,7 @@ static void dump_node(struct dump *dump, node_id id)
     strbuf_addch(&dump->out, '\n');
 }
 
-static void dump_queue(struct dump *dump, const struct queue *queue)
+static inline void dump_queue(struct dump *dump, const struct queue *queue)
 {
     const struct state *state = dump->state;
 
@@ -187,17 +203,23 @@ static void dump_queue(struct dump *dump, const struct queue *queue)
     strbuf_addch(&dump->out, '\n');
 }
 
-static void dump_set(struct dump *dump, const struct group *set)
+static inline void dump_set(struct dump *dump, const struct gang *gang, uint32_t index)
 {
+    const struct group *set = &gang->groups[index];
+
     strbuf_addf(&dump->out, " (%s min=%d %u %u %u %u %u %u %u:", dump_name(dump, set->name), set->min, set->pending,
                 set->active_allocated, set->active_used, set->alive, set->gated, set->pipelined,
                 set->virtual_releasing);
-    for (uint32_t p = 0; p < set->pods.len; p++)
-        strbuf_addf(&dump->out, " %s", dump_name(dump, dump->state->pods.items[set->pods.items[p]].name));
+    for (uint32_t p = 0; p < set->pods.len; p++) {
+        const struct pod *pod = &dump->state->pods.items[set->pods.items[p]];
+
+        BUG_ON(pod->place != p || pod->pod_set != index);
+        strbuf_addf(&dump->out, " %s", dump_name(dump, pod->name));
+    }
     strbuf_addch(&dump->out, ')');
 }
 
-static void dump_gang(struct dump *dump, gang_id id)
+static inline void dump_gang(struct dump *dump, gang_id id)
 {
     const struct state *state = dump->state;
     const struct gang *gang = &state->gangs.items[id];
@@ -212,15 +234,16 @@ static void dump_gang(struct dump *dump, gang_id id)
     strbuf_addf(&dump->out, " start=%" PRId64 " eviction=%" PRId64 " stale=%" PRId64, gang->last_start,
                 gang->last_eviction, gang->stale_since);
     for (uint32_t i = 0; i < gang->group_count; i++)
-        dump_set(dump, &gang->groups[i]);
+        dump_set(dump, gang, i);
     strbuf_addf(&dump->out, " strays=%u\n", gang->stray_pods.len);
 }
 
-static void dump_pod(struct dump *dump, pod_id id)
+static inline void dump_pod(struct dump *dump, pod_id id)
 {
     const struct state *state = dump->state;
     const struct pod *pod = &state->pods.items[id];
     const struct request *request = state_request(state, id);
+    bool is_placed = pod->node != NO_ID && state->nodes.items[pod->node].is_present;
 
     strbuf_addstr(&dump->out, "pod");
     dump_id(dump, "name", pod->namespace, pod->name);
@@ -234,8 +257,13 @@ static void dump_pod(struct dump *dump, pod_id id)
                 request->portion, request->memory_mib);
     dump_vector(dump, "asks", request->v, request->v_count, 0);
     dump_labels(dump, pod->labels);
-    for (uint32_t i = 0; i < pod->groups.count; i++)
-        dump_group(dump, group_at(&pod->groups, i));
+    for (uint32_t i = 0; i < pod->groups.count; i++) {
+        gpu_group group = group_at(&pod->groups, i);
+
+        /* A node that went took the numbers of its shared GPUs along; which pods still have theirs is history. */
+        if (is_placed || dump->has_fresh_numbers || !gpu_group_is_fresh(group))
+            dump_group(dump, group);
+    }
     for (uint32_t i = 0; i < pod->claim_count; i++)
         strbuf_addf(&dump->out, " claim%d", pod->claims[i].claim != NO_ID);
     for (uint32_t i = 0; pod->numa && i < pod->numa->count; i++)
@@ -244,7 +272,7 @@ static void dump_pod(struct dump *dump, pod_id id)
     strbuf_addch(&dump->out, '\n');
 }
 
-static void dump_claim(struct dump *dump, const struct claim *claim)
+static inline void dump_claim(struct dump *dump, const struct claim *claim)
 {
     strbuf_addstr(&dump->out, "claim");
     dump_id(dump, "name", claim->namespace, claim->name);
@@ -264,11 +292,16 @@ static void dump_claim(struct dump *dump, const struct claim *claim)
     strbuf_addf(&dump->out, " %u:%" PRIx64 "\n", claim->reserved_count, sum);
 }
 
-char *dump_state(const struct state *state)
+/*
+ * The caller frees it. Numbers of shared GPUs that nobody named depend on what came before: `has_fresh_numbers` says
+ * whether they show.
+ */
+static inline char *dump_state(const struct state *state, bool has_fresh_numbers)
 {
     struct dump dump;
 
     dump_begin(&dump, state);
+    dump.has_fresh_numbers = has_fresh_numbers;
     strbuf_addf(&dump.out, "state affine=%u numa=%d memory=%" PRId64 "-%" PRId64, state->affine_pods, state->has_numa,
                 state->min_gpu_memory_mib, state->max_gpu_memory_mib);
     dump_amounts(&dump, "total", &state->total);
@@ -293,7 +326,8 @@ char *dump_state(const struct state *state)
     return strbuf_take(&dump.out);
 }
 
-bool texts_differ(const char *a, const char *b, char ret[static 2048])
+/* The first lines in which two texts differ, in `ret`; false when they are the same. */
+static inline bool texts_differ(const char *a, const char *b, char ret[static 2048])
 {
     while (*a && *b) {
         size_t a_len = strcspn(a, "\n");
