@@ -15,7 +15,7 @@ static void put_racks(struct small_state *s, node_id ret[4])
     static const struct str_pair r1[] = {{"rack", "r1"}};
     static const struct str_pair r2[] = {{"rack", "r2"}};
 
-    put_gang(s, "g", (struct topology_constraint_spec){0});
+    put_gang(s, "g", (struct gang_like){0});
     ret[0] = put_node(s, "n1", 8, r1, 1);
     ret[1] = put_node(s, "n2", 8, r1, 1);
     ret[2] = put_node(s, "n3", 8, r2, 1);

@@ -9,7 +9,7 @@ static void put_devices(struct small_state *s, node_id ret[2])
         {.name = "s2", .driver = "gpu.example", .pool = "n2", .device_class = "gpu", .node = "n2", .device_count = 3},
     };
 
-    put_gang(s, "g", (struct topology_constraint_spec){0});
+    put_gang(s, "g", (struct gang_like){0});
     ret[0] = put_node(s, "n1", 0, NULL, 0);
     ret[1] = put_node(s, "n2", 0, NULL, 0);
     state_put_device_class(s->state, &(struct device_class_spec){.name = "gpu"});
@@ -284,7 +284,7 @@ static void a_class_of_one_driver_takes_no_other_devices(void **state)
     struct small_state s;
 
     small_state_begin(&s);
-    put_gang(&s, "g", (struct topology_constraint_spec){0});
+    put_gang(&s, "g", (struct gang_like){0});
     node_id node = put_node(&s, "n", 0, NULL, 0);
     for (size_t i = 0; i < ARRAY_LEN(slices); i++)
         assert_int_equal(state_put_slice(s.state, &slices[i], NULL), 0);

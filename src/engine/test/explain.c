@@ -3,48 +3,6 @@
 
 #include "engine/test/small_state.h"
 
-#define NOW (1000 * NSEC_PER_SEC)
-
-struct gang_like {
-    const char *queue;
-    int32_t priority;
-    int32_t min;
-    bool is_fixed;
-    nsec_t started;
-    nsec_t delay;
-    struct topology_constraint_spec topology;
-};
-
-static gang_id put_like(struct small_state *s, const char *name, struct gang_like like)
-{
-    const struct group_spec groups[] = {
-        {.name = "", .parent = -1, .min = -1, .topology = like.topology},
-        {.name = "default", .parent = 0, .is_pod_set = true, .min = like.min ? like.min : 1},
-    };
-    const struct gang_spec spec = {
-        .namespace = "ns",
-        .name = name,
-        .queue = like.queue ? like.queue : "q",
-        .priority = like.priority,
-        .is_preemptible = !like.is_fixed,
-        .created = NOW - NSEC_PER_SEC,
-        .last_start = like.started,
-        .preemption_delay = like.delay,
-        .groups = groups,
-        .group_count = ARRAY_LEN(groups),
-    };
-
-    assert_int_equal(state_put_gang(s->state, &spec, NULL), 0);
-    return state_find_gang(s->state, "ns", name);
-}
-
-static void put_sized(struct small_state *s, const char *gang, const char *name, int64_t gpus, const char *node)
-{
-    struct pod_spec spec = pod_with(gang, name, gpus, node);
-
-    put_pod(s, &spec);
-}
-
 static void put_quota(struct small_state *s, const char *name, double quota, double limit, nsec_t min_runtime)
 {
     const struct queue_spec spec = {
@@ -105,10 +63,10 @@ static void each_node_counts_under_the_first_test_that_it_fails(void **state)
     put_node(&s, "full", 8, fast, 1);
     put_node(&s, "fuller", 8, fast, 1);
     put_node(&s, "other", 8, NULL, 0);
-    put_like(&s, "old", (struct gang_like){.is_fixed = true});
+    put_gang(&s, "old", (struct gang_like){.is_fixed = true});
     put_sized(&s, "old", "old-0", 6, "full");
     put_sized(&s, "old", "old-1", 7, "fuller");
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     picky.constraints.node_selector = fast;
     picky.constraints.node_selector_count = 1;
     picky.constraints.has_node_selector = true;
@@ -141,7 +99,7 @@ static void pods_that_find_a_place_first_are_placed_while_nodes_are_looked_at(vo
     small_state_begin(&s);
     put_node(&s, "n1", 4, NULL, 0);
     put_node(&s, "n2", 4, NULL, 0);
-    put_like(&s, "g", (struct gang_like){.min = 3});
+    put_gang(&s, "g", (struct gang_like){.min = 3});
     put_sized(&s, "g", "p0", 4, NULL);
     put_sized(&s, "g", "p1", 4, NULL);
     put_sized(&s, "g", "p2", 4, NULL);
@@ -169,7 +127,7 @@ static void a_queue_that_stands_in_the_way_is_told_with_its_numbers(void **state
     small_state_begin(&s);
     put_quota(&s, "small", 1, 2, 0);
     put_node(&s, "n1", 8, NULL, 0);
-    put_like(&s, "g", (struct gang_like){.queue = "small"});
+    put_gang(&s, "g", (struct gang_like){.queue = "small"});
     put_sized(&s, "g", "p", 3, NULL);
     ask(&s, "g", &e);
 
@@ -195,17 +153,17 @@ static void those_who_hold_the_room_say_why_they_stay(void **state)
     put_quota(&s, "mine", 2, -1, 600 * NSEC_PER_SEC);
     put_quota(&s, "theirs", 2, -1, 0);
     put_node(&s, "n1", 8, NULL, 0);
-    put_like(&s, "fixed", (struct gang_like){.queue = "mine", .is_fixed = true, .priority = 10});
+    put_gang(&s, "fixed", (struct gang_like){.queue = "mine", .is_fixed = true, .priority = 10});
     put_sized(&s, "fixed", "fixed-0", 1, "n1");
-    put_like(&s, "equal", (struct gang_like){.queue = "mine", .priority = 50});
+    put_gang(&s, "equal", (struct gang_like){.queue = "mine", .priority = 50});
     put_sized(&s, "equal", "equal-0", 1, "n1");
-    put_like(&s, "young", (struct gang_like){.queue = "mine", .priority = 10, .started = NOW - NSEC_PER_SEC});
+    put_gang(&s, "young", (struct gang_like){.queue = "mine", .priority = 10, .started = NOW - NSEC_PER_SEC});
     put_sized(&s, "young", "young-0", 1, "n1");
-    put_like(&s, "neighbour", (struct gang_like){.queue = "theirs", .priority = 10});
+    put_gang(&s, "neighbour", (struct gang_like){.queue = "theirs", .priority = 10});
     put_sized(&s, "neighbour", "neighbour-0", 2, "n1");
     foreign.is_foreign = true;
     put_pod(&s, &foreign);
-    put_like(&s, "g", (struct gang_like){.queue = "mine", .priority = 50});
+    put_gang(&s, "g", (struct gang_like){.queue = "mine", .priority = 50});
     put_sized(&s, "g", "p", 4, NULL);
     ask(&s, "g", &e);
 
@@ -231,13 +189,13 @@ static void a_queue_within_its_quota_keeps_what_it_has(void **state)
     put_quota(&s, "mine", 4, -1, 0);
     put_quota(&s, "theirs", 4, -1, 0);
     put_node(&s, "n1", 8, NULL, 0);
-    put_like(&s, "own", (struct gang_like){.queue = "mine", .is_fixed = true});
+    put_gang(&s, "own", (struct gang_like){.queue = "mine", .is_fixed = true});
     put_sized(&s, "own", "own-0", 2, "n1");
-    put_like(&s, "neighbour", (struct gang_like){.queue = "theirs"});
+    put_gang(&s, "neighbour", (struct gang_like){.queue = "theirs"});
     put_sized(&s, "neighbour", "neighbour-0", 4, "n1");
-    put_like(&s, "blocker", (struct gang_like){.queue = "q", .is_fixed = true});
+    put_gang(&s, "blocker", (struct gang_like){.queue = "q", .is_fixed = true});
     put_sized(&s, "blocker", "blocker-0", 2, "n1");
-    put_like(&s, "g", (struct gang_like){.queue = "mine"});
+    put_gang(&s, "g", (struct gang_like){.queue = "mine"});
     put_sized(&s, "g", "p", 2, NULL);
     ask(&s, "g", &e);
 
@@ -254,9 +212,9 @@ static void a_delay_protects_everybody_until_it_ends(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "low", (struct gang_like){.priority = 10});
+    put_gang(&s, "low", (struct gang_like){.priority = 10});
     put_sized(&s, "low", "low-0", 2, "n1");
-    put_like(&s, "g", (struct gang_like){.priority = 50, .delay = 60 * NSEC_PER_SEC});
+    put_gang(&s, "g", (struct gang_like){.priority = 50, .created = NOW - NSEC_PER_SEC, .delay = 60 * NSEC_PER_SEC});
     put_sized(&s, "g", "p", 2, NULL);
     ask(&s, "g", &e);
 
@@ -288,7 +246,7 @@ static void domains_tell_how_many_pods_they_could_take(void **state)
 
     small_state_begin(&s);
     put_racks(&s);
-    put_like(&s, "g", (struct gang_like){.min = 3, .topology = {"racks", "rack", NULL}});
+    put_gang(&s, "g", (struct gang_like){.min = 3, .topology = {"racks", "rack", NULL}});
     put_sized(&s, "g", "p0", 2, NULL);
     put_sized(&s, "g", "p1", 2, NULL);
     put_sized(&s, "g", "p2", 2, NULL);
@@ -315,7 +273,7 @@ static void pods_of_different_kinds_are_not_counted_but_measured(void **state)
 
     small_state_begin(&s);
     put_racks(&s);
-    put_like(&s, "g", (struct gang_like){.min = 3, .topology = {"racks", "rack", NULL}});
+    put_gang(&s, "g", (struct gang_like){.min = 3, .topology = {"racks", "rack", NULL}});
     put_sized(&s, "g", "p0", 2, NULL);
     put_sized(&s, "g", "p1", 3, NULL);
     put_sized(&s, "g", "p2", 0, NULL);
@@ -337,7 +295,7 @@ static void a_gang_that_fits_would_be_placed(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     put_sized(&s, "g", "p", 2, NULL);
     small_state_open(&s);
     explain(s.engine, state_find_gang(s.state, "ns", "g"), &e);
@@ -355,7 +313,7 @@ static void a_gang_without_a_queue_has_nothing_but_its_verdict(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "g", (struct gang_like){.queue = "missing"});
+    put_gang(&s, "g", (struct gang_like){.queue = "missing"});
     put_sized(&s, "g", "p", 2, NULL);
     ask(&s, "g", &e);
     assert_int_equal(e.queue_count, 0);

@@ -66,7 +66,7 @@ static void a_single_zone_must_hold_everything(void **state)
     struct small_state s;
 
     small_state_begin(&s);
-    put_gang(&s, "g", (struct topology_constraint_spec){0});
+    put_gang(&s, "g", (struct gang_like){0});
     node_id node = put_zoned(&s, "n", NUMA_SINGLE_NODE, gpus, 2);
     pod_id fits = put_asker(&s, "fits", 2, 2000, QOS_GUARANTEED);
     pod_id large = put_asker(&s, "large", 5, 1000, QOS_GUARANTEED);
@@ -93,7 +93,7 @@ static void restricted_wants_equal_widths_and_takes_the_lowest_zones(void **stat
     struct small_state s;
 
     small_state_begin(&s);
-    put_gang(&s, "g", (struct topology_constraint_spec){0});
+    put_gang(&s, "g", (struct gang_like){0});
     node_id node = put_zoned(&s, "n", NUMA_RESTRICTED, gpus, 4);
     pod_id wide = put_asker(&s, "wide", 4, 8000, QOS_GUARANTEED);
     pod_id uneven = put_asker(&s, "uneven", 4, 1000, QOS_GUARANTEED);
@@ -113,7 +113,7 @@ static void best_effort_takes_what_covers_most_and_never_refuses(void **state)
     struct small_state s;
 
     small_state_begin(&s);
-    put_gang(&s, "g", (struct topology_constraint_spec){0});
+    put_gang(&s, "g", (struct gang_like){0});
     node_id node = put_zoned(&s, "n", NUMA_BEST_EFFORT, gpus, 3);
     node_id plain = put_zoned(&s, "plain", NUMA_NONE, gpus, 0);
     pod_id pod = put_asker(&s, "p", 5, 500, QOS_BURSTABLE);
@@ -133,7 +133,7 @@ static void draws_are_booked_and_taken_back(void **state)
     struct small_state s;
 
     small_state_begin(&s);
-    put_gang(&s, "g", (struct topology_constraint_spec){0});
+    put_gang(&s, "g", (struct gang_like){0});
     node_id node = put_zoned(&s, "n", NUMA_SINGLE_NODE, gpus, 2);
     pod_id first = put_asker(&s, "first", 3, 1000, QOS_GUARANTEED);
     pod_id second = put_asker(&s, "second", 3, 1000, QOS_GUARANTEED);

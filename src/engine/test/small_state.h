@@ -70,15 +70,40 @@ static inline node_id put_node(struct small_state *s, const char *name, int64_t 
     return state_find_node(s->state, name);
 }
 
-/* A gang of one pod set "default" below the root, whose topology is given. */
-static inline gang_id put_gang(struct small_state *s, const char *name, struct topology_constraint_spec topology)
+/* The time of cycles that depend on it. */
+#define NOW (INT64_C(1700000000) * NSEC_PER_SEC)
+
+/* What is not like the others about a gang; all zeros is one in queue "q" that may be evicted and needs one pod. */
+struct gang_like {
+    const char *queue;
+    int32_t priority;
+    int32_t min;
+    bool is_fixed;   // not to be evicted
+    nsec_t created;  // 0: NOW
+    nsec_t started;
+    nsec_t delay;                              // of preemption on its behalf
+    struct topology_constraint_spec topology;  // of the root
+};
+
+/* A gang of one pod set "default" below the root. */
+static inline gang_id put_gang(struct small_state *s, const char *name, struct gang_like like)
 {
     const struct group_spec groups[] = {
-        {.name = "", .parent = -1, .min = -1, .topology = topology},
-        {.name = "default", .parent = 0, .is_pod_set = true, .min = 1},
+        {.name = "", .parent = -1, .min = -1, .topology = like.topology},
+        {.name = "default", .parent = 0, .is_pod_set = true, .min = like.min ? like.min : 1},
     };
     const struct gang_spec spec = {
-        .namespace = "ns", .name = name, .queue = "q", .groups = groups, .group_count = ARRAY_LEN(groups)};
+        .namespace = "ns",
+        .name = name,
+        .queue = like.queue ? like.queue : "q",
+        .priority = like.priority,
+        .is_preemptible = !like.is_fixed,
+        .created = like.created ? like.created : NOW,
+        .last_start = like.started,
+        .preemption_delay = like.delay,
+        .groups = groups,
+        .group_count = ARRAY_LEN(groups),
+    };
 
     assert_int_equal(state_put_gang(s->state, &spec, NULL), 0);
     return state_find_gang(s->state, "ns", name);
@@ -103,6 +128,14 @@ static inline pod_id put_pod(struct small_state *s, const struct pod_spec *spec)
 {
     assert_int_equal(state_put_pod(s->state, spec, NULL), 0);
     return state_find_pod(s->state, spec->namespace, spec->name);
+}
+
+static inline pod_id put_sized(struct small_state *s, const char *gang, const char *name, int64_t gpus,
+                               const char *node)
+{
+    const struct pod_spec spec = pod_with(gang, name, gpus, node);
+
+    return put_pod(s, &spec);
 }
 
 /* Puts a waiting pod on a node, as a decision would. */

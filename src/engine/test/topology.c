@@ -80,7 +80,7 @@ static void the_fullest_zone_comes_first_and_its_emptiest_rack_scores_most(void 
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "zone", "rack"});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "zone", "rack"}});
     put_pods(&s, "g", 3, 1, pods);
     small_state_open(&s);
 
@@ -109,7 +109,7 @@ static void a_preferred_level_is_tried_before_wider_ones(void **state)
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", NULL, "rack"});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", NULL, "rack"}});
     put_pods(&s, "g", 2, 1, pods);
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 2), "a1|b1|b2|b3|a1 a2 a3 a4|b1 b2 b3|a1 a2 a3 a4 b1 b2 b3");
@@ -128,7 +128,7 @@ static void an_alias_stands_for_its_level_and_unlabelled_nodes_are_left_out(void
     put_node_in(&s, "n2", 1, "a", NULL);
     put_node_in(&s, "n3", 1, "a", "r2");
     put_node_in(&s, "n4", 1, "b", "r1");
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "z", NULL});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "z", NULL}});
     put_pods(&s, "g", 1, 1, pods);
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 1), "n4|n1 n3");
@@ -144,8 +144,8 @@ static void what_is_placed_and_taken_back_changes_what_fits(void **state)
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "rack", NULL});
-    put_gang(&s, "h", (struct topology_constraint_spec){0});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "rack", NULL}});
+    put_gang(&s, "h", (struct gang_like){0});
     put_pods(&s, "g", 2, 1, pods);
     put_pods(&s, "h", 1, 1, other);
     small_state_open(&s);
@@ -172,7 +172,7 @@ static void pods_that_have_a_place_keep_the_others_near(void **state)
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "zone", "rack"});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "zone", "rack"}});
     put_pods(&s, "g", 1, 1, pods);
     struct pod_spec running = pod_with("g", "running", 1, "b2");
     put_pod(&s, &running);
@@ -189,7 +189,7 @@ static void nodes_outside_the_given_set_are_left_out(void **state)
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "zone", NULL});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "zone", NULL}});
     put_pods(&s, "g", 2, 1, pods);
     small_state_open(&s);
     node_id some[] = {state_find_node(s.state, "a2"), state_find_node(s.state, "a4"), state_find_node(s.state, "b1")};
@@ -209,7 +209,7 @@ static void a_required_level_above_the_only_domain_is_not_met(void **state)
     put_topology(&s);
     put_node_in(&s, "n1", 4, "a", "r1");
     put_node_in(&s, "n2", 4, "a", "r1");
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "zone", NULL});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "zone", NULL}});
     put_pods(&s, "g", 1, 1, pods);
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 1), "");
@@ -227,7 +227,7 @@ static void pods_that_need_nothing_fit_everywhere(void **state)
     put_topology(&s);
     put_node_in(&s, "n1", 4, "a", "r1");
     put_node_in(&s, "n2", 4, "a", "r1");
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "zone", NULL});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "zone", NULL}});
     pod_id pod = put_pod(&s, &spec);
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, &pod, 1), "n1 n2");
@@ -242,16 +242,16 @@ static void a_topology_or_level_that_is_not_there_is_told(void **state)
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"other", "zone", NULL});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"other", "zone", NULL}});
     put_pods(&s, "g", 1, 1, pods);
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 1), "");
     assert_int_equal(engine_verdict(s.engine, gang).code, VERDICT_NO_TOPOLOGY);
 
-    put_gang(&s, "g", (struct topology_constraint_spec){"net", "row", NULL});
+    put_gang(&s, "g", (struct gang_like){.topology = {"net", "row", NULL}});
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 1), "");
-    put_gang(&s, "g", (struct topology_constraint_spec){"net", "zone", NULL});
+    put_gang(&s, "g", (struct gang_like){.topology = {"net", "zone", NULL}});
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 1), "a1 a2 a3 a4|b1 b2 b3");
     small_state_end(&s);
@@ -265,7 +265,7 @@ static void new_nodes_and_labels_make_new_domains(void **state)
 
     small_state_begin(&s);
     put_two_zones(&s);
-    gang_id gang = put_gang(&s, "g", (struct topology_constraint_spec){"net", "rack", NULL});
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "rack", NULL}});
     put_pods(&s, "g", 2, 1, pods);
     small_state_open(&s);
     assert_string_equal(sets_of(&s, gang, pods, 2), "a1|b1|b2|b3");
@@ -305,7 +305,7 @@ static void kept_sums_agree_with_fresh_ones(void **state)
         snprintf(rack, sizeof rack, "r%d", i % 12);
         put_node_in(&s, name, 8, zone, rack);
     }
-    put_gang(&s, "g", (struct topology_constraint_spec){"net", "rack", NULL});
+    put_gang(&s, "g", (struct gang_like){.topology = {"net", "rack", NULL}});
     put_pods(&s, "g", PODS, 2, pods);
     small_state_open(&s);
     struct topology_tree *tree = topology_tree_get(s.engine, 0);

@@ -5,44 +5,6 @@
 #include "engine/test/small_state.h"
 #include "engine/verdict_text_internal.h"
 
-#define NOW (INT64_C(1700000000) * NSEC_PER_SEC)
-
-struct gang_like {
-    const char *queue;
-    int32_t min;
-    bool is_fixed;
-    nsec_t delay;
-    struct topology_constraint_spec topology;
-};
-
-static void put_like(struct small_state *s, const char *name, struct gang_like like)
-{
-    const struct group_spec groups[] = {
-        {.name = "", .parent = -1, .min = -1, .topology = like.topology},
-        {.name = "default", .parent = 0, .is_pod_set = true, .min = like.min ? like.min : 1},
-    };
-    const struct gang_spec spec = {
-        .namespace = "ns",
-        .name = name,
-        .queue = like.queue ? like.queue : "q",
-        .priority = 50,
-        .is_preemptible = !like.is_fixed,
-        .created = NOW,
-        .preemption_delay = like.delay,
-        .groups = groups,
-        .group_count = ARRAY_LEN(groups),
-    };
-
-    assert_int_equal(state_put_gang(s->state, &spec, NULL), 0);
-}
-
-static void put_sized(struct small_state *s, const char *gang, const char *name, int64_t gpus, const char *node)
-{
-    struct pod_spec spec = pod_with(gang, name, gpus, node);
-
-    put_pod(s, &spec);
-}
-
 static void put_bounds(struct small_state *s, const char *name, const double quota[3], const double limit[3])
 {
     struct queue_spec spec = {.name = name, .display_name = "Team", .priority = 100, .weight = {1, 1, 1}};
@@ -137,10 +99,10 @@ static void a_full_cluster_is_told_by_what_is_missing(void **state)
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
     put_node(&s, "n2", 2, NULL, 0);
-    put_like(&s, "old", (struct gang_like){.is_fixed = true});
+    put_gang(&s, "old", (struct gang_like){.is_fixed = true});
     put_sized(&s, "old", "old-0", 2, "n1");
     put_sized(&s, "old", "old-1", 1, "n2");
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     put_sized(&s, "g", "p", 2, NULL);
     say(&s, "g");
     assert_string_equal(said.pod,
@@ -162,7 +124,7 @@ static void a_gang_says_how_many_pods_found_a_place(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "g", (struct gang_like){.min = 2});
+    put_gang(&s, "g", (struct gang_like){.min = 2});
     put_sized(&s, "g", "p0", 2, NULL);
     put_sized(&s, "g", "p1", 2, NULL);
     say(&s, "g");
@@ -266,7 +228,7 @@ static void limits_and_quotas_come_with_their_numbers(void **state)
         small_state_begin(&s);
         put_node(&s, "n1", 8, NULL, 0);
         put_bounds(&s, "team", rows[i].quota, rows[i].limit);
-        put_like(&s, "g", (struct gang_like){.queue = "team", .is_fixed = rows[i].is_fixed});
+        put_gang(&s, "g", (struct gang_like){.queue = "team", .is_fixed = rows[i].is_fixed});
         put_sized(&s, "g", "p", 3, NULL);
         say(&s, "g");
         assert_string_equal(said.gang, rows[i].says);
@@ -285,7 +247,7 @@ static void what_no_node_has_is_told_before_nodes_are_looked_at(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     pod.constraints.config_maps = maps;
     pod.constraints.config_map_count = 2;
     pod.constraints.volume_claims = claims;
@@ -311,7 +273,7 @@ static void a_resource_that_no_node_has_is_named(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     pod.request = (struct request_spec){.kind = REQUEST_MIG, .amounts = amounts, .amount_count = 3};
     put_pod(&s, &pod);
     say(&s, "g");
@@ -347,7 +309,7 @@ static void each_test_that_a_node_fails_has_its_words(void **state)
     node.taint_count = 0;
     node.is_gpu_memory_known = false;
     assert_int_equal(state_put_node(s.state, &node, NULL), 0);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     pod.request.kind = REQUEST_GPU_MEMORY;
     pod.request.memory_mib = 500;
     put_pod(&s, &pod);
@@ -370,7 +332,7 @@ static void a_pod_that_costs_too_much_on_each_node_is_told_so(void **state)
     small_state_begin(&s);
     put_node(&s, "small", 2, NULL, 0);
     put_bounds(&s, "team", quota, limit);
-    put_like(&s, "g", (struct gang_like){.queue = "team", .is_fixed = true});
+    put_gang(&s, "g", (struct gang_like){.queue = "team", .is_fixed = true});
     pod.request.kind = REQUEST_GPU_MEMORY;
     pod.request.memory_mib = 450;
     put_pod(&s, &pod);
@@ -445,7 +407,7 @@ static void a_topology_is_told_domain_by_domain(void **state)
 
         small_state_begin(&s);
         put_racks(&s);
-        put_like(&s, "g", (struct gang_like){.min = rows[i].pods, .topology = rows[i].topology});
+        put_gang(&s, "g", (struct gang_like){.min = rows[i].pods, .topology = rows[i].topology});
         for (int p = 0; p < rows[i].pods; p++)
             put_sized(&s, "g", names[p], rows[i].gpus, NULL);
         say(&s, "g");
@@ -462,7 +424,7 @@ static void mixed_pods_are_told_by_what_a_domain_lacks(void **state)
 
     small_state_begin(&s);
     put_racks(&s);
-    put_like(&s, "g", (struct gang_like){.min = 3, .topology = {"racks", "rack", NULL}});
+    put_gang(&s, "g", (struct gang_like){.min = 3, .topology = {"racks", "rack", NULL}});
     put_sized(&s, "g", "p0", 2, NULL);
     put_sized(&s, "g", "p1", 2, NULL);
     put_sized(&s, "g", "p2", 0, NULL);
@@ -480,15 +442,15 @@ static void a_delay_and_a_missing_queue_have_reasons_of_their_own(void **state)
 
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
-    put_like(&s, "old", (struct gang_like){0});
+    put_gang(&s, "old", (struct gang_like){0});
     put_sized(&s, "old", "old-0", 2, "n1");
-    put_like(&s, "g", (struct gang_like){.delay = 600 * NSEC_PER_SEC});
+    put_gang(&s, "g", (struct gang_like){.delay = 600 * NSEC_PER_SEC});
     put_sized(&s, "g", "p", 2, NULL);
     say(&s, "g");
     assert_non_null(strstr(said.gang,
                            "Workload is within its preemption delay window (10m0s) and may not trigger evictions "
                            "before 2023-11-14T22:23:20Z."));
-    put_like(&s, "lost", (struct gang_like){.queue = "missing"});
+    put_gang(&s, "lost", (struct gang_like){.queue = "missing"});
     put_sized(&s, "lost", "lost-0", 2, NULL);
     engine_close(s.engine);
     say(&s, "lost");
@@ -505,7 +467,7 @@ static void the_pool_is_named_where_several_are_tried(void **state)
     struct strbuf out;
 
     small_state_begin(&s);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     put_sized(&s, "g", "p", 2, NULL);
     small_state_open(&s);
     strbuf_init(&out, 1000);
@@ -537,7 +499,7 @@ static void each_rule_of_affinity_has_its_words(void **state)
     put_node(&s, "n2", 8, &hosts[1], 1);
     put_node(&s, "n3", 8, &hosts[2], 1);
     put_node(&s, "n4", 8, NULL, 0);
-    put_like(&s, "old", (struct gang_like){.is_fixed = true});
+    put_gang(&s, "old", (struct gang_like){.is_fixed = true});
     struct pod_spec first = pod_with("old", "old-1", 1, "n1");
     first.labels = labels;
     first.label_count = 1;
@@ -547,7 +509,7 @@ static void each_rule_of_affinity_has_its_words(void **state)
     second.constraints.anti_affinity_count = 1;
     put_pod(&s, &second);
     /* Wants to be alone, not beside the web, and with somebody who is nowhere but who it would be itself. */
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     struct pod_spec pod = pod_with("g", "p", 1, NULL);
     pod.labels = &labels[1];
     pod.label_count = 1;
@@ -585,11 +547,11 @@ static void mig_of_the_old_kind_and_worker_types_name_the_node(void **state)
 
     small_state_begin(&s);
     assert_int_equal(state_put_node(s.state, &node, NULL), 0);
-    put_like(&s, "old", (struct gang_like){.is_fixed = true});
+    put_gang(&s, "old", (struct gang_like){.is_fixed = true});
     old.request =
         (struct request_spec){.kind = REQUEST_MIG, .is_legacy_mig = true, .amounts = asked, .amount_count = 3};
     put_pod(&s, &old);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     pod.request = (struct request_spec){.kind = REQUEST_MIG, .amounts = asked, .amount_count = 3};
     put_pod(&s, &pod);
     say(&s, "g");
@@ -674,7 +636,7 @@ static void claims_tell_what_is_wrong_with_them(void **state)
         put_node(&s, "n1", 0, NULL, 0);
         state_put_device_class(s.state, &(struct device_class_spec){.name = "gpu"});
         assert_int_equal(state_put_slice(s.state, &slice, NULL), 0);
-        put_like(&s, "g", (struct gang_like){0});
+        put_gang(&s, "g", (struct gang_like){0});
         if (rows[i].is_there)
             put_claim(&s, rows[i].queue, rows[i].device_class, rows[i].users, rows[i].pool);
         pod.claims = &link;
@@ -704,11 +666,11 @@ static void details_count_every_kind_of_resource(void **state)
 
     small_state_begin(&s);
     assert_int_equal(state_put_node(s.state, &node, NULL), 0);
-    put_like(&s, "old", (struct gang_like){.is_fixed = true});
+    put_gang(&s, "old", (struct gang_like){.is_fixed = true});
     old.request.amounts = asks;
     old.request.amount_count = 3;
     put_pod(&s, &old);
-    put_like(&s, "g", (struct gang_like){0});
+    put_gang(&s, "g", (struct gang_like){0});
     pod.request = (struct request_spec){
         .kind = REQUEST_FRACTION, .portion = 0.75, .devices = 2, .amounts = asks, .amount_count = 3};
     put_pod(&s, &pod);
@@ -742,9 +704,9 @@ static void decisions_become_events(void **state)
     small_state_begin(&s);
     put_node(&s, "n1", 2, NULL, 0);
     put_bounds(&s, "team", bounds, bounds);
-    put_like(&s, "old", (struct gang_like){0});
+    put_gang(&s, "old", (struct gang_like){0});
     put_sized(&s, "old", "old-0", 2, "n1");
-    put_like(&s, "g", (struct gang_like){.queue = "team"});
+    put_gang(&s, "g", (struct gang_like){.queue = "team"});
     put_sized(&s, "g", "p", 2, NULL);
     small_state_open(&s);
     strbuf_init(&out, 2000);
@@ -799,7 +761,7 @@ static void gangs_that_are_not_tried_say_what_they_wait_for(void **state)
     small_state_begin(&s);
     strbuf_init(&out, 1000);
     put_node(&s, "n1", 4, NULL, 0);
-    put_like(&s, "g", (struct gang_like){.min = 3});
+    put_gang(&s, "g", (struct gang_like){.min = 3});
     put_sized(&s, "g", "p", 1, "n1");
     assert_int_equal(state_put_gang(s.state, &spec, NULL), 0);
     worker.pod_set = "workers";
