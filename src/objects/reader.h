@@ -14,7 +14,7 @@ struct err;
 struct object_notes;
 struct state;
 
-/* How objects are read. All zeros and object_options_init() are KAI's defaults. */
+/* How objects are read. object_options_init() sets it to KAI's defaults. */
 struct object_options {
     const char *scheduler_name;  // pods of other schedulers are only booked
     const char *queue_label;

@@ -59,21 +59,13 @@ static void set_default_budgets(struct settings *settings)
 void settings_init(struct settings *settings)
 {
     *settings = (struct settings){
-        .scheduler_name = KEY_SCHEDULER_NAME,
-        .queue_label = KEY_QUEUE,
-        .node_pool_label = KEY_NODE_POOL,
-        .mig_label = KEY_NODE_MIG_ENABLED,
-        .cpu_worker_label = KEY_NODE_CPU_WORKER,
-        .gpu_worker_label = KEY_NODE_GPU_WORKER,
-        .reservation_app = KEY_APP_RESERVATION,
-        .partition = "",
         .has_full_hierarchy = true,
         .uses_signatures = true,
         .allows_consolidating_reclaim = true,
         .max_consolidation_preemptees = 16,
         .staleness_grace = NSEC_PER_MIN,
-        .stuck_threshold = 2 * NSEC_PER_MIN,
     };
+    object_options_init(&settings->objects);
     settings_usage_init(&settings->usage);
     arena_init(&settings->texts);
     for (size_t i = 0; i < ARRAY_LEN(default_plugins); i++) {
@@ -258,18 +250,8 @@ int settings_decode_set(struct settings *settings, const struct object_set *set,
 
 void settings_to_options(const struct settings *settings, struct object_options *options)
 {
-    options->scheduler_name = settings->scheduler_name;
-    options->queue_label = settings->queue_label;
-    options->node_pool_label = settings->node_pool_label;
-    options->mig_label = settings->mig_label;
-    options->cpu_worker_label = settings->cpu_worker_label;
-    options->gpu_worker_label = settings->gpu_worker_label;
-    options->restricts_nodes = settings->restricts_nodes;
-    options->reservation_app = settings->reservation_app;
-    options->has_partition = settings->has_partition;
-    options->partition = settings->partition;
+    *options = settings->objects;
     options->flattens_queues = !settings->has_full_hierarchy;
-    options->stuck_threshold = settings->stuck_threshold;
     for (uint32_t i = 0; i < settings->plugins.len; i++) {
         const struct plugin_setting *plugin = &settings->plugins.items[i];
 

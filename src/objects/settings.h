@@ -9,11 +9,11 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "model/delta.h"
+#include "objects/reader.h"
 #include "text/json.h"
 
 struct err;
 struct object;
-struct object_options;
 struct object_set;
 
 /*
@@ -87,22 +87,12 @@ struct settings {
     nsec_t job_budget;
     nsec_t min_job_budget;
 
-    const char *scheduler_name;
-    const char *queue_label;
-    const char *node_pool_label;
-    const char *mig_label;
-    const char *cpu_worker_label;
-    const char *gpu_worker_label;
-    const char *reservation_app;
-    bool has_partition;
-    const char *partition;
+    struct object_options objects;  // names of labels, the node pool; settings_to_options() makes it complete
     bool has_full_hierarchy;
-    bool restricts_nodes;
     bool uses_signatures;
     bool allows_consolidating_reclaim;
     int64_t max_consolidation_preemptees;
     nsec_t staleness_grace;
-    nsec_t stuck_threshold;
     struct usage_setting usage;
     VEC(struct past_use) past_use;  // when the snapshot was made; queues that are not here had nothing
 };

@@ -25,13 +25,13 @@ int settings_decode_config(struct settings *settings, const struct object *objec
 
     TRY(json_member_object(&object->root, "spec", JSON_OPTIONAL, &spec, err));
     TRY(json_member_object(&spec, "global", JSON_OPTIONAL, &global, err));
-    keep(settings, &settings->scheduler_name, json_peek_str(&global, "schedulerName"));
-    keep(settings, &settings->queue_label, json_peek_str(&global, "queueLabelKey"));
-    keep(settings, &settings->node_pool_label, json_peek_str(&global, "nodePoolLabelKey"));
+    keep(settings, &settings->objects.scheduler_name, json_peek_str(&global, "schedulerName"));
+    keep(settings, &settings->objects.queue_label, json_peek_str(&global, "queueLabelKey"));
+    keep(settings, &settings->objects.node_pool_label, json_peek_str(&global, "nodePoolLabelKey"));
 
     struct json_at binder = json_member(&spec, "binder");
     struct json_at reservation = json_member(&binder, "resourceReservation");
-    keep(settings, &settings->reservation_app, json_peek_str(&reservation, "appLabel"));
+    keep(settings, &settings->objects.reservation_app, json_peek_str(&reservation, "appLabel"));
     return 0;
 }
 
@@ -43,21 +43,21 @@ static const struct flag {
     enum flag_type type;
     size_t offset;
 } flags[] = {
-    {"scheduler-name", FLAG_TEXT, offsetof(struct settings, scheduler_name)},
-    {"queue-label-key", FLAG_TEXT, offsetof(struct settings, queue_label)},
-    {"nodepool-label-key", FLAG_TEXT, offsetof(struct settings, node_pool_label)},
-    {"partition-label-value", FLAG_TEXT, offsetof(struct settings, partition)},
-    {"cpu-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, cpu_worker_label)},
-    {"gpu-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, gpu_worker_label)},
-    {"mig-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, mig_label)},
-    {"resource-reservation-app-label", FLAG_TEXT, offsetof(struct settings, reservation_app)},
+    {"scheduler-name", FLAG_TEXT, offsetof(struct settings, objects.scheduler_name)},
+    {"queue-label-key", FLAG_TEXT, offsetof(struct settings, objects.queue_label)},
+    {"nodepool-label-key", FLAG_TEXT, offsetof(struct settings, objects.node_pool_label)},
+    {"partition-label-value", FLAG_TEXT, offsetof(struct settings, objects.partition)},
+    {"cpu-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, objects.cpu_worker_label)},
+    {"gpu-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, objects.gpu_worker_label)},
+    {"mig-worker-node-label-key", FLAG_TEXT, offsetof(struct settings, objects.mig_label)},
+    {"resource-reservation-app-label", FLAG_TEXT, offsetof(struct settings, objects.reservation_app)},
     {"full-hierarchy-fairness", FLAG_BOOL, offsetof(struct settings, has_full_hierarchy)},
-    {"restrict-node-scheduling", FLAG_BOOL, offsetof(struct settings, restricts_nodes)},
+    {"restrict-node-scheduling", FLAG_BOOL, offsetof(struct settings, objects.restricts_nodes)},
     {"use-scheduling-signatures", FLAG_BOOL, offsetof(struct settings, uses_signatures)},
     {"allow-consolidating-reclaim", FLAG_BOOL, offsetof(struct settings, allows_consolidating_reclaim)},
     {"max-consolidation-preemptees", FLAG_INT, offsetof(struct settings, max_consolidation_preemptees)},
     {"default-staleness-grace-period", FLAG_DURATION, offsetof(struct settings, staleness_grace)},
-    {"stuck-in-releasing-threshold", FLAG_DURATION, offsetof(struct settings, stuck_threshold)},
+    {"stuck-in-releasing-threshold", FLAG_DURATION, offsetof(struct settings, objects.stuck_threshold)},
 };
 
 static int flag_decode(struct settings *settings, const struct flag *flag, const struct json_at *at, const char *text,
@@ -223,8 +223,8 @@ int settings_decode_shard(struct settings *settings, const struct object *object
 
     TRY(json_member_object(&object->root, "spec", JSON_OPTIONAL, &spec, err));
     TRY(FIELDS_DECODE(&spec, fields, &json, err));
-    settings->has_partition = true;
-    settings->partition = arena_strdup(&settings->texts, json.partition);
+    settings->objects.has_partition = true;
+    settings->objects.partition = arena_strdup(&settings->texts, json.partition);
     TRY(placement_decode(settings, &json.placement, err));
     TRY(min_runtime_decode(settings, &json.min_runtime, err));
     if (!isnan(json.k_value)) {
@@ -337,16 +337,16 @@ static int params_decode(struct settings *settings, const struct json_at *params
     struct params_json json = {0};
 
     TRY(FIELDS_DECODE(params, fields, &json, err));
-    keep(settings, &settings->scheduler_name, json.scheduler_name);
-    keep(settings, &settings->queue_label, json.queue_label);
-    keep(settings, &settings->node_pool_label, json_peek_str(&json.partition, "NodePoolLabelKey"));
-    settings->restricts_nodes = json.restricts_nodes;
+    keep(settings, &settings->objects.scheduler_name, json.scheduler_name);
+    keep(settings, &settings->objects.queue_label, json.queue_label);
+    keep(settings, &settings->objects.node_pool_label, json_peek_str(&json.partition, "NodePoolLabelKey"));
+    settings->objects.restricts_nodes = json.restricts_nodes;
     settings->uses_signatures = json.uses_signatures;
     settings->has_full_hierarchy = json.has_full_hierarchy;
     settings->allows_consolidating_reclaim = json.allows_consolidating_reclaim;
     settings->max_consolidation_preemptees = json.max_consolidation_preemptees;
     settings->staleness_grace = json.staleness_grace;
-    settings->stuck_threshold = json.stuck_threshold;
+    settings->objects.stuck_threshold = json.stuck_threshold;
     return 0;
 }
 

@@ -48,15 +48,16 @@ static int build(struct reading *reading, uint8_t how, struct state *state)
 {
     struct object_options options;
     struct object_reader reader;
+    bool is_whole = false;
 
-    object_options_init(&options);
-    int r = add_documents(reading, &options.is_whole);
+    int r = add_documents(reading, &is_whole);
     if (r >= 0)
         r = settings_decode_set(&reading->settings, &reading->set, NULL, &reading->err);
     if (r < 0)
         return r;
     settings_sort(&reading->settings);
     settings_to_options(&reading->settings, &options);
+    options.is_whole = is_whole;
     options.is_strict = how & 1;
     options.now = how & 2 ? NSEC_PER_HOUR : 0;
     object_reader_init(&reader, state, &options, &reading->set, &reading->notes);

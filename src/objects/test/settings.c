@@ -53,8 +53,8 @@ static void an_empty_shard_has_the_operators_defaults(void **state)
     assert_false(plugin(&settings, "gpuspread")->is_enabled);
     assert_string_equal(argument(&settings, "nodeplacement", "gpu"), "binpack");
     assert_string_equal(settings.actions.items[0].name, "allocate");
-    assert_true(settings.has_partition);
-    assert_string_equal(settings.partition, "");
+    assert_true(settings.objects.has_partition);
+    assert_string_equal(settings.objects.partition, "");
     assert_int_equal(settings.max_consolidation_preemptees, 16);
     done(&w, &settings);
 }
@@ -78,7 +78,7 @@ static void a_shard_overrides_field_by_field(void **state)
                   "---\n{apiVersion: kai.scheduler/v1, kind: Config, metadata: {name: kai-config}, spec: {global: "
                   "{schedulerName: mine, "
                   "queueLabelKey: team/queue}}}\n");
-    assert_string_equal(settings.partition, "red");
+    assert_string_equal(settings.objects.partition, "red");
     assert_string_equal(settings.plugins.items[0].name, "topology");
     assert_true(plugin(&settings, "gpuspread")->is_enabled);
     assert_false(plugin(&settings, "gpupack")->is_enabled);
@@ -95,8 +95,8 @@ static void a_shard_overrides_field_by_field(void **state)
     assert_int_equal(settings.action_budgets.len, 2);
     assert_false(settings.uses_signatures);
     assert_int_equal(settings.max_consolidation_preemptees, 4);
-    assert_string_equal(settings.scheduler_name, "mine");
-    assert_string_equal(settings.queue_label, "team/queue");
+    assert_string_equal(settings.objects.scheduler_name, "mine");
+    assert_string_equal(settings.objects.queue_label, "team/queue");
     done(&w, &settings);
 }
 

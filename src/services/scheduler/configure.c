@@ -59,22 +59,22 @@ static void take_flags(struct scheduler *s)
     const struct scheduler_flags *flags = s->flags;
     struct settings *settings = &s->settings;
 
-    settings->scheduler_name = flags->scheduler_name;
-    settings->queue_label = flags->queue_label_key;
-    settings->node_pool_label = flags->nodepool_label_key;
-    settings->mig_label = flags->mig_worker_label_key;
-    settings->cpu_worker_label = flags->cpu_worker_label_key;
-    settings->gpu_worker_label = flags->gpu_worker_label_key;
-    settings->reservation_app = flags->reservation_app_label;
-    settings->has_partition = *flags->nodepool_label_key != '\0';
-    settings->partition = flags->partition_label_value;
+    settings->objects.scheduler_name = flags->scheduler_name;
+    settings->objects.queue_label = flags->queue_label_key;
+    settings->objects.node_pool_label = flags->nodepool_label_key;
+    settings->objects.mig_label = flags->mig_worker_label_key;
+    settings->objects.cpu_worker_label = flags->cpu_worker_label_key;
+    settings->objects.gpu_worker_label = flags->gpu_worker_label_key;
+    settings->objects.reservation_app = flags->reservation_app_label;
+    settings->objects.has_partition = *flags->nodepool_label_key != '\0';
+    settings->objects.partition = flags->partition_label_value;
     settings->has_full_hierarchy = flags->full_hierarchy_fairness;
-    settings->restricts_nodes = flags->restrict_node_scheduling;
+    settings->objects.restricts_nodes = flags->restrict_node_scheduling;
     settings->uses_signatures = flags->use_scheduling_signatures;
     settings->allows_consolidating_reclaim = flags->allow_consolidating_reclaim;
     settings->max_consolidation_preemptees = flags->max_consolidation_preemptees;
     settings->staleness_grace = flags->staleness_grace;
-    settings->stuck_threshold = flags->stuck_threshold;
+    settings->objects.stuck_threshold = flags->stuck_threshold;
 }
 
 int scheduler_configure(struct scheduler *s, struct err *err)
@@ -100,7 +100,6 @@ int scheduler_configure(struct scheduler *s, struct err *err)
     object_notes_done(&notes);
     if (r < 0)
         return *flags->scheduler_conf ? err_wrap(err, r, "%s", flags->scheduler_conf) : r;
-    object_options_init(&s->options);
     settings_to_options(&s->settings, &s->options);
     s->options.is_whole = true;
     s->pool_name = s->options.has_partition && *s->options.partition ? s->options.partition : "default";

@@ -134,11 +134,11 @@ static yyjson_mut_val *params_of(yyjson_mut_doc *doc, const struct settings *set
 {
     yyjson_mut_val *params = yyjson_mut_obj(doc);
 
-    (void)yyjson_mut_obj_add_strcpy(doc, params, "schedulerName", settings->scheduler_name);
-    add_flag(doc, params, "restrictSchedulingNodes", settings->restricts_nodes);
+    (void)yyjson_mut_obj_add_strcpy(doc, params, "schedulerName", settings->objects.scheduler_name);
+    add_flag(doc, params, "restrictSchedulingNodes", settings->objects.restricts_nodes);
     yyjson_mut_val *partition = yyjson_mut_obj_add_obj(doc, params, "partitionParams");
-    (void)yyjson_mut_obj_add_strcpy(doc, partition, "NodePoolLabelKey", settings->node_pool_label);
-    (void)yyjson_mut_obj_add_strcpy(doc, partition, "NodePoolLabelValue", settings->partition);
+    (void)yyjson_mut_obj_add_strcpy(doc, partition, "NodePoolLabelKey", settings->objects.node_pool_label);
+    (void)yyjson_mut_obj_add_strcpy(doc, partition, "NodePoolLabelValue", settings->objects.partition);
     add_number(doc, params, "maxNumberConsolidationPreemptees", settings->max_consolidation_preemptees);
     add_flag(doc, params, "useSchedulingSignatures", settings->uses_signatures);
     add_flag(doc, params, "fullHierarchyFairness", settings->has_full_hierarchy);
@@ -146,10 +146,10 @@ static yyjson_mut_val *params_of(yyjson_mut_doc *doc, const struct settings *set
     add_number(doc, params, "numOfStatusRecordingWorkers", flags->status_workers);
     add_number(doc, params, "globalDefaultStalenessGracePeriod", settings->staleness_grace);
     add_number(doc, params, "schedulePeriod", flags->schedule_period);
-    add_number(doc, params, "stuckInReleasingThreshold", settings->stuck_threshold);
+    add_number(doc, params, "stuckInReleasingThreshold", settings->objects.stuck_threshold);
     add_flag(doc, params, "detailedFitErrors", flags->detailed_fit_errors);
     add_flag(doc, params, "updatePodEvictionCondition", flags->update_pod_eviction_condition);
-    (void)yyjson_mut_obj_add_strcpy(doc, params, "queueLabelKey", settings->queue_label);
+    (void)yyjson_mut_obj_add_strcpy(doc, params, "queueLabelKey", settings->objects.queue_label);
     return params;
 }
 

@@ -100,7 +100,7 @@ int cluster_config(const struct settings *settings, struct config *config, struc
     config->max_consolidation_preemptees = settings->max_consolidation_preemptees;
     config->allows_consolidating_reclaim = settings->allows_consolidating_reclaim;
     config->uses_signatures = settings->uses_signatures;
-    config->restricts_nodes = settings->restricts_nodes;
+    config->restricts_nodes = settings->objects.restricts_nodes;
     config->staleness_grace = settings->staleness_grace;
     return 0;
 }

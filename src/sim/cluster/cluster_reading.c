@@ -154,7 +154,6 @@ int cluster_reading_build(struct cluster_reading *reading, const struct cluster_
         object_notes_warn(reading->notes, "usageDBConfig.usageParams.windowType %s is played as sliding",
                           usage_window_name(reading->settings.usage.window_type));
 
-    object_options_init(&how);
     settings_to_options(&reading->settings, &how);
     how.is_whole = reading->has_snapshot;
     how.is_strict = !reading->live;
