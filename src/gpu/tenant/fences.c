@@ -17,7 +17,7 @@ enum {
     RING = 64,
     STREAMS = 32,
     FENCE_NS = 500000,     // work between two fences, where little may be queued
-    FENCES = 4,            // and where much may be, so many of them
+    FENCES = 3,            // and where much may be, so many of them
     UNKNOWN_NS = 1000000,  // what a function is thought to take before it was seen
 };
 
