@@ -12,8 +12,8 @@
 #
 # Everything as it is used, from the folder PACK (build/h200), which tests/gpu/h200/pack makes from a build and which may be
 # made elsewhere; where it is missing it is made here. h200/fence.py and h200/compute.py say more:
-#   start crowd neighbour kills restart metrics overhead   what tenants notice of each other and of the daemon
-#   strict fair idle trace                                 shares of compute, SECONDS_EACH (30) seconds a window
+#   start crowd neighbour kills restart burst metrics overhead  what tenants notice of each other and of the daemon
+#   strict fair idle trace                                  shares of compute, SECONDS_EACH (30) seconds a window
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -131,7 +131,7 @@ as_used() {
 }
 
 is_built=
-[ $# -gt 0 ] || set -- resolve limits torch start crowd neighbour kills restart metrics overhead strict fair idle trace
+[ $# -gt 0 ] || set -- resolve limits torch start crowd neighbour kills restart burst metrics overhead strict fair idle trace
 for name in "$@"; do
     case $name in
     resolve | limits | torch)
@@ -143,7 +143,7 @@ for name in "$@"; do
     resolve) cases resolve names lookups ways_in untouched forks forks_of_threads ;;
     limits) cases limits info limits vmm contexts graphs ;;
     torch) run_torch ;;
-    start | crowd | neighbour | kills | restart | metrics | overhead) as_used fence.py "$name" ;;
+    start | crowd | neighbour | kills | restart | burst | metrics | overhead) as_used fence.py "$name" ;;
     strict | fair | idle | trace) as_used compute.py "$name" ;;
     *) echo "no measurement named $name" && exit 1 ;;
     esac

@@ -13,6 +13,7 @@
 #include "gpu/daemon/group_spec.h"
 #include "gpu/daemon/ledger.h"
 #include "gpu/daemon/pages.h"
+#include "gpu/daemon/patience.h"
 #include "gpu/daemon/peer.h"
 #include "gpu/protocol/message.h"
 #include "net/loop.h"
@@ -56,6 +57,7 @@ struct pending {
     uint32_t gpu;  // of the group
     enum gpu_memory_kind kind;
     uint64_t bytes;
+    nsec_t since;
     struct loop_timer timer;
 };
 
@@ -77,6 +79,8 @@ struct session {
     bool may_attach;
     uint64_t pids;  // its entry in the group's page; 0: none
     struct pending pending;
+    struct patience patience;
+    bool is_killed;
     nsec_t since;
     nsec_t window;  // of counting messages
     uint32_t messages;

@@ -200,6 +200,7 @@ static void clear_trim(struct gpud *gpud, uint32_t device)
 static void end_pending(struct session *session)
 {
     loop_timer_done(&session->pending.timer);
+    patience_note(&session->patience, session->pending.since, gpud_now());
     clear_trim(session->group->gpud, session->group->devices[session->pending.gpu]);
     session->pending = (struct pending){0};
 }
@@ -226,9 +227,10 @@ static void on_deadline(void *arg)
     struct session *victim = worst && gpud->config->reclaim_action == ACTION_KILL ? youngest(worst) : NULL;
 
     if (victim) {
-        log_warn(gpud->log, "ending a process that has borrowed what its owner wants back",
-                 log_str("group", worst->spec.name), log_int("pid", victim->peer.pid),
-                 log_str("owner", group->spec.name));
+        if (!victim->is_killed)
+            log_warn(gpud->log, "ending a process that has borrowed what its owner wants back",
+                     log_str("group", worst->spec.name), log_int("pid", victim->peer.pid),
+                     log_str("owner", group->spec.name));
         session_kill(victim, GPU_REASON_EXHAUSTED, pending.gpu);
         /* Its memory comes back when it has ended; if it is not enough there is a next one. */
         loop_timer_start(&session->pending.timer, 100 * NSEC_PER_MSEC);
@@ -247,9 +249,11 @@ static void wait_for_borrowers(struct session *session, const struct gpu_message
                                         .sequence = message->sequence,
                                         .gpu = message->memory.gpu,
                                         .kind = (enum gpu_memory_kind)message->memory.kind,
-                                        .bytes = bytes};
+                                        .bytes = bytes,
+                                        .since = gpud_now()};
     loop_timer_init(&session->pending.timer, gpud->loop, on_deadline, session);
-    loop_timer_start(&session->pending.timer, gpud->config->reclaim_deadline);
+    loop_timer_start(&session->pending.timer,
+                     patience_left(&session->patience, gpud->config->reclaim_deadline, session->pending.since));
     ask_borrowers(gpud, group->devices[message->memory.gpu], group, bytes);
 }
 

@@ -59,6 +59,9 @@ void session_notice(struct session *session, enum gpu_reason reason, uint32_t gp
 
 void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu)
 {
+    if (session->is_killed)
+        return;
+    session->is_killed = true;
     session_notice(session, reason, gpu, "this process is ended");
     session->group->killed++;
     (void)syscall(SYS_pidfd_send_signal, session->peer.pidfd, SIGKILL, NULL, 0);

@@ -8,6 +8,7 @@ FOLDER is what tests/gpu/h200/pack made. The GPU's settings are never changed, a
   neighbour  a tenant's work while another one runs into its limit, alone and in four processes
   kills      how soon card and ledger know of a SIGKILL, and whether they agree
   restart    the daemon is killed under load and starts again
+  burst      the owner of borrowed memory comes back, and the youngest borrower has to end
   metrics    what the daemon says about memory and shares, and what is true
   overhead   a matrix product, a transformer's step, small kernels and graphs with and without the library
 """
@@ -244,6 +245,35 @@ def restart(bench):
     daemon.remove("a", "b", "c")
 
 
+def burst(bench):
+    """One group has borrowed most of the card in two processes when another wants what is its own. The same without a borrower is
+    what the owner needs anyway."""
+    daemon = Daemon(bench.daemon.pack, {"memory": {"reclaim": {"deadline": "2s", "action": "kill"}}})
+
+    def owner():
+        begin = monotonic()
+        one = Greedy(daemon, "b", GIB, 60)
+        held, refused = one.wait()
+        return one, held / GIB, refused, (monotonic() - begin) / 1e9
+
+    try:
+        daemon.group("b", 0.5, "fair", "60Gi")
+        alone, _, _, usual = owner()
+        alone.end()
+        daemon.ask("PUT", "/v1/groups/a", {"name": "a", "gpus": [0], "memory": {"request": "20Gi", "limit": "100Gi"}})
+        borrowers = [Greedy(daemon, "a", GIB, 45) for _ in range(2)]
+        borrowed = [each.wait()[0] / GIB for each in borrowers]
+        one, held, refused, seconds = owner()
+        time.sleep(0.5)
+        row("borrowed memory is asked back", f"borrowers had {', '.join(f'{each:.0f}' for each in borrowed)} GiB; the owner got "
+            f"{held:.0f} of 60 GiB, refused {refused} times, after {seconds:.2f} s ({usual:.2f} s without borrowers); ended: "
+            f"{', '.join('yes' if each.process.poll() is not None else 'no' for each in borrowers)}")
+        for each in (one, *borrowers):
+            each.end()
+    finally:
+        daemon.stop()
+
+
 def metrics(bench):
     daemon = bench.daemon
     before = card.used()
@@ -271,7 +301,7 @@ def metrics(bench):
 
 
 MEASUREMENTS = {"start": start, "crowd": crowd, "neighbour": neighbour, "kills": kills, "restart": restart,
-                "metrics": metrics, "overhead": overhead}
+                "burst": burst, "metrics": metrics, "overhead": overhead}
 
 
 def main():
