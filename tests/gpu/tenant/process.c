@@ -424,9 +424,19 @@ static void outage(void)
     check_equal(told_free(), before - 128 * MIB, "and what was held before is known to it");
 }
 
+/* A program that has no more use for the driver. A thread of ours is in the library. */
+static void unloaded(void)
+{
+    struct timespec pause = {0, 500000000};
+    begin();
+    check(dlclose(cuda_library()) == 0, "the library is closed");
+    nanosleep(&pause, NULL);
+    check(true, "and the program goes on");
+}
+
 const struct test_case process_cases[] = {
-    {"names", names},   {"lookups", lookups}, {"ways_in", ways_in},     {"threads", threads},
-    {"forks", forks},   {"small", small},     {"hold", hold},           {"start", start},
-    {"outage", outage}, {"greedy", greedy},   {"untouched", untouched}, {"forks_of_threads", forks_of_threads},
-    {NULL, NULL},
+    {"names", names},       {"lookups", lookups}, {"ways_in", ways_in},     {"threads", threads},
+    {"forks", forks},       {"small", small},     {"hold", hold},           {"start", start},
+    {"outage", outage},     {"greedy", greedy},   {"untouched", untouched}, {"forks_of_threads", forks_of_threads},
+    {"unloaded", unloaded}, {NULL, NULL},
 };
