@@ -320,6 +320,7 @@ int client_read_event(struct gpu_message *ret_message)
     uint8_t bytes[GPU_MESSAGE_SIZE + 1];
     int result = -1;
     lock_take(&events_lock);
+    unsigned before = client_epoch();
     if (descriptor_is_ours(&events)) {
         ssize_t len = recv(events.fd, bytes, sizeof bytes, MSG_DONTWAIT);
         if (len > 0)
@@ -330,7 +331,8 @@ int client_read_event(struct gpu_message *ret_message)
     lock_give(&events_lock);
     if (result < 0) {
         lock_take(&lock);
-        if (atomic_load(&is_connected))
+        /* Unless another thread has found the daemon again by now. */
+        if (atomic_load(&is_connected) && client_epoch() == before)
             lose();
         lock_give(&lock);
     }

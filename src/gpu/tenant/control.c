@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -53,11 +54,12 @@ static struct gpu_message report_of(int slot, enum gpu_message_type type, uint32
 }
 
 /* Launches stop; what has passed the gate goes on to its end. */
-static void begin_drain(int slot, bool is_for_daemon)
+static void begin_drain(int slot, uint32_t word, bool is_for_daemon)
 {
     struct gate *gate = &gates[slot];
-    atomic_store(&gate->yielded_word, atomic_load(&gate->active_word));
+    atomic_store(&gate->yielded_word, word);
     atomic_store(&gate->allowed, GPU_GATE_NEVER);
+    atomic_store(&gate->drain_word, word);
     atomic_store(&gate->drains_for_daemon, is_for_daemon);
     if (atomic_load(&gate->drain_ns) == 0)
         atomic_store(&gate->drain_ns, gate_now_ns());
@@ -68,20 +70,23 @@ static bool is_draining(int slot)
     return atomic_load(&gates[slot].drain_ns) != 0;
 }
 
+/* The lease is over here before the daemon is told: as soon as it knows it may open the gate, and the next lease begins in
+ * another thread. One that has begun already, because somebody asked while this was being given back, takes its place. */
 static void look_at_drain(int slot)
 {
     struct gate *gate = &gates[slot];
-    if (atomic_load(&gate->inside) > 0 || !fences_are_passed(slot))
+    uint32_t word = atomic_load(&gate->drain_word);
+    bool is_replaced = atomic_load(&gate->active_word) != word;
+    if (!is_replaced && (atomic_load(&gate->inside) > 0 || !fences_are_passed(slot)))
         return;
     bool is_for_daemon = atomic_load(&gate->drains_for_daemon);
-    struct gpu_message report =
-        report_of(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, atomic_load(&gate->active_word));
+    struct gpu_message report = report_of(slot, is_for_daemon ? GPU_DRAINED : GPU_YIELD, word);
     struct gpu_tenant_line *own = client_line(slot);
+    atomic_store(&gate->drain_ns, 0);
+    if (!atomic_compare_exchange_strong(&gate->active_word, &word, 0))
+        return;
     if (own)
         atomic_fetch_add_explicit(&own->busy_ns, report.lease.busy_ns, memory_order_relaxed);
-    /* Once the daemon knows, the next lease can begin at any moment: it is not to be taken for this one. */
-    atomic_store(&gate->active_word, 0);
-    atomic_store(&gate->drain_ns, 0);
     client_tell_event(&report);
 }
 
@@ -91,6 +96,7 @@ static void look_at_lease(int slot)
 {
     struct gate *gate = &gates[slot];
     const struct gpu_control_line *line = client_control(slot);
+    uint32_t word = atomic_load(&gate->active_word);
     int64_t idle_ns = line ? (int64_t)atomic_load_explicit(&line->idle_ns, memory_order_relaxed) : 0;
     int64_t now = gate_now_ns();
     int64_t quiet_since = atomic_load_explicit(&gate->last_ns, memory_order_relaxed);
@@ -99,7 +105,7 @@ static void look_at_lease(int slot)
         return;
     int64_t end = fences_last_end(slot);
     if (now - end >= idle_ns)
-        begin_drain(slot, false);
+        begin_drain(slot, word, false);
 }
 
 /* How long to sleep before the next look at what drains. */
@@ -138,15 +144,30 @@ static void report_unused(int slot, uint32_t word)
     client_tell_event(&message);
 }
 
+/* A launch that has seen the gate open and has not yet said so here does so at once, unless its thread was stopped there. */
+static void await_beginner(const struct gate *gate, uint32_t word)
+{
+    enum { BEGIN_NS = 1000000 };
+    int64_t end = gate_now_ns() + BEGIN_NS;
+    while (atomic_load(&gate->active_word) != word && atomic_load(&gate->inside) > 0 && gate_now_ns() < end)
+        sched_yield();
+}
+
+static void drain(int slot, uint32_t word)
+{
+    await_beginner(&gates[slot], word);
+    if (atomic_load(&gates[slot].active_word) == word) {
+        begin_drain(slot, word, true);
+        return;
+    }
+    report_unused(slot, word);
+}
+
 static void hear(const struct gpu_message *message)
 {
-    int slot = (int)message->lease.gpu;
     switch (message->type) {
     case GPU_DRAIN:
-        if (atomic_load(&gates[slot].active_word) == message->lease.word)
-            begin_drain(slot, true);
-        else
-            report_unused(slot, message->lease.word);
+        drain((int)message->lease.gpu, message->lease.word);
         break;
     case GPU_TRIM:
         (void)pools_trim((int)message->memory.gpu);
@@ -157,13 +178,32 @@ static void hear(const struct gpu_message *message)
     }
 }
 
+static bool open_pipe(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return false;
+    lock_take(&pipe_lock);
+    descriptor_drop(&wake_reader);
+    descriptor_drop(&wake_writer);
+    descriptor_put(&wake_reader, ends[0]);
+    descriptor_put(&wake_writer, ends[1]);
+    lock_give(&pipe_lock);
+    return true;
+}
+
+/* Empties the pipe. One that the program has closed is made anew: the number of a closed descriptor would keep this thread
+ * awake, and one that the program uses for something else as well. */
 static void take_wakes(void)
 {
     char bytes[64];
     lock_take(&pipe_lock);
-    while (descriptor_is_ours(&wake_reader) && read(wake_reader.fd, bytes, sizeof bytes) > 0)
+    bool is_open = descriptor_is_ours(&wake_reader) && descriptor_is_ours(&wake_writer);
+    while (is_open && read(wake_reader.fd, bytes, sizeof bytes) > 0)
         ;
     lock_give(&pipe_lock);
+    if (!is_open)
+        (void)open_pipe();
 }
 
 static void *control(void *unused)
@@ -181,7 +221,7 @@ static void *control(void *unused)
         (void)ppoll(waits, 2, sleep_ns < 0 ? NULL : &timeout, NULL);
         take_wakes();
         struct gpu_message message;
-        while (fd >= 0 && client_read_event(&message) > 0)
+        while (client_read_event(&message) > 0)
             hear(&message);
         if (fd < 0)
             (void)client_is_ready();
@@ -197,18 +237,6 @@ void control_wake(void)
         (void)!write(wake_writer.fd, "", 1);
     lock_give(&pipe_lock);
     errno = saved;
-}
-
-static bool open_pipe(void)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-        return false;
-    lock_take(&pipe_lock);
-    descriptor_put(&wake_reader, ends[0]);
-    descriptor_put(&wake_writer, ends[1]);
-    lock_give(&pipe_lock);
-    return true;
 }
 
 /* The program's signals are not for our thread to handle. */
