@@ -154,31 +154,29 @@ int on_primary_retain(primary_retain_fn *real, void **ret_ctx, cu_device device)
     return result;
 }
 
-/* After one holder of the primary context has let go: it may have been the last. */
-static void drop_primary(cu_device device)
+/* After one holder of the primary context has let go: it may have been the last. Returns the context that is gone. */
+static void *drop_primary(cu_device device)
 {
     struct entry primary;
-    if (driver_calls()->primary_get_state && !primary_is_active(device) &&
-        table_take(&tenant_tables.primaries, (uint64_t)device + 1, &primary))
-        contexts_drop(primary.owner);
+    if (!driver_calls()->primary_get_state || primary_is_active(device) ||
+        !table_take(&tenant_tables.primaries, (uint64_t)device + 1, &primary))
+        return NULL;
+    contexts_drop(primary.owner);
+    return (void *)(uintptr_t)primary.owner;
 }
 
 int on_primary_release(primary_release_fn *real, cu_device device)
 {
-    gate_leave_device(tenant_slot(device));
+    int slot = tenant_slot(device);
+    gate_hold(slot);
     cu_result result = real(device);
-    if (result == CU_SUCCESS)
-        drop_primary(device);
+    gate_go_on(slot, result == CU_SUCCESS ? drop_primary(device) : NULL);
     return result;
 }
 
 int on_primary_reset(primary_reset_fn *real, cu_device device)
 {
-    gate_leave_device(tenant_slot(device));
-    cu_result result = real(device);
-    if (result == CU_SUCCESS)
-        drop_primary(device);
-    return result;
+    return on_primary_release(real, device);
 }
 
 /* A green context is a part of the device's multiprocessors for a device's primary context, which it holds. What is
@@ -217,10 +215,11 @@ int on_green_destroy(green_destroy_fn *real, void *green)
     bool is_known = table_take(&tenant_tables.greens, (uint64_t)(uintptr_t)green, &entry);
     if (is_known && driver->ctx_of_green && driver->ctx_of_green(&ctx, green) == CU_SUCCESS)
         gate_leave_context(ctx);
+    int slot = is_known ? tenant_slot((cu_device)entry.owner) : -1;
+    gate_hold(slot);
     cu_result result = real(green);
-    if (is_known && result == CU_SUCCESS)
-        drop_primary((cu_device)entry.owner);
-    else if (is_known)
+    gate_go_on(slot, is_known && result == CU_SUCCESS ? drop_primary((cu_device)entry.owner) : NULL);
+    if (is_known && result != CU_SUCCESS)
         (void)table_put(&tenant_tables.greens, &entry);
     return result;
 }

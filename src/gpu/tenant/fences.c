@@ -4,6 +4,7 @@
  * place in the ring first, and whoever looks at the oldest fences is alone with them. */
 #include "gpu/tenant/fences.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -19,6 +20,8 @@ enum {
     FENCE_NS = 500000,     // work between two fences, where little may be queued
     FENCES = 3,            // and where much may be, so many of them
     UNKNOWN_NS = 1000000,  // what a function is thought to take before it was seen
+    FULL_NS = 1000000000,  // how long a launch waits for a place in a full ring
+    PAUSE_NS = 20000,      // between two looks at it
 };
 
 enum fence_state { FENCE_FREE, FENCE_TAKEN, FENCE_RECORDED };
@@ -63,6 +66,8 @@ static struct fences {
     struct fence ring[RING];
     struct lock lock;
     unsigned head, tail;  // the oldest in the ring, and where the next goes
+    unsigned doubted;     // one past the last whose work waited for more than the device
+    bool is_held;         // nothing is recorded on the streams in the list
     atomic_int is_looked_at;
 } all[GPU_MAX];
 
@@ -71,6 +76,12 @@ static int64_t now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void pause_briefly(void)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
+    nanosleep(&pause, NULL);
 }
 
 /* Calls that a capture elsewhere in the process would forbid are allowed between these two. */
@@ -148,7 +159,7 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
 static void take_turn(struct fences *fences)
 {
     while (atomic_exchange(&fences->is_looked_at, 1))
-        ;
+        sched_yield();
 }
 
 static void give_turn(struct fences *fences)
@@ -163,7 +174,7 @@ static struct dirty *find(struct fences *fences, void *stream, void *ctx)
         struct dirty *dirty = &fences->dirty[i];
         if (dirty->is_there && dirty->stream == stream && dirty->ctx == ctx)
             return dirty;
-        if (!dirty->is_there && !room)
+        if (!dirty->is_there && !dirty->is_in_use && !room)
             room = dirty;
     }
     if (room)
@@ -172,12 +183,11 @@ static struct dirty *find(struct fences *fences, void *stream, void *ctx)
 }
 
 /* Adds a launch to its stream's; takes the stream off the list when it is time for a fence. */
-static bool add(struct fences *fences, void *stream, void *ctx, const void *what, uint64_t limit_ns,
+static bool add(struct fences *fences, void *stream, void *ctx, const void *what, uint64_t limit_ns, int64_t now,
                 struct dirty *ret_work)
 {
     uint64_t due_ns = limit_ns / FENCES > FENCE_NS ? limit_ns / FENCES : FENCE_NS;
     uint64_t cost = cost_of(what);
-    int64_t now = now_ns();
     lock_take(&fences->lock);
     struct dirty *dirty = find(fences, stream, ctx);
     struct dirty single = {.stream = stream, .ctx = ctx};
@@ -199,7 +209,34 @@ static bool add(struct fences *fences, void *stream, void *ctx, const void *what
     return is_due;
 }
 
-void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns)
+/* A place in the ring, if need be after waiting for one. Not for ever: the oldest work may wait for something that this very
+ * thread does later. */
+static struct fence *await_place(int slot)
+{
+    struct fences *fences = &all[slot];
+    struct fence *fence = take_place(fences);
+    for (int64_t end = fence ? 0 : now_ns() + FULL_NS; !fence && now_ns() < end;) {
+        (void)fences_look(slot);
+        fence = take_place(fences);
+        if (!fence)
+            pause_briefly();
+    }
+    return fence;
+}
+
+/* Work for whose fence there is no place gets one later, if others can put it there at all. */
+static void keep(struct fences *fences, const struct dirty *work)
+{
+    if (work->stream == CU_STREAM_PER_THREAD)
+        return;
+    lock_take(&fences->lock);
+    struct dirty *dirty = find(fences, work->stream, work->ctx);
+    if (dirty && !dirty->is_there)
+        *dirty = *work;
+    lock_give(&fences->lock);
+}
+
+void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns, int64_t now)
 {
     struct fences *fences = &all[slot];
     const struct driver_calls *driver = driver_calls();
@@ -207,12 +244,13 @@ void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns)
     void *ctx = NULL;
     if (!driver->ctx_get_current || driver->ctx_get_current(&ctx) != CU_SUCCESS)
         return;
-    if (!add(fences, stream, ctx, what, limit_ns, &work))
+    if (!add(fences, stream, ctx, what, limit_ns, now, &work))
         return;
-    struct fence *fence;
-    while (!(fence = take_place(fences)))
-        (void)fences_look(slot);
-    record(fences, fence, &work, false);
+    struct fence *fence = await_place(slot);
+    if (fence)
+        record(fences, fence, &work, false);
+    else
+        keep(fences, &work);
 }
 
 void fences_begin(int slot, void *stream)
@@ -307,9 +345,13 @@ static void pass(struct fences *fences, unsigned count, uint64_t known_ns)
 {
     int64_t now = now_ns();
     uint64_t took = measured(fences, fence_at(fences, 0), now);
+    lock_take(&fences->lock);
+    unsigned head = fences->head, doubted = fences->doubted;
+    lock_give(&fences->lock);
     for (unsigned i = 0; i < count; i++) {
         const struct fence *fence = fence_at(fences, i);
-        if (atomic_load(&fence->state) == FENCE_RECORDED && known_ns > 0)
+        bool is_doubted = (int)(doubted - (head + i)) > 0 && !fence->unknown;
+        if (atomic_load(&fence->state) == FENCE_RECORDED && known_ns > 0 && !is_doubted)
             learn_from(fence, (uint64_t)((double)took * (double)fence->known_ns / (double)known_ns));
     }
     lock_take(&fences->lock);
@@ -338,7 +380,7 @@ static bool take_dirty(struct fences *fences, void *stream, bool any, struct dir
 {
     bool found = false;
     lock_take(&fences->lock);
-    for (int i = 0; i < STREAMS && !found; i++) {
+    for (int i = 0; i < STREAMS && !found && !fences->is_held; i++) {
         struct dirty *dirty = &fences->dirty[i];
         found = dirty->is_there && !dirty->is_in_use && (any || dirty->stream == stream);
         if (found) {
@@ -351,7 +393,8 @@ static bool take_dirty(struct fences *fences, void *stream, bool any, struct dir
     return found;
 }
 
-static void finish(int slot, const struct dirty *work, struct dirty *from)
+/* Records the fence of what was taken off the list. False when there is no place for one now: it stays on the list. */
+static bool finish(int slot, const struct dirty *work, struct dirty *from)
 {
     struct fences *fences = &all[slot];
     struct fence *fence = NULL;
@@ -359,29 +402,32 @@ static void finish(int slot, const struct dirty *work, struct dirty *from)
     int mode = relax();
     bool is_capturing = tenant_is_capturing(work->stream);
     restore(mode);
-    if (!is_capturing) {
-        while (!(fence = take_place(fences)))
-            (void)fences_look(slot);
-        record(fences, fence, work, true);
+    if (!is_capturing && !(fence = take_place(fences))) {
+        (void)fences_look(slot);
+        fence = take_place(fences);
     }
+    if (fence)
+        record(fences, fence, work, true);
+    bool is_done = fence || is_capturing;
     lock_take(&fences->lock);
     from->is_in_use = false;
     /* Launches that came in between are fenced by the next round. */
-    if (from->known_ns == work->known_ns) {
+    if (is_done && from->known_ns == work->known_ns) {
         from->is_there = false;
-    } else {
+    } else if (is_done) {
         from->known_ns -= work->known_ns;
         from->begin_ns = now_ns();
     }
     lock_give(&fences->lock);
+    return is_done;
 }
 
 bool fences_are_passed(int slot)
 {
     struct fences *fences = &all[slot];
     struct dirty work, *from;
-    while (take_dirty(fences, NULL, true, &work, &from))
-        finish(slot, &work, from);
+    while (take_dirty(fences, NULL, true, &work, &from) && finish(slot, &work, from))
+        ;
     (void)fences_look(slot);
     lock_take(&fences->lock);
     bool is_empty = fences->head == fences->tail;
@@ -389,6 +435,13 @@ bool fences_are_passed(int slot)
         is_empty = is_empty && !fences->dirty[i].is_there;
     lock_give(&fences->lock);
     return is_empty;
+}
+
+void fences_doubt(int slot)
+{
+    lock_take(&all[slot].lock);
+    all[slot].doubted = all[slot].tail;
+    lock_give(&all[slot].lock);
 }
 
 int64_t fences_next_end(int slot)
@@ -469,31 +522,43 @@ int64_t fences_busy(int slot)
     return longest;
 }
 
+/* Takes a stream, or all of a context (NULL: of any), off the list, and waits until nobody is about to record there. */
+static void take_off(struct fences *fences, bool by_stream, const void *stream, const void *ctx)
+{
+    for (bool is_in_use = true; is_in_use;) {
+        is_in_use = false;
+        lock_take(&fences->lock);
+        for (int i = 0; i < STREAMS; i++) {
+            struct dirty *dirty = &fences->dirty[i];
+            if (by_stream ? dirty->stream != stream : ctx && dirty->ctx != ctx)
+                continue;
+            dirty->is_there = false;
+            is_in_use |= dirty->is_in_use;
+        }
+        lock_give(&fences->lock);
+        if (is_in_use)
+            sched_yield();
+    }
+}
+
 void fences_finish_stream(void *stream)
 {
     for (int slot = 0; slot < GPU_MAX; slot++) {
         struct fences *fences = &all[slot];
         struct dirty work, *from;
-        while (take_dirty(fences, stream, false, &work, &from))
-            finish(slot, &work, from);
-        bool is_in_use = true;
-        while (is_in_use) {
-            is_in_use = false;
-            lock_take(&fences->lock);
-            for (int i = 0; i < STREAMS; i++)
-                is_in_use |= fences->dirty[i].is_in_use && fences->dirty[i].stream == stream;
-            lock_give(&fences->lock);
-        }
+        while (take_dirty(fences, stream, false, &work, &from) && finish(slot, &work, from))
+            ;
+        take_off(fences, true, stream, NULL);
     }
 }
 
-void fences_drop(int slot, void *ctx)
+/* Lets go of the events of a context, which have died with it unless they `are_alive`. */
+static void let_go(struct fences *fences, const void *ctx, bool are_alive)
 {
-    struct fences *fences = &all[slot];
     const struct driver_calls *driver = driver_calls();
-    take_turn(fences);
     if (fences->begin.event && (!ctx || fences->begin.ctx == ctx)) {
-        (void)driver->event_destroy(fences->begin.event);
+        if (are_alive)
+            (void)driver->event_destroy(fences->begin.event);
         fences->begin = (struct mark){0};
     }
     for (int i = 0; i < RING; i++) {
@@ -508,14 +573,48 @@ void fences_drop(int slot, void *ctx)
             atomic_store(&fence->state, FENCE_FREE);
         }
         lock_give(&fences->lock);
-        if (is_mine)
+        if (is_mine && are_alive)
             (void)driver->event_destroy(event);
     }
+}
+
+void fences_drop(int slot, void *ctx)
+{
+    struct fences *fences = &all[slot];
+    take_off(fences, false, NULL, ctx);
+    take_turn(fences);
+    let_go(fences, ctx, true);
+    give_turn(fences);
+}
+
+void fences_hold(int slot)
+{
+    struct fences *fences = &all[slot];
+    bool is_in_use = true;
+    take_turn(fences);
     lock_take(&fences->lock);
-    for (int i = 0; i < STREAMS; i++) {
-        if (!ctx || fences->dirty[i].ctx == ctx)
-            fences->dirty[i].is_there = false;
+    fences->is_held = true;
+    lock_give(&fences->lock);
+    while (is_in_use) {
+        is_in_use = false;
+        lock_take(&fences->lock);
+        for (int i = 0; i < STREAMS; i++)
+            is_in_use |= fences->dirty[i].is_in_use;
+        lock_give(&fences->lock);
+        if (is_in_use)
+            sched_yield();
     }
+}
+
+void fences_go_on(int slot, const void *gone_ctx)
+{
+    struct fences *fences = &all[slot];
+    if (gone_ctx) {
+        take_off(fences, false, NULL, gone_ctx);
+        let_go(fences, gone_ctx, false);
+    }
+    lock_take(&fences->lock);
+    fences->is_held = false;
     lock_give(&fences->lock);
     give_turn(fences);
 }

@@ -12,9 +12,9 @@
 /* Before the first launch of a lease, by the thread that launches it. */
 void fences_begin(int slot, void *stream);
 
-/* After a launch on the slot, where so much work may be queued. Called by the thread that launched, which may record a fence
- * now. */
-void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns);
+/* After a launch on the slot, at `now`, where so much work may be queued. Called by the thread that launched, which may
+ * record a fence now. */
+void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns, int64_t now);
 
 /* The work that was unfinished when somebody last looked, in nanoseconds. */
 uint64_t fences_left(int slot);
@@ -35,10 +35,19 @@ int64_t fences_last_end(int slot);
  * begin, which is after the device has turned to this process, to the end of the last. 0 when that cannot be told. */
 int64_t fences_busy(int slot);
 
+/* What lies in the queues now waits for more than the device: nothing is learned from it about functions whose cost is
+ * known. */
+void fences_doubt(int slot);
+
 /* Records what is missing on one stream, and waits until nobody else is about to. */
 void fences_finish_stream(void *stream);
 
 /* Lets go of the events of a context (NULL: all), which are about to die with it. */
 void fences_drop(int slot, void *ctx);
+
+/* Around a call after which a context may or may not be gone, its events with it (NULL: it is not): in between no thread but
+ * those that launch touches events. */
+void fences_hold(int slot);
+void fences_go_on(int slot, const void *gone_ctx);
 
 void fences_forget(void);

@@ -43,14 +43,25 @@ static void sleep_ns(int64_t ns)
 
 /* Waits until less than `limit_ns` of work lies in the driver's queues. Where kernels are longer than that the device has
  * nothing to do from the end of one until we launch the next, so that the end is awaited closely: asleep until shortly
- * before it is expected, then looking all the time, and asleep again when the expectation was wrong. */
-static void wait_for_backlog(int slot, uint64_t limit_ns)
+ * before it is expected, then looking all the time, and asleep again when the expectation was wrong.
+ *
+ * Work that does not end long after it should have may wait for what this thread does next: a launch on another stream or
+ * GPU, a word in memory. Then launches pass until the lease is over. */
+static void wait_for_backlog(int slot, uint32_t word, uint64_t limit_ns)
 {
-    enum { SHORTLY_NS = 150000, LONGEST_NS = 2000000, PAUSE_NS = 20000 };
-    if (limit_ns == 0 || fences_left(slot) < limit_ns)
+    enum { SHORTLY_NS = 150000, LONGEST_NS = 2000000, PAUSE_NS = 20000, OVERDUE_NS = 1000000000 };
+    struct gate *gate = &gates[slot];
+    if (limit_ns == 0 || fences_left(slot) < limit_ns || atomic_load(&gate->unbounded_word) == word)
         return;
+    int64_t begin = gate_now_ns();
     while (fences_look(slot) >= limit_ns) {
-        int64_t left = fences_next_end(slot) - gate_now_ns();
+        int64_t now = gate_now_ns(), left = fences_next_end(slot) - now;
+        int64_t progress = fences_last_end(slot);
+        if (left < -OVERDUE_NS && now - (progress > begin ? progress : begin) > OVERDUE_NS) {
+            atomic_store(&gate->unbounded_word, word);
+            fences_doubt(slot);
+            return;
+        }
         if (left > SHORTLY_NS)
             sleep_ns(left - SHORTLY_NS < LONGEST_NS ? left - SHORTLY_NS : LONGEST_NS);
         else if (left < -2 * SHORTLY_NS)
@@ -142,6 +153,7 @@ static void look_for_new_daemon(struct gate *gate)
     atomic_store(&gate->allowed, GPU_GATE_NEVER);
     atomic_store(&gate->asked_word, GPU_GATE_NEVER);
     atomic_store(&gate->yielded_word, GPU_GATE_NEVER);
+    atomic_store(&gate->unbounded_word, GPU_GATE_NEVER);
     atomic_store(&gate->active_word, 0);
     atomic_store(&gate->drain_ns, 0);
 }
@@ -165,7 +177,7 @@ static void enter_slowly(struct gate_pass *pass, int slot)
             if (atomic_load(&gates[slot].yielded_word) == word)
                 break;
             pass->limit_ns = atomic_load_explicit(&line->backlog_ns, memory_order_relaxed);
-            wait_for_backlog(slot, pass->limit_ns);
+            wait_for_backlog(slot, word, pass->limit_ns);
             if (!pass_open(pass, slot, line, word))
                 continue;
             pass->slot = slot;
@@ -210,7 +222,7 @@ void gate_leave(struct gate_pass *pass, cu_result result)
         if (atomic_fetch_add_explicit(&gate->launches, 1, memory_order_relaxed) == 0)
             atomic_store(&gate->first_ns, now);
         atomic_store_explicit(&gate->last_ns, now, memory_order_relaxed);
-        fences_note(pass->slot, pass->stream, pass->what, pass->limit_ns);
+        fences_note(pass->slot, pass->stream, pass->what, pass->limit_ns, now);
     }
     atomic_fetch_sub(&gate->inside, 1);
     /* Not before the launch: the device waits for that. */
@@ -229,10 +241,16 @@ void gate_leave_context(void *ctx)
         fences_drop(slot, ctx);
 }
 
-void gate_leave_device(int slot)
+void gate_hold(int slot)
 {
     if (slot >= 0)
-        fences_drop(slot, NULL);
+        fences_hold(slot);
+}
+
+void gate_go_on(int slot, const void *gone_ctx)
+{
+    if (slot >= 0)
+        fences_go_on(slot, gone_ctx);
 }
 
 void gate_forget(void)

@@ -28,4 +28,7 @@ void gate_watch(int slot);
 /* Before a stream is destroyed or begins to capture, or a context goes away: nothing of ours stays behind on it. */
 void gate_leave_stream(void *stream);
 void gate_leave_context(void *ctx);
-void gate_leave_device(int slot);
+
+/* Around a call that may end a context of the slot, which is then named (NULL: none did). */
+void gate_hold(int slot);
+void gate_go_on(int slot, const void *gone_ctx);

@@ -15,6 +15,7 @@ struct gate {
     _Atomic uint32_t active_word;   // the lease in use
     _Atomic uint32_t yielded_word;  // a lease that was given back
     _Atomic uint32_t asked_word;
+    _Atomic uint32_t unbounded_word;  // a lease in which work is queued without bound
     _Atomic uint32_t epoch;           // of the connection to which these words belong
     _Atomic uint64_t launches;        // under this lease
     _Atomic int64_t first_ns;         // when its first launch had reached the driver

@@ -4,8 +4,11 @@
  * has ended. */
 #include "gpu/tenant/fences.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -18,6 +21,9 @@ enum { LAUNCH_NS = 5000, LOOK_NS = 20000, FUNCTIONS_MAX = 300 };
 static int64_t now;
 static int64_t device_end;  // of all that was launched
 static int recorded;        // events
+static int destroyed;       // likewise
+static void *newest;        // of them
+static atomic_int is_slow;  // 1: who records an event stays there, 2: somebody does
 
 struct event {
     int64_t passes_at;
@@ -31,6 +37,13 @@ int clock_gettime(clockid_t clock, struct timespec *ret_time)
     return 0;
 }
 
+int nanosleep(const struct timespec *pause, struct timespec *ret_left)
+{
+    (void)ret_left;
+    now += pause->tv_sec * 1000000000 + pause->tv_nsec;
+    return 0;
+}
+
 static cu_result get_current(void **ret_ctx)
 {
     *ret_ctx = &device_end;
@@ -40,13 +53,17 @@ static cu_result get_current(void **ret_ctx)
 static cu_result create(void **ret_event, unsigned flags)
 {
     assert_int_equal(flags, CU_EVENT_DEFAULT);
-    *ret_event = calloc(1, sizeof(struct event));
+    *ret_event = newest = calloc(1, sizeof(struct event));
     return *ret_event ? CU_SUCCESS : CU_OUT_OF_MEMORY;
 }
 
 static cu_result record(void *event, void *stream)
 {
     (void)stream;
+    int slow = 1;
+    atomic_compare_exchange_strong(&is_slow, &slow, 2);
+    while (atomic_load(&is_slow) == 2)
+        poll(NULL, 0, 1);
     ((struct event *)event)->passes_at = device_end > now ? device_end : now;
     recorded++;
     return CU_SUCCESS;
@@ -66,6 +83,7 @@ static cu_result elapsed(float *ret_ms, void *begin, void *end)
 static cu_result destroy(void *event)
 {
     free(event);
+    destroyed++;
     return CU_SUCCESS;
 }
 
@@ -104,7 +122,7 @@ static void launch(const void *function, int64_t kernel_ns, uint64_t backlog)
 {
     device_end = (device_end > now ? device_end : now) + kernel_ns;
     now += LAUNCH_NS;
-    fences_note(0, NULL, function, backlog);
+    fences_note(0, NULL, function, backlog, now);
 }
 
 /* Keeps about `backlog` of work queued for a while, by what the fences say, with so many functions in turn; returns the
@@ -194,6 +212,106 @@ static void a_lease_is_busy_from_where_its_work_could_begin(void **state)
     fences_forget();
 }
 
+/* What is queued after a function of known cost was launched, and its fence recorded. */
+static uint64_t queue(const void *function, int64_t kernel_ns)
+{
+    launch(function, kernel_ns, 1500000);
+    assert_false(fences_are_passed(0));
+    return fences_left(0);
+}
+
+/* The oldest work may wait for what the launching thread does next. */
+static void a_full_ring_holds_nobody_for_ever(void **state)
+{
+    const int64_t day = INT64_C(86400) * 1000000000;
+    (void)state;
+    device_end = now;
+    for (int i = 0; i < 100; i++)
+        launch(handle_of(1000 + i), i == 0 ? day : 1000, 1500000);
+    assert_true(now < device_end);
+    now = device_end;
+    for (int i = 0; i < 3; i++)
+        (void)fences_are_passed(0);
+    end_all();
+}
+
+/* Work that waited for something else than the device says nothing about how long its function takes. */
+static void doubtful_work_teaches_nothing(void **state)
+{
+    const void *function = handle_of(2000);
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        launch(function, 200000, 1500000);
+        now = device_end;
+        assert_true(fences_are_passed(0));
+    }
+    uint64_t cost = queue(function, 200000);
+    fences_doubt(0);
+    now = device_end + INT64_C(2000000000);
+    assert_true(fences_are_passed(0));
+    assert_int_equal(queue(function, 200000), cost);
+    end_all();
+}
+
+/* A context with several holders lives on when one of them lets go, and so does the work in it. */
+static void only_a_context_that_is_gone_takes_its_fences_along(void **state)
+{
+    (void)state;
+    uint64_t left = queue(handle_of(3000), 1000000);
+    destroyed = 0;
+    fences_hold(0);
+    assert_int_equal(fences_look(0), left);
+    fences_go_on(0, NULL);
+    assert_int_equal(fences_left(0), left);
+    fences_hold(0);
+    fences_go_on(0, &device_end);
+    assert_int_equal(fences_left(0), 0);
+    /* Its events have died with it: nobody may name them any more. */
+    assert_int_equal(destroyed, 0);
+    free(newest);
+    assert_true(fences_are_passed(0));
+    end_all();
+}
+
+static void *record_missing(void *unused)
+{
+    (void)fences_are_passed(0);
+    return unused;
+}
+
+static void *drop_context(void *is_dropped)
+{
+    fences_drop(0, &device_end);
+    atomic_store((atomic_int *)is_dropped, 1);
+    return NULL;
+}
+
+/* Our own thread may be about to record in a context that the program destroys. */
+static void a_context_waits_for_who_records_in_it(void **state)
+{
+    pthread_t recorder, dropper;
+    atomic_int is_dropped = 0;
+    (void)state;
+    (void)queue(handle_of(4000), 100000);
+    now = device_end;
+    assert_true(fences_are_passed(0));
+    launch(handle_of(4000), 100000, 1500000);
+    destroyed = 0;
+    atomic_store(&is_slow, 1);
+    assert_int_equal(pthread_create(&recorder, NULL, record_missing, NULL), 0);
+    while (atomic_load(&is_slow) != 2)
+        poll(NULL, 0, 1);
+    assert_int_equal(pthread_create(&dropper, NULL, drop_context, &is_dropped), 0);
+    poll(NULL, 0, 50);
+    assert_int_equal(atomic_load(&is_dropped), 0);
+    atomic_store(&is_slow, 0);
+    pthread_join(recorder, NULL);
+    pthread_join(dropper, NULL);
+    assert_in_range(destroyed, 1, 64);
+    assert_int_equal(fences_left(0), 0);
+    end_all();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +319,10 @@ int main(void)
         cmocka_unit_test(many_functions_are_known),
         cmocka_unit_test(a_long_queue_needs_few_fences),
         cmocka_unit_test(a_lease_is_busy_from_where_its_work_could_begin),
+        cmocka_unit_test(a_full_ring_holds_nobody_for_ever),
+        cmocka_unit_test(doubtful_work_teaches_nothing),
+        cmocka_unit_test(only_a_context_that_is_gone_takes_its_fences_along),
+        cmocka_unit_test(a_context_waits_for_who_records_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The gate in virtual time, with fences that say what a test wants. */
+#include "gpu/tenant/gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "gpu/tenant/client.h"
+#include "gpu/tenant/control.h"
+#include "gpu/tenant/fences.h"
+#include "gpu/tenant/gate_internal.h"
+#include "gpu/tenant/tenant.h"
+
+enum { BACKLOG_NS = 1500000, FIRST_WORD = 2 * GPU_GATE_GENERATION | GPU_GATE_OPEN };
+
+static int64_t now = INT64_C(1000000000000);
+static int64_t next_end, last_end;
+static uint64_t queued;
+static int doubts;
+static struct gpu_control_line control;
+static struct gpu_tenant_line line;
+
+/* Stand for the C library's: time is what the test says. */
+int clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+    (void)clock;
+    now += 100;
+    *ret_time = (struct timespec){now / 1000000000, now % 1000000000};
+    return 0;
+}
+
+int nanosleep(const struct timespec *pause, struct timespec *ret_left)
+{
+    (void)ret_left;
+    now += pause->tv_sec * 1000000000 + pause->tv_nsec;
+    return 0;
+}
+
+uint64_t fences_left(int slot)
+{
+    (void)slot;
+    return queued;
+}
+
+/* What is queued ends when it is expected to, if it ends at all. */
+uint64_t fences_look(int slot)
+{
+    (void)slot;
+    if (last_end < next_end && now >= next_end) {
+        last_end = now;
+        queued = 0;
+    }
+    return queued;
+}
+
+int64_t fences_next_end(int slot)
+{
+    (void)slot;
+    return next_end;
+}
+
+int64_t fences_last_end(int slot)
+{
+    (void)slot;
+    return last_end;
+}
+
+void fences_doubt(int slot)
+{
+    (void)slot;
+    doubts++;
+}
+
+void fences_begin(int slot, void *stream)
+{
+    (void)slot, (void)stream;
+}
+
+void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns, int64_t at)
+{
+    (void)slot, (void)stream, (void)what, (void)limit_ns, (void)at;
+}
+
+void fences_finish_stream(void *stream)
+{
+    (void)stream;
+}
+
+void fences_drop(int slot, void *ctx)
+{
+    (void)slot, (void)ctx;
+}
+
+void fences_hold(int slot)
+{
+    (void)slot;
+}
+
+void fences_go_on(int slot, const void *gone_ctx)
+{
+    (void)slot, (void)gone_ctx;
+}
+
+void fences_forget(void)
+{
+}
+
+void control_start(void)
+{
+}
+
+void control_wake(void)
+{
+}
+
+void control_forget(void)
+{
+}
+
+const struct gpu_control_line *client_control(int slot)
+{
+    (void)slot;
+    return &control;
+}
+
+struct gpu_tenant_line *client_line(int slot)
+{
+    (void)slot;
+    return &line;
+}
+
+int client_gpu_count(void)
+{
+    return 1;
+}
+
+unsigned client_epoch(void)
+{
+    return 1;
+}
+
+bool client_ask(const struct gpu_message *request, struct gpu_message *ret_answer)
+{
+    (void)request, (void)ret_answer;
+    return false;
+}
+
+void client_tell_event(const struct gpu_message *message)
+{
+    (void)message;
+}
+
+int tenant_current_slot(void **ret_ctx)
+{
+    (void)ret_ctx;
+    return 0;
+}
+
+bool tenant_is_capturing(void *stream)
+{
+    (void)stream;
+    return false;
+}
+
+const struct driver_calls *driver_calls(void)
+{
+    static const struct driver_calls calls = {0};
+    return &calls;
+}
+
+/* A new lease. */
+static void open_gate(uint32_t word)
+{
+    atomic_store(&control.backlog_ns, BACKLOG_NS);
+    atomic_store(&control.word, word);
+}
+
+/* Launches, and says how long that waited. */
+static int64_t launch(void)
+{
+    struct gate_pass pass;
+    int64_t begin = now;
+    gate_enter(&pass, NULL, NULL);
+    assert_int_equal(pass.slot, 0);
+    gate_leave(&pass, CU_SUCCESS);
+    return now - begin;
+}
+
+/* Kernels may take long: who has queued enough waits for them, as long as they take as long as they did before. */
+static void launches_wait_for_work_that_ends(void **state)
+{
+    (void)state;
+    open_gate(FIRST_WORD);
+    queued = UINT64_C(5000000000);
+    next_end = now + (int64_t)queued;
+    assert_in_range((uint64_t)launch(), 4999000000, 5001000000);
+    assert_int_equal(doubts, 0);
+}
+
+/* A kernel that waits for a word in memory, or for one on another GPU, ends after what the thread does next. */
+static void launches_pass_work_that_waits_for_them(void **state)
+{
+    (void)state;
+    open_gate(FIRST_WORD);
+    queued = BACKLOG_NS;
+    last_end = next_end = now;
+    assert_in_range((uint64_t)launch(), 900000000, 1100000000);
+    assert_int_equal(doubts, 1);
+    assert_in_range((uint64_t)launch(), 0, 100000);
+    /* The next lease is bounded like any other. */
+    open_gate(FIRST_WORD + GPU_GATE_GENERATION);
+    assert_in_range((uint64_t)launch(), 900000000, 1100000000);
+    assert_int_equal(doubts, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_wait_for_work_that_ends),
+        cmocka_unit_test(launches_pass_work_that_waits_for_them),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
