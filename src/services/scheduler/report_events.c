@@ -153,17 +153,24 @@ void report_init(struct scheduler *s)
     loop_timer_init(&s->events_timer, s->loop, on_events, s);
 }
 
+static void free_events(struct list *list)
+{
+    struct list_link *next;
+
+    for (struct list_link *link = list->first; link; link = next) {
+        next = link->next;
+        kept_free(list_item(link, struct kept_event, in_list));
+    }
+    *list = (struct list){0};
+}
+
 void report_done(struct scheduler *s)
 {
     uint64_t key, value;
 
     loop_timer_done(&s->events_timer);
-    for (struct list *list; (list = next_list(s))->len > 0;) {
-        struct kept_event *kept = list_first(list, struct kept_event, in_list);
-
-        list_remove(list, &kept->in_list);
-        kept_free(kept);
-    }
+    free_events(&s->events_of_trouble);
+    free_events(&s->events_of_course);
     for (size_t cursor = 0; map64_next(&s->told, &cursor, &key, &value);)
         free((struct told *)(uintptr_t)value);
     map64_done(&s->told);

@@ -74,6 +74,15 @@ static const struct queue_use *find(const struct usage *usage, const char *queue
     return bsearch(&wanted, usage->queues.items, usage->queues.len, sizeof wanted, by_queue);
 }
 
+static bool are_same(const double a[SHARE_COUNT], const double b[SHARE_COUNT])
+{
+    for (int r = 0; r < SHARE_COUNT; r++) {
+        if (a[r] != b[r])
+            return false;
+    }
+    return true;
+}
+
 /* The queue's past into the state; whether that changed anything. */
 static bool tell(struct usage *usage, queue_id id)
 {
@@ -83,7 +92,7 @@ static bool tell(struct usage *usage, queue_id id)
     const struct queue_use *known = find(usage, state_name(state, queue->name));
     const double *parts = known ? known->parts : none;
 
-    if (!queue->is_present || memcmp(queue->usage, parts, sizeof queue->usage) == 0)
+    if (!queue->is_present || are_same(queue->usage, parts))
         return false;
     state_set_usage(state, state_name(state, queue->name), parts);
     return true;
