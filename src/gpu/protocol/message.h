@@ -186,12 +186,6 @@ enum gpu_message_error {
 enum gpu_message_error gpu_message_decode(const void *bytes, size_t len, struct gpu_message *ret_message)
     __attribute__((warn_unused_result));
 
-/* Whether a tenant sends such messages; the others come from the daemon. */
-static inline bool gpu_message_is_from_tenant(enum gpu_message_type type)
-{
-    return type < GPU_WELCOME;
-}
-
 /* "limit", "peer": one word for figures and logs. */
 const char *gpu_reason_name(enum gpu_reason reason);
 

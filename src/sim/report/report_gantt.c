@@ -12,7 +12,7 @@
 #include "sim/report/report.h"
 #include "sim/scenario/scenario_emit.h"
 
-enum { WORDS_A_BAR = 5, JOB_NONE = 0xffff };
+enum { JOB_NONE = 0xffff };
 
 struct packer {
     FILE *out;
