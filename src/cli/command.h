@@ -43,6 +43,7 @@ struct command {
 /* All commands in the order in which help lists them, ended by one without a name. */
 extern const struct command commands[];
 
+/* NULL when there is none of that name. */
 const struct command *command_find(const char *name);
 
 /* Runs what the arguments of the program say; returns its exit status. */
@@ -103,6 +104,7 @@ int command_failed_to_write(void);
 
 extern const char muster_version[];
 
+/* Prints the help of a command, or of the program for NULL; returns an exit status. */
 int command_help(const struct command *command);
 
 /* The commands, one file each. */

@@ -88,14 +88,14 @@ void config_init(struct config *config);
 /* Turns every plugin off, for a list of plugins to follow. */
 void config_clear_plugins(struct config *config);
 
-/*
- * Turns the plugin called `name` on with its arguments. A name that is not known is -ENOENT (KAI skips such plugins, and
- * the caller says so); an argument that makes no sense is -EINVAL.
- */
 struct plugin_argument {
     const char *key;
     const char *value;
 };
 
+/*
+ * Turns the plugin called `name` on with its arguments. A name that is not known is -ENOENT (KAI skips such plugins, and
+ * the caller says so); an argument that makes no sense is -EINVAL.
+ */
 MUST_CHECK int config_add_plugin(struct config *config, const char *name, const struct plugin_argument *arguments,
                                  size_t argument_count, struct err *err);

@@ -27,8 +27,9 @@ struct state;
  *     engine_close(engine);              // promises are forgotten: promised pods wait again
  *
  * After a cycle the state holds its decisions: bound pods are POD_BINDING on their nodes, evicted ones POD_RELEASING.
- * Deltas then say what became of them. As in KAI a pod that was only promised a place may be evicted from it for another
- * gang's sake: it waits again after engine_close, and there is nothing to carry out. No I/O, no clock, no randomness: equal states and times give equal decisions.
+ * Deltas then say what became of them. As in KAI a pod that was only promised a place may be evicted from it for
+ * another gang's sake: it waits again after engine_close, and there is nothing to carry out. No I/O, no clock, no
+ * randomness: equal states and times give equal decisions.
  */
 struct engine;
 

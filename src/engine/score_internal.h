@@ -33,6 +33,7 @@ extern const uint32_t score_count;
 /* Some row of kind extra applies to the pod. */
 bool score_needs_every_node(const struct engine *engine, pod_id pod);
 
+/* The sum of the rows of kind tier. */
 uint32_t score_tier(struct engine *engine, pod_id pod, node_id node);
 
 /*

@@ -44,6 +44,7 @@ void statement_discard(struct engine *engine);
 /* Keeps everything: decisions are appended in order, allocated pods become binding, and recording stops. */
 void statement_commit(struct engine *engine, enum action action, gang_id on_behalf);
 
+/* Has the pod leave its node: what it holds is being released, and may be promised to others. */
 void statement_evict(struct engine *engine, pod_id pod);
 
 /*
@@ -54,6 +55,7 @@ void statement_evict(struct engine *engine, pod_id pod);
 bool statement_pipeline(struct engine *engine, pod_id pod, node_id node, bool updates, struct group_list groups,
                         const struct numa_placement *numa);
 
+/* Places the pod on the node, where there is room for it now; `groups` and `numa` as above. */
 void statement_allocate(struct engine *engine, pod_id pod, node_id node, struct group_list groups,
                         const struct numa_placement *numa);
 

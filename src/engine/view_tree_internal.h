@@ -21,6 +21,7 @@ struct group_stack VEC_OF(uint32_t);
 /* Active pods of a set, complete children of a group. */
 int32_t view_count(const struct gang *gang, const struct gang_view *view, uint32_t group);
 
+/* Below when some set has fewer active pods than it needs, else above when some set has more. */
 enum elastic_state view_elastic_state(const struct gang *gang, const struct gang_view *view);
 
 /* The group after `group` in the tree below `top`, parents before children; NO_ID at the end. Starts with `top`. */

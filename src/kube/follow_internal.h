@@ -41,4 +41,5 @@ void follower_note_gone(struct follower *follower, yyjson_val *object);
 /* The list is complete: what it did not show is gone. */
 void follower_sweep(struct follower *follower);
 
+/* Calls `on_problem`, where there is one. */
 void follower_report(struct follower *follower, const struct err *err, nsec_t wait);

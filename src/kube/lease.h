@@ -54,6 +54,7 @@ struct lease_record {
     int64_t transitions;
 };
 
+/* What is missing or makes no sense is "" or 0. */
 void lease_record_read(yyjson_val *object, struct lease_record *ret_record);
 
 enum lease_step { LEASE_CREATE, LEASE_TAKE, LEASE_RENEW, LEASE_WAIT };

@@ -50,6 +50,7 @@ void resources_init(struct resources *res, struct intern *names);
 MUST_CHECK int resources_add(struct resources *res, struct intern *names, const char *name, uint32_t *ret_dim,
                              struct err *err);
 
+/* The same without adding: false when there is none. */
 bool resources_find(const struct resources *res, struct intern *names, const char *name, uint32_t *ret_dim);
 
 /* Devices in `v`, in billionths: whole and fractional ones plus g for each MIG slice of g. */

@@ -52,6 +52,7 @@ MUST_CHECK int http_server_start(struct loop *loop, const struct http_server_opt
 /* Closes the socket and all connections. */
 void http_server_free(struct http_server *server);
 
+/* Where it listens, which is the system's choice when port 0 was asked for. */
 uint16_t http_server_port(const struct http_server *server);
 
 /* For the connections from now on; the old certificate stays when this fails. */

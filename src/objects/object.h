@@ -99,10 +99,10 @@ MUST_CHECK int object_set_add_made(struct object_set *set, yyjson_doc *doc, cons
 /* The object, or NULL. `namespace` is "" for kinds that have none. */
 struct object *object_set_find(const struct object_set *set, const struct object_kind *kind, const char *namespace,
                                const char *name);
-/* The first object of a kind; `next` leads to the others. */
-struct object *object_set_first(const struct object_set *set, const struct object_kind *kind);
-
 struct object *object_set_find_uid(const struct object_set *set, const char *uid);
+
+/* The first object of a kind, or NULL; `next` leads to the others. */
+struct object *object_set_first(const struct object_set *set, const struct object_kind *kind);
 
 /* Puts "file:line:column: Kind namespace/name: " in front of what is wrong with the object. Returns `code`. */
 int object_wrap(const struct object *object, int code, struct err *err);

@@ -101,6 +101,7 @@ struct settings {
 void settings_init(struct settings *settings);
 void settings_done(struct settings *settings);
 
+/* Lays over the settings what a Config or a SchedulingShard says. Returns 0, or what makes no sense in it. */
 MUST_CHECK int settings_decode_config(struct settings *settings, const struct object *object, struct err *err);
 MUST_CHECK int settings_decode_shard(struct settings *settings, const struct object *object, struct err *err);
 

@@ -56,5 +56,6 @@ struct gpu_amounts {
     uint32_t cap;
 };
 
+/* Fails with -EINVAL when the GPU has less than that. */
 MUST_CHECK int gpu_request_on(const struct gpu_request *request, uint64_t gpu_bytes, struct gpu_amounts *ret_amounts,
                               struct err *err);

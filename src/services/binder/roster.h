@@ -58,6 +58,7 @@ void roster_init(struct roster *roster, const char *reservation_namespace, const
                  const char *scheduler);
 void roster_done(struct roster *roster);
 
+/* NULL when it is not known. */
 struct roster_pod *roster_find(const struct roster *roster, const char *namespace, const char *name);
 struct roster_group *roster_find_group(const struct roster *roster, const char *id);
 

@@ -9,8 +9,9 @@ struct err;
 struct kube_client;
 
 /*
- * Objects of any kind, by name or by labels. What many ask for at the same moment, such as the owner of a thousand pods, is asked of
- * the server once: an answer serves those who come within a second of it, and nobody after. A list serves only those who wait for it.
+ * Objects of any kind, by name or by labels. What many ask for at the same moment, such as the owner of a thousand
+ * pods, is asked of the server once: an answer serves those who come within a second of it, and nobody after. A list
+ * serves only those who wait for it.
  */
 struct object_getter;
 

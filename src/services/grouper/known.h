@@ -42,6 +42,7 @@ void known_done(struct known *known);
 /* Names as numbers; two names with the same number are not to be expected in the life of a cluster. */
 uint64_t known_key(const char *namespace, const char *name);
 
+/* The group was seen so, or is gone. known_group() is NULL for one that was not seen. */
 void known_add_group(struct known *known, const char *namespace, const char *name, yyjson_val *object);
 void known_drop_group(struct known *known, const char *namespace, const char *name);
 struct known_group *known_group(const struct known *known, const char *namespace, const char *name);

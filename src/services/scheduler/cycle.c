@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * When the engine runs. A change is followed by a cycle, at once when the last one is some time ago; what comes in a burst
- * is decided together, and cycles that take long are spaced, so that most of the time is the network's. While something waits, or is stale, a cycle
- * also comes with every schedule period: time alone may have made it possible.
+ * When the engine runs. A change is followed by a cycle, at once when the last one is some time ago; what comes in a
+ * burst is decided together, and cycles that take long are spaced, so that most of the time is the network's. While
+ * something waits, or is stale, a cycle also comes with every schedule period: time alone may have made it possible.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -25,6 +25,8 @@ struct gang_note {
 };
 
 void gang_notes_done(struct map64 *notes);
+
+/* NULL where no PodGroup has been seen. */
 struct gang_note *gang_note_find(const struct scheduler *s, object_key key);
 void gang_note_drop(struct scheduler *s, object_key key);
 

@@ -37,6 +37,7 @@ struct placement {
 
 void placements_done(struct map64 *placements);
 
+/* NULL when there is none; placement_put() makes it then. */
 struct placement *placement_find(const struct scheduler *s, object_key key);
 struct placement *placement_put(struct scheduler *s, object_key key);
 void placement_drop(struct scheduler *s, struct placement *placement);

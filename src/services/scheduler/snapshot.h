@@ -24,7 +24,7 @@ void snapshots_free(struct snapshots *snapshots);
 void snapshots_serve(struct snapshots *snapshots, struct http_exchange *exchange);
 
 /*
- * Appends `"config": {...}, "schedulerParams": {...}`, as a snapshot begins, and `"pastUse": [...]` where the scheduler goes by
- * it: KAI's tool passes over that.
+ * Appends `"config": {...}, "schedulerParams": {...}`, as a snapshot begins, and `"pastUse": [...]` where the scheduler
+ * goes by it: KAI's tool passes over that.
  */
 void snapshot_settings(const struct scheduler_view *view, struct strbuf *out);

@@ -80,6 +80,7 @@ struct size_class {
 enum { SIZE_CLASS_COUNT = 7 };
 extern const struct size_class size_classes[SIZE_CLASS_COUNT];
 
+/* The index of the class that a job of so many GPUs is in. */
 uint32_t size_class_of(double gpus);
 
 /* A class by name, a number of GPUs, a range "8-64", or "64+". */
@@ -114,6 +115,7 @@ struct bound {
     bool is_relative;
 };
 
+/* Returns 0, or -EINVAL with what was expected where. Keeps `text`. */
 MUST_CHECK int bound_parse(struct bound *bound, const char *text, struct err *err);
 
 /* Does it hold, when the first setting has `a` and the one that is judged `b`? Not when `b` is NAN. */

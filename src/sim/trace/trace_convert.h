@@ -23,5 +23,6 @@ struct trace_conversion {
 
 enum { CONVERT_QUEUES_MAX = 10000 };
 
+/* Adds what the files hold to `trace`, sorted, with its first week moved to that of TRACE_ORIGIN. */
 MUST_CHECK int trace_convert(struct trace *trace, const char *format, const char *const *paths, size_t path_count,
                              struct trace_conversion *conversion, struct err *err);
