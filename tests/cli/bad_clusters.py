@@ -389,7 +389,7 @@ CALLS = [
     (("why", "--id", "x", "train", "two.json"), "muster: two.json: no scenario has the id 'x'"),
 ]
 for value in ("x", "-5h", "1e400", "NaN"):
-    CALLS.append((("simulate", "c.yaml", "--until", value), f"--until: expected a duration such as 7d or a time such as"))
+    CALLS.append((("simulate", "c.yaml", "--until", value), "--until: expected a duration such as 7d or a time such as"))
     CALLS.append((("simulate", "c.yaml", "--grace", value), "muster simulate: --grace: expected a duration such as"))
 for bound in ("", "x", "use", "use>", "use>=NaN", "use>=1e400", "p95_wait(queue=nobody)<30m", "p95_wait(team=a)<1h"):
     CALLS.append((("compare", "c.yaml", "c.yaml", "-t", "t.csv", "--require", bound), f"--require '{bound}'"))
