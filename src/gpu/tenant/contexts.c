@@ -25,7 +25,9 @@ static void settle(const struct footprint *footprint, cu_result result, void *co
         return;
     }
     struct entry entry = {.key = (uint64_t)(uintptr_t)*ret_ctx, .bytes = footprint->bytes, .slot = footprint->slot};
-    (void)table_put(&tenant_tables.contexts, &entry);
+    /* Two threads may both have found that there is no primary context yet: one charge stands. */
+    if (!table_add(&tenant_tables.contexts, &entry))
+        ledger_release(footprint->slot, LEDGER_CONTEXT, footprint->bytes);
     gate_watch(footprint->slot);
 }
 
@@ -126,14 +128,9 @@ static bool primary_is_active(cu_device device)
 /* The primary context of a device stands now, made by a call that had this reserved for it. */
 static void settle_primary(const struct footprint *footprint, cu_device device, void *ctx)
 {
-    struct entry known;
     if (footprint->slot < 0)
         return;
-    /* Another thread may have been as fast: its charge stands. */
-    if (table_get(&tenant_tables.contexts, (uint64_t)(uintptr_t)ctx, &known))
-        ledger_release(footprint->slot, LEDGER_CONTEXT, footprint->bytes);
-    else
-        settle(footprint, CU_SUCCESS, &ctx);
+    settle(footprint, CU_SUCCESS, &ctx);
     struct entry primary = {.key = (uint64_t)device + 1, .owner = (uint64_t)(uintptr_t)ctx};
     (void)table_put(&tenant_tables.primaries, &primary);
 }

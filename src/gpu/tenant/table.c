@@ -68,20 +68,33 @@ static void close_gap(struct shard *shard, size_t gap)
     shard->count--;
 }
 
-bool table_put(struct table *table, const struct entry *entry)
+static bool store(struct table *table, const struct entry *entry, bool replaces)
 {
     if (entry->key == 0)
         return false;
     struct shard *shard = shard_of(table, entry->key);
     lock_take(&shard->lock);
-    bool has_room = shard->count * 4 < shard->capacity * 3 || grow(shard);
-    if (has_room) {
+    bool is_fine = shard->count * 4 < shard->capacity * 3 || grow(shard);
+    if (is_fine) {
         struct entry *at = place_of(shard, entry->key);
-        shard->count += at->key == 0;
-        *at = *entry;
+        bool is_new = at->key == 0;
+        shard->count += is_new;
+        is_fine = is_new || replaces;
+        if (is_fine)
+            *at = *entry;
     }
     lock_give(&shard->lock);
-    return has_room;
+    return is_fine;
+}
+
+bool table_put(struct table *table, const struct entry *entry)
+{
+    return store(table, entry, true);
+}
+
+bool table_add(struct table *table, const struct entry *entry)
+{
+    return store(table, entry, false);
 }
 
 static bool lookup(struct table *table, uint64_t key, struct entry *ret_entry, bool remove)

@@ -30,8 +30,9 @@ struct table {
     } shards[TABLE_SHARDS];
 };
 
-/* Adds or replaces; false when the kernel has no memory left. */
+/* Adds or replaces; false when the kernel has no memory left. table_add() replaces nothing, and is false then as well. */
 bool table_put(struct table *table, const struct entry *entry);
+bool table_add(struct table *table, const struct entry *entry);
 
 /* Copies the entry of `key`; table_take removes it as well. False when there is none. */
 bool table_get(struct table *table, uint64_t key, struct entry *ret_entry);

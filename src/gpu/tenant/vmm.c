@@ -96,6 +96,31 @@ int on_vmm_release(vmm_release_fn *real, cu_handle number)
     return result;
 }
 
+struct range {
+    uint64_t begin, bytes;
+    struct entry found;     // that contains `begin`
+    struct table *removed;  // those that begin in it go here
+    bool has_changed;
+};
+
+static void find_around(const struct entry *mapping, void *context)
+{
+    struct range *range = context;
+    if (range->begin - mapping->key < mapping->bytes)
+        range->found = *mapping;
+}
+
+/* The mapping at an address, which may lie in the middle of it. */
+static bool mapping_at(uint64_t address, struct entry *ret_mapping)
+{
+    struct range range = {.begin = address};
+    if (table_get(&mappings, address, ret_mapping))
+        return true;
+    table_each(&mappings, find_around, &range);
+    *ret_mapping = range.found;
+    return range.found.key != 0;
+}
+
 /* The process holds one handle more, if it is of memory that is charged here: by its number, or by a mapping at `address`
  * (NULL: none) where all numbers of that memory have been released. */
 static void hold_again(cu_handle number, const void *address)
@@ -104,7 +129,7 @@ static void hold_again(cu_handle number, const void *address)
     struct entry mapping;
     lock_take(&lock);
     bool is_ours = table_get(&handles, number, &handle);
-    if (!is_ours && address && table_get(&mappings, (uint64_t)(uintptr_t)address, &mapping)) {
+    if (!is_ours && address && mapping_at((uint64_t)(uintptr_t)address, &mapping)) {
         handle.owner = mapping.owner;
         is_ours = true;
     }
@@ -152,21 +177,45 @@ int on_vmm_map(vmm_map_fn *real, cu_address address, size_t bytes, size_t offset
     return result;
 }
 
-/* One call may remove several mappings that lie side by side; those of foreign memory are not in the table, so the walk
- * goes by the granularity where it finds nothing. */
-int on_vmm_unmap(vmm_unmap_fn *real, cu_address address, size_t bytes)
+static void remove_inside(const struct entry *mapping, void *context)
+{
+    struct range *range = context;
+    struct entry taken;
+    if (mapping->key - range->begin >= range->bytes || !table_take(&mappings, mapping->key, &taken))
+        return;
+    (void)table_put(range->removed, &taken);
+    range->has_changed = true;
+}
+
+/* Those of foreign memory are not in the table, so the walk goes by the granularity where it finds nothing; unless all that
+ * are in the table are fewer steps, whatever size the program has made up. Their order changes when one goes. */
+static void remove_mappings(uint64_t address, uint64_t bytes, struct table *removed)
 {
     const uint64_t step = UINT64_C(2) << 20;
-    struct table removed = {0};
+    if (bytes / step > table_count(&mappings)) {
+        struct range range = {.begin = address, .bytes = bytes, .removed = removed};
+        do {
+            range.has_changed = false;
+            table_each(&mappings, remove_inside, &range);
+        } while (range.has_changed);
+        return;
+    }
     for (uint64_t at = address; at - address < bytes;) {
         struct entry mapping;
         if (table_take(&mappings, at, &mapping)) {
-            (void)table_put(&removed, &mapping);
+            (void)table_put(removed, &mapping);
             at += mapping.bytes ? mapping.bytes : step;
         } else {
             at += step;
         }
     }
+}
+
+/* One call may remove several mappings that lie side by side. */
+int on_vmm_unmap(vmm_unmap_fn *real, cu_address address, size_t bytes)
+{
+    struct table removed = {0};
+    remove_mappings(address, bytes, &removed);
     cu_result result = real(address, bytes);
     struct entry mapping;
     while (table_take_any(&removed, &mapping)) {

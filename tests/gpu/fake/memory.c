@@ -325,8 +325,10 @@ FAKE_EXPORT cu_result cuMemRetainAllocationHandle(cu_handle *ret_handle, void *a
 {
     BEGIN(cuMemRetainAllocationHandle);
     fake_lock();
-    struct fake_range *range = fake_find_range((uint64_t)(uintptr_t)address);
-    bool is_fine = ret_handle && range && range->memory == FAKE_MAPPED;
+    struct fake_range *range = fake_ranges;
+    while (range && (range->memory != FAKE_MAPPED || (uint64_t)(uintptr_t)address - range->address >= range->bytes))
+        range = range->next;
+    bool is_fine = ret_handle && range;
     if (is_fine) {
         range->of->references++;
         *ret_handle = (cu_handle)(uintptr_t)range->of;

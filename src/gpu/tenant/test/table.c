@@ -47,6 +47,20 @@ static void putting_again_replaces(void **state)
     assert_int_equal(table_count(&table), 0);
 }
 
+static void adding_again_does_not(void **state)
+{
+    (void)state;
+    struct table table = {0};
+    struct entry entry = {.key = 7, .bytes = 1}, found;
+    assert_true(table_add(&table, &entry));
+    entry.bytes = 2;
+    assert_false(table_add(&table, &entry));
+    assert_int_equal(table_count(&table), 1);
+    assert_true(table_get(&table, 7, &found));
+    assert_int_equal(found.bytes, 1);
+    table_forget(&table);
+}
+
 /* Keys as drivers give them: multiples of large powers of two. */
 static void random_changes_agree_with_an_array(void **state)
 {
@@ -114,8 +128,11 @@ static void entries_go_with_their_owner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_table_has_nothing),  cmocka_unit_test(the_key_zero_is_refused),
-        cmocka_unit_test(putting_again_replaces),      cmocka_unit_test(random_changes_agree_with_an_array),
+        cmocka_unit_test(an_empty_table_has_nothing),
+        cmocka_unit_test(the_key_zero_is_refused),
+        cmocka_unit_test(putting_again_replaces),
+        cmocka_unit_test(adding_again_does_not),
+        cmocka_unit_test(random_changes_agree_with_an_array),
         cmocka_unit_test(entries_go_with_their_owner),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
