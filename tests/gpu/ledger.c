@@ -3,7 +3,7 @@
  *
  * It speaks the tenants' protocol with one group of one GPU, grants up to the limit and lets every launch pass. The tests
  * of the tenant library use it where the real daemon's doings would only disturb, and where that cannot be built. On
- * SIGTERM it says what was left. On SIGUSR1 it prints what is held now. */
+ * SIGTERM it says what was left. On SIGUSR1 it prints what is held now. On SIGUSR2 the limit is twice as high. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -294,6 +294,7 @@ static int take_signals(void)
     sigaddset(&all, SIGTERM);
     sigaddset(&all, SIGINT);
     sigaddset(&all, SIGUSR1);
+    sigaddset(&all, SIGUSR2);
     if (sigprocmask(SIG_BLOCK, &all, NULL) != 0 || (fd = signalfd(-1, &all, SFD_CLOEXEC)) < 0)
         fail("signalfd");
     return fd;
@@ -306,8 +307,12 @@ static bool obey(int signals)
 
     if (read(signals, &told, sizeof told) != sizeof told)
         fail("signalfd");
-    if (told.ssi_signo != SIGUSR1)
+    if (told.ssi_signo != SIGUSR1 && told.ssi_signo != SIGUSR2)
         return false;
+    if (told.ssi_signo == SIGUSR2) {
+        limit *= 2;
+        atomic_store(&control->gpus[0].limit_bytes, limit);
+    }
     print_held();
     return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,13 @@ static void sleep_ms(int ms)
 {
     struct timespec pause = {ms / 1000, (long)(ms % 1000) * 1000000};
     nanosleep(&pause, NULL);
+}
+
+/* A daemon that is there and reads nothing is as good as gone. */
+static void limit_sends(int fd)
+{
+    struct timeval most = {.tv_sec = ANSWER_MS / 1000};
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
 }
 
 static void put_events(int fd)
@@ -179,6 +187,7 @@ static bool say_hello(int fd, int fds[GPU_HELLO_FDS])
         return false;
     bool is_back = session != 0;
     session = welcome.welcome.session;
+    limit_sends(fds[2]);
     put_events(fds[2]);
     fds[2] = -1;
     return !is_back || attach_all();
@@ -196,6 +205,7 @@ static bool try_connect(void)
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
+    limit_sends(fd);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
         close(fd);
         return false;
@@ -228,6 +238,15 @@ static void lose(void)
     has_paused = false;
     next_try_ns = 0;
     atomic_store(&is_connected, 0);
+}
+
+/* The same for one that was found broken, unless another thread has found the daemon again by now. */
+static void lose_connection(unsigned its_epoch)
+{
+    lock_take(&lock);
+    if (atomic_load(&is_connected) && client_epoch() == its_epoch)
+        lose();
+    lock_give(&lock);
 }
 
 static bool connect_locked(void)
@@ -302,8 +321,11 @@ void client_tell_event(const struct gpu_message *message)
 {
     int saved = errno;
     lock_take(&events_lock);
-    (void)send_on(&events, message);
+    unsigned before = client_epoch();
+    bool is_told = send_on(&events, message);
     lock_give(&events_lock);
+    if (!is_told)
+        lose_connection(before);
     errno = saved;
 }
 
@@ -329,13 +351,8 @@ int client_read_event(struct gpu_message *ret_message)
             result = 0;
     }
     lock_give(&events_lock);
-    if (result < 0) {
-        lock_take(&lock);
-        /* Unless another thread has found the daemon again by now. */
-        if (atomic_load(&is_connected) && client_epoch() == before)
-            lose();
-        lock_give(&lock);
-    }
+    if (result < 0)
+        lose_connection(before);
     return result;
 }
 

@@ -102,7 +102,6 @@ static void find_calls(void)
         CALL(ctx_push, "cuCtxPushCurrent_v2"),
         CALL(ctx_pop, "cuCtxPopCurrent_v2"),
         CALL(ctx_of_green, "cuCtxFromGreenCtx"),
-        CALL(driver_version, "cuDriverGetVersion"),
         CALL(device_get_count, "cuDeviceGetCount"),
         CALL(device_get_uuid, "cuDeviceGetUuid_v2", "cuDeviceGetUuid"),
         CALL(primary_get_state, "cuDevicePrimaryCtxGetState"),

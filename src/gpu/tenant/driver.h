@@ -51,7 +51,6 @@ struct driver_calls {
     cu_result (*ctx_push)(void *ctx);
     cu_result (*ctx_pop)(void **ret_ctx);
     cu_result (*ctx_of_green)(void **ret_ctx, void *green);
-    cu_result (*driver_version)(int *ret_version);
     cu_result (*device_get_count)(int *ret_count);
     cu_result (*device_get_uuid)(struct cu_uuid *ret_uuid, cu_device device);
     cu_result (*primary_get_state)(cu_device device, unsigned *ret_flags, int *ret_active);

@@ -3,11 +3,26 @@
 #include "gpu/tenant/client.h"
 #include "gpu/tenant/tenant.h"
 
+static _Atomic uint64_t held[GPU_MAX];
+
+void pinned_forget(void)
+{
+    for (int slot = 0; slot < GPU_MAX; slot++)
+        atomic_store(&held[slot], 0);
+}
+
+/* The page says how much it is, not by how much it has changed: a new daemon's page knows nothing of the past. Whoever was
+ * overtaken by another thread writes once more. */
 static void note(int slot, uint64_t bytes)
 {
     struct gpu_tenant_line *line = client_line(slot);
-    if (line)
-        atomic_fetch_add_explicit(&line->pinned_bytes, bytes, memory_order_relaxed);
+    uint64_t sum = atomic_fetch_add(&held[slot], bytes) + bytes;
+    for (bool is_over = !line; !is_over;) {
+        atomic_store(&line->pinned_bytes, sum);
+        uint64_t now = atomic_load(&held[slot]);
+        is_over = now == sum;
+        sum = now;
+    }
 }
 
 static void begin(cu_result result, void *memory, uint64_t bytes)

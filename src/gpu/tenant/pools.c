@@ -56,6 +56,18 @@ static int64_t set_charge(void *pool, uint64_t reserved)
     return difference;
 }
 
+/* Takes back a part of it that was not paid for. */
+static void reduce_charge(void *pool, uint64_t by)
+{
+    struct entry entry;
+    lock_take(&lock);
+    if (table_get(&pools, (uint64_t)(uintptr_t)pool, &entry)) {
+        entry.bytes -= by < entry.bytes ? by : entry.bytes;
+        (void)table_put(&pools, &entry);
+    }
+    lock_give(&lock);
+}
+
 static void count_live(void *pool, int by)
 {
     struct entry entry;
@@ -157,7 +169,8 @@ static bool pay(void *pool, int slot, uint64_t reserved_before)
         ledger_release(slot, LEDGER_PLAIN, (uint64_t)-difference);
     if (difference <= 0 || ledger_reserve(slot, LEDGER_PLAIN, (uint64_t)difference, NULL))
         return true;
-    set_charge(pool, reserved - (uint64_t)difference);
+    /* Others may have paid for more of the pool by now. */
+    reduce_charge(pool, (uint64_t)difference);
     return false;
 }
 
@@ -312,30 +325,12 @@ int on_pool_free(pool_free_fn *real, cu_address address, void *stream)
     return result;
 }
 
-/* Where a driver knows the size of a pool (12.2), none is made larger than the limit, so that the driver itself refuses
- * what several threads ask for at once. */
-static void clamp(struct cu_pool_props *props, int slot)
-{
-    enum { KNOWS_SIZES = 12020 };
-    const struct driver_calls *driver = driver_calls();
-    struct ledger_view view;
-    int version = 0;
-    if (!driver->driver_version || driver->driver_version(&version) != CU_SUCCESS || version < KNOWS_SIZES ||
-        !ledger_look(slot, &view))
-        return;
-    if (props->max_size == 0 || props->max_size > view.total)
-        props->max_size = view.total;
-}
-
+/* The driver could be told to make no pool larger than the limit, but not to let it grow when the limit is raised. */
 int on_pool_create(pool_create_fn *real, void **ret_pool, const struct cu_pool_props *props)
 {
     int slot = ret_pool && props ? tenant_location_slot(&props->location, props->allocation_type) : -1;
-    if (slot < 0)
-        return real(ret_pool, props);
-    struct cu_pool_props clamped = *props;
-    clamp(&clamped, slot);
-    cu_result result = real(ret_pool, &clamped);
-    if (result == CU_SUCCESS)
+    cu_result result = real(ret_pool, props);
+    if (result == CU_SUCCESS && slot >= 0)
         remember(*ret_pool, slot);
     return result;
 }

@@ -39,6 +39,7 @@ static void forget(void)
     table_forget(&tenant_tables.pinned);
     vmm_forget();
     pools_forget();
+    pinned_forget();
     graphs_forget();
     gate_forget();
     ledger_forget();

@@ -86,6 +86,7 @@ void contexts_drop(uint64_t ctx);
 /* Each module forgets what the parent held, in a forked child. */
 void vmm_forget(void);
 void pools_forget(void);
+void pinned_forget(void);
 void graphs_forget(void);
 void gate_forget(void);
 

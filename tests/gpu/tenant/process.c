@@ -154,6 +154,41 @@ static int highest_descriptor(void)
     return highest;
 }
 
+static void *crowded_pool;
+
+/* Memory of a pool that has room for some of the threads. */
+static void *hammer_pool(void *unused)
+{
+    (void)primary();
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t address = 0;
+        if (CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&address, 20 * MIB, crowded_pool, NULL) == CU_SUCCESS)
+            (void)CALL(cuMemFreeAsync, pool_free)(address, NULL);
+        if (i % 8 == 0)
+            (void)CALL(cuMemPoolTrimTo, pool_trim)(crowded_pool, 0);
+    }
+    return unused;
+}
+
+/* Each may find that another has grown the pool up to the limit. */
+static void crowd(uint64_t free_bytes)
+{
+    struct cu_pool_props props = {.allocation_type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_DEVICE, 0}};
+    pthread_t all[THREADS];
+    uint64_t rest = 0;
+    check(CALL(cuMemPoolCreate, pool_create)(&crowded_pool, &props) == CU_SUCCESS &&
+              CALL(cuMemAlloc_v2, mem_alloc)(&rest, free_bytes - 100 * MIB) == CU_SUCCESS,
+          "a pool is left with little room");
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&all[i], NULL, hammer_pool, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(all[i], NULL);
+    check(CALL(cuMemPoolDestroy, pool_destroy)(crowded_pool) == CU_SUCCESS &&
+              CALL(cuMemFree_v2, mem_free)(rest) == CU_SUCCESS,
+          "it goes");
+    check_equal(told_free(), free_bytes, "eight threads that crowd a pool leave nothing charged");
+}
+
 static void threads(void)
 {
     pthread_t all[THREADS];
@@ -167,6 +202,7 @@ static void threads(void)
     for (int i = 0; i < THREADS; i++)
         pthread_join(all[i], NULL);
     check_equal(told_free(), before, "eight threads at once leave nothing charged");
+    crowd(before);
     check(is_real() || highest_descriptor() < 64, "and the table of descriptors did not have to grow");
 }
 
@@ -394,19 +430,72 @@ static void start(void)
     nanosleep(&pause, NULL);
 }
 
-/* The daemon goes away and comes back in the middle; the test does that when it reads these lines. */
+/* Something happens to the daemon, by the test, which reads this. */
+static void have(const char *what)
+{
+    char line[64];
+    printf("# %s\n", what);
+    fflush(stdout);
+    if (!fgets(line, sizeof line, stdin))
+        exit(1);
+}
+
+/* A limit that is raised reaches what was made before. */
+static void raised(void)
+{
+    struct cu_pool_props props = {.allocation_type = CU_ALLOCATION_PINNED, .location = {CU_LOCATION_DEVICE, 0}};
+    void *pool = NULL;
+    uint64_t address = 0, plain = 0;
+    begin();
+    uint64_t before = told_free(), total = told_total();
+    (void)CALL(cuMemPoolCreate, pool_create)(&pool, &props);
+    check(CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&address, total, pool, NULL) == CU_OUT_OF_MEMORY,
+          "a pool is held to the limit");
+    have("raise");
+    check_equal(told_total(), 2 * total, "the limit is raised");
+    check(CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&address, total, pool, NULL) == CU_SUCCESS,
+          "it may grow beyond the old limit");
+    check_equal(told_free(), before, "and is charged for it");
+    check(CALL(cuMemAllocFromPoolAsync, pool_alloc_from)(&plain, total, pool, NULL) == CU_OUT_OF_MEMORY,
+          "it is held to the new one");
+    check(CALL(cuMemFreeAsync, pool_free)(address, NULL) == CU_SUCCESS &&
+              CALL(cuMemPoolDestroy, pool_destroy)(pool) == CU_SUCCESS,
+          "it goes");
+    check_equal(told_free(), before + total, "with all that it had");
+}
+
+/* A daemon that is there and does nothing: who gives memory back is not to hang on its full socket. */
+static void hung(void)
+{
+    enum { PIECES = 600 };
+    static uint64_t pieces[PIECES];
+    int freed = 0;
+    begin();
+    uint64_t before = told_free();
+    for (int i = 0; i < PIECES; i++)
+        (void)CALL(cuMemAlloc_v2, mem_alloc)(&pieces[i], MIB / 2);
+    have("freeze");
+    for (int i = 0; i < PIECES; i++)
+        freed += CALL(cuMemFree_v2, mem_free)(pieces[i]) == CU_SUCCESS;
+    check_equal((uint64_t)freed, PIECES, "all memory is freed while nobody listens");
+    have("thaw");
+    struct timespec pause = {2, 0};
+    nanosleep(&pause, NULL);
+    check_equal(told_free(), before, "the daemon hears of it when it listens again");
+}
+
+/* The daemon goes away and comes back in the middle. */
 static void outage(void)
 {
     uint64_t address = 0, more = 0;
-    char line[64];
+    void *pinned[2] = {NULL};
     begin();
     uint64_t before = told_free();
     check(CALL(cuMemAlloc_v2, mem_alloc)(&address, 64 * MIB) == CU_SUCCESS,
           "memory is taken while the daemon is there");
-    printf("# stop\n");
-    fflush(stdout);
-    if (!fgets(line, sizeof line, stdin))
-        exit(1);
+    for (int i = 0; i < 2; i++)
+        check(CALL(cuMemHostAlloc, pinned_alloc)(&pinned[i], MIB, 0) == CU_SUCCESS, "memory of the host is pinned");
+    have("stop");
     check_equal((uint64_t)CALL(cuMemAlloc_v2, mem_alloc)(&more, 64 * MIB), CU_OUT_OF_MEMORY,
                 "nothing more is granted while it is away");
     unsigned us = 1;
@@ -414,14 +503,12 @@ static void outage(void)
     check(CALL(cuLaunchKernel, launch_kernel)(spin_function(), 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL) == CU_SUCCESS,
           "kernels run while it is away");
     check_equal(told_total(), strtoull(getenv("TEST_LIMIT"), NULL, 10), "the limit is still known");
-    printf("# start\n");
-    fflush(stdout);
-    if (!fgets(line, sizeof line, stdin))
-        exit(1);
+    have("start");
     struct timespec pause = {1, 500000000};
     nanosleep(&pause, NULL);
     check(CALL(cuMemAlloc_v2, mem_alloc)(&more, 64 * MIB) == CU_SUCCESS, "memory is granted again when it is back");
     check_equal(told_free(), before - 128 * MIB, "and what was held before is known to it");
+    check(CALL(cuMemFreeHost, pinned_end)(pinned[0]) == CU_SUCCESS, "a part of what is pinned goes");
 }
 
 /* A program that has no more use for the driver. A thread of ours is in the library. */
@@ -438,5 +525,5 @@ const struct test_case process_cases[] = {
     {"names", names},       {"lookups", lookups}, {"ways_in", ways_in},     {"threads", threads},
     {"forks", forks},       {"small", small},     {"hold", hold},           {"start", start},
     {"outage", outage},     {"greedy", greedy},   {"untouched", untouched}, {"forks_of_threads", forks_of_threads},
-    {"unloaded", unloaded}, {NULL, NULL},
+    {"unloaded", unloaded}, {"raised", raised},   {"hung", hung},           {NULL, NULL},
 };
