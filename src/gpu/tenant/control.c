@@ -240,19 +240,24 @@ void control_wake(void)
 }
 
 /* The program's signals are not for our thread to handle. */
-void control_start(void)
+static bool start_thread(void)
 {
     typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    int saved = errno;
-    if (atomic_exchange(&is_started, 1) || !open_pipe())
-        return;
     create_fn *create = (create_fn *)driver_find_common("pthread_create");
     uint64_t every = UINT64_MAX, before = 0;
     pthread_t thread;
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every, &before, KERNEL_SIGNALS);
-    if (create)
-        (void)create(&thread, NULL, control, NULL);
+    bool is_started_now = create && create(&thread, NULL, control, NULL) == 0;
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGNALS);
+    return is_started_now;
+}
+
+void control_start(void)
+{
+    int saved = errno;
+    /* What a process is short of now it may have when its next context comes. */
+    if (!atomic_exchange(&is_started, 1) && !(open_pipe() && start_thread()))
+        atomic_store(&is_started, 0);
     errno = saved;
 }
 
