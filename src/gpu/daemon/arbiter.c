@@ -258,6 +258,8 @@ static nsec_t deadline_of(const struct arbiter *a, const struct arbiter_group *g
         return g->lease_end;
     case ARBITER_DRAINING:
         return g->since + a->options.drain_bound;
+    case ARBITER_STUCK:
+        return g->wants_more ? g->since + 2 * a->options.drain_bound : NSEC_MAX;
     case ARBITER_WAITING:
         if (is_capped(g) && g->credit < turn_of(a, g))
             return now + over(turn_of(a, g) - g->credit, g->cap) + 1;
@@ -265,6 +267,31 @@ static nsec_t deadline_of(const struct arbiter *a, const struct arbiter_group *g
     default:
         return NSEC_MAX;
     }
+}
+
+/* The lease is over, and paid for. A tenant's own measure may be less than what the clock here says by as much as it
+ * takes to wake it up and to hear from it; the rest of the time the GPU was kept from others. */
+static void pay(struct arbiter *a, struct arbiter_group *g, nsec_t busy, nsec_t now)
+{
+    nsec_t held = now - g->opened_at;
+    nsec_t charge = CLAMP(busy, MAX(held - a->options.slack, 0), held);
+
+    reckon(a, g, now);
+    g->charged += charge;
+    g->credit -= charge;
+    g->vtime += over(charge, g->weight);
+    if (g->state != ARBITER_STUCK)
+        set_holder(a, g, -1);
+}
+
+/* One that does not end and has launches at its gate gets another turn for them, as soon as it has paid for all of the time
+ * so far: kernels that wait for each other may have been parted by the end of the lease. */
+static void wait_again(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    g->overrun += now - g->since;
+    pay(a, g, now - g->opened_at, now);
+    g->wants_more = false;
+    enter(g, ARBITER_WAITING, now);
 }
 
 static void settle(struct arbiter *a, nsec_t now)
@@ -288,6 +315,8 @@ static void settle(struct arbiter *a, nsec_t now)
             set_holder(a, g, -1);
             enter(g, ARBITER_STUCK, g->since);
             act(a, ARBITER_GIVE_UP, i);
+        } else if (g->state == ARBITER_STUCK && g->wants_more && now - g->since >= 2 * a->options.drain_bound) {
+            wait_again(a, g, now);
         }
     }
     start_waiting(a, now);
@@ -402,25 +431,12 @@ void arbiter_ask(struct arbiter *a, uint32_t group, nsec_t now)
 
     if (g->state != ARBITER_IDLE) {
         g->wants_more = true;
+        if (g->state == ARBITER_STUCK)
+            settle(a, now);
         return;
     }
     begin_to_wait(a, g, now);
     settle(a, now);
-}
-
-/* The lease is over, and paid for. A tenant's own measure may be less than what the clock here says by as much as it
- * takes to wake it up and to hear from it; the rest of the time the GPU was kept from others. */
-static void pay(struct arbiter *a, struct arbiter_group *g, nsec_t busy, nsec_t now)
-{
-    nsec_t held = now - g->opened_at;
-    nsec_t charge = CLAMP(busy, MAX(held - a->options.slack, 0), held);
-
-    reckon(a, g, now);
-    g->charged += charge;
-    g->credit -= charge;
-    g->vtime += over(charge, g->weight);
-    if (g->state != ARBITER_STUCK)
-        set_holder(a, g, -1);
 }
 
 static void end_lease(struct arbiter *a, struct arbiter_group *g, nsec_t busy, bool wants_more, nsec_t now)

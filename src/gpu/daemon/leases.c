@@ -114,6 +114,11 @@ static void open_gates(struct group *group)
     group->is_open = true;
     group->busy = 0;
     group->wants_more = false;
+    /* Who has not ended yet is waited for together with the rest of this lease, if it takes part in it. */
+    for (struct session *s = group->first; s; s = s->next) {
+        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+            s->gpus[gpu].is_awaited = false;
+    }
     set_pace(group, is_crowded(group));
     set_gates(group, GPU_GATE_OPEN);
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
@@ -352,7 +357,8 @@ void leases_drained(struct session *session, const struct gpu_message *message)
     struct group *group = session->group;
     uint32_t gpu = message->lease.gpu;
 
-    if (!session->gpus[gpu].is_awaited)
+    /* One of an earlier lease, that ended late, says nothing of this one. */
+    if (!session->gpus[gpu].is_awaited || !is_of_lease(group, gpu, message->lease.word))
         return;
     session->gpus[gpu].is_awaited = false;
     group->wants_more |= message->lease.flags & GPU_DRAINED_HAS_MORE;

@@ -35,6 +35,7 @@ struct fence {
     uint64_t last_ns;   // what it was thought to take when it was launched
     uint64_t known_ns;  // what the launches behind the previous fence were thought to take
     int64_t begin_ns;   // the first of them
+    bool is_doubted;    // they wait for more than the device, and count no longer
     atomic_int state;
 };
 
@@ -66,7 +67,6 @@ static struct fences {
     struct fence ring[RING];
     struct lock lock;
     unsigned head, tail;  // the oldest in the ring, and where the next goes
-    unsigned doubted;     // one past the last whose work waited for more than the device
     bool is_held;         // nothing is recorded on the streams in the list
     atomic_int is_looked_at;
 } all[GPU_MAX];
@@ -141,6 +141,7 @@ static void record(struct fences *fences, struct fence *fence, const struct dirt
     fence->last_ns = work->last_ns;
     fence->known_ns = work->known_ns;
     fence->begin_ns = work->begin_ns;
+    fence->is_doubted = false;
     /* A fence that could not be recorded counts as passed. */
     bool is_recorded = has_event && driver->event_record(fence->event, work->stream) == CU_SUCCESS;
     if (pushes)
@@ -345,17 +346,18 @@ static void pass(struct fences *fences, unsigned count, uint64_t known_ns)
 {
     int64_t now = now_ns();
     uint64_t took = measured(fences, fence_at(fences, 0), now);
-    lock_take(&fences->lock);
-    unsigned head = fences->head, doubted = fences->doubted;
-    lock_give(&fences->lock);
+    uint64_t counted_ns = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct fence *fence = fence_at(fences, i);
-        bool is_doubted = (int)(doubted - (head + i)) > 0 && !fence->unknown;
-        if (atomic_load(&fence->state) == FENCE_RECORDED && known_ns > 0 && !is_doubted)
+        lock_take(&fences->lock);
+        bool is_recorded = atomic_load(&fence->state) == FENCE_RECORDED, is_doubted = fence->is_doubted;
+        lock_give(&fences->lock);
+        counted_ns += is_recorded && !is_doubted ? fence->known_ns : 0;
+        if (is_recorded && known_ns > 0 && (!is_doubted || fence->unknown))
             learn_from(fence, (uint64_t)((double)took * (double)fence->known_ns / (double)known_ns));
     }
     lock_take(&fences->lock);
-    fences->fenced_ns -= known_ns < fences->fenced_ns ? known_ns : fences->fenced_ns;
+    fences->fenced_ns -= counted_ns < fences->fenced_ns ? counted_ns : fences->fenced_ns;
     if (known_ns > 0)
         fences->last_end_ns = now;
     fences->head += count;
@@ -439,9 +441,14 @@ bool fences_are_passed(int slot)
 
 void fences_doubt(int slot)
 {
-    lock_take(&all[slot].lock);
-    all[slot].doubted = all[slot].tail;
-    lock_give(&all[slot].lock);
+    struct fences *fences = &all[slot];
+    lock_take(&fences->lock);
+    for (unsigned i = fences->head; i != fences->tail; i++) {
+        struct fence *fence = &fences->ring[i % RING];
+        fence->is_doubted |= atomic_load(&fence->state) == FENCE_RECORDED;
+    }
+    fences->fenced_ns = 0;
+    lock_give(&fences->lock);
 }
 
 int64_t fences_next_end(int slot)
@@ -568,7 +575,7 @@ static void let_go(struct fences *fences, const void *ctx, bool are_alive)
         void *event = is_mine ? fence->event : NULL;
         if (is_mine) {
             fence->event = NULL;
-            if (atomic_load(&fence->state) == FENCE_RECORDED)
+            if (atomic_load(&fence->state) == FENCE_RECORDED && !fence->is_doubted)
                 fences->fenced_ns -= fence->known_ns < fences->fenced_ns ? fence->known_ns : fences->fenced_ns;
             atomic_store(&fence->state, FENCE_FREE);
         }

@@ -35,8 +35,8 @@ int64_t fences_last_end(int slot);
  * begin, which is after the device has turned to this process, to the end of the last. 0 when that cannot be told. */
 int64_t fences_busy(int slot);
 
-/* What lies in the queues now waits for more than the device: nothing is learned from it about functions whose cost is
- * known. */
+/* What lies in the queues now waits for more than the device: it is no longer counted as unfinished, and nothing is learned
+ * from it about functions whose cost is known. */
 void fences_doubt(int slot);
 
 /* Records what is missing on one stream, and waits until nobody else is about to. */

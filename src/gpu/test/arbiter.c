@@ -228,6 +228,33 @@ static void who_never_drains_harms_nobody_for_long(void **state)
     assert_true(m.arbiter.groups[hostile->group].charged > 58 * SEC);
 }
 
+/* A kernel may wait for another that the end of the lease has left at the gate: both wait for ever if that is not let in. */
+static void who_waits_for_its_own_launches_gets_another_turn(void **state)
+{
+    struct model m;
+
+    (void)state;
+    model_init(&m, NULL);
+    struct model_tenant *parted = model_add(&m, 0.5, false, 1 * MSEC);
+    struct model_tenant *honest = model_add(&m, 0.5, false, 1 * MSEC);
+    parted->never_drains = true;
+    model_run(&m, 3 * SEC);
+    const struct arbiter_group *group = &m.arbiter.groups[parted->group];
+    assert_int_equal(group->state, ARBITER_STUCK);
+    assert_int_equal(group->leases, 1);
+
+    arbiter_ask(&m.arbiter, (uint32_t)parted->group, m.now);
+    model_act(&m);
+    assert_int_not_equal(group->state, ARBITER_STUCK);
+    assert_true(group->charged > 2900 * MSEC);
+    /* Its turn comes when the other has had as much. */
+    model_run(&m, 500 * MSEC);
+    assert_int_equal(group->leases, 1);
+    model_run(&m, 4 * SEC);
+    assert_int_equal(group->leases, 2);
+    assert_true(honest->longest_wait <= 1100 * MSEC);
+}
+
 static void lying_about_busy_time_gains_next_to_nothing(void **state)
 {
     struct arbiter a;
@@ -363,6 +390,7 @@ int main(void)
         cmocka_unit_test(strict_beside_fair_keeps_its_cap),
         cmocka_unit_test(a_hand_over_takes_less_than_three_milliseconds),
         cmocka_unit_test(who_never_drains_harms_nobody_for_long),
+        cmocka_unit_test(who_waits_for_its_own_launches_gets_another_turn),
         cmocka_unit_test(lying_about_busy_time_gains_next_to_nothing),
         cmocka_unit_test(a_group_gets_all_its_gpus_or_none),
         cmocka_unit_test(a_removed_holder_frees_its_gpu_at_once),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams, events and kernels. Work is an interval: it begins when the stream and the device are free, device time being
  * shared with all other processes, and ends after as long as the kernel says. A kernel named spin_us takes as many
- * microseconds as its first parameter says; any other takes five. */
+ * microseconds as its first parameter says; any other takes five. One named wait_word ends when the word that its first
+ * parameter names is not zero, and one named set_word makes it so. */
 #include <string.h>
 #include <time.h>
 
@@ -68,6 +69,12 @@ FAKE_EXPORT cu_result cuStreamGetDevice(void *handle, cu_device *ret_device)
     return stream && ret_device ? CU_SUCCESS : CU_INVALID_HANDLE;
 }
 
+/* Whether no kernel before it waits for a word. */
+static bool is_let_go(const struct fake_object *object)
+{
+    return !object->word || atomic_load(object->word) != 0;
+}
+
 static void wait_until(int64_t end)
 {
     for (int64_t now = fake_now_ns(); now < end; now = fake_now_ns()) {
@@ -88,6 +95,8 @@ static cu_result synchronize(void *handle)
         return CU_INVALID_HANDLE;
     if (is_capturing)
         return CU_STREAM_CAPTURE_UNSUPPORTED;
+    while (!is_let_go(stream))
+        wait_until(fake_now_ns() + 1000000);
     wait_until(end);
     fake_lock();
     fake_pools_release(gpu);
@@ -180,6 +189,7 @@ FAKE_EXPORT cu_result cuEventRecord(void *handle, void *stream_handle)
     } else if (event && stream) {
         int64_t now = fake_now_ns();
         event->tail_ns = stream->tail_ns > now ? stream->tail_ns : now;
+        event->word = stream->word;
     }
     fake_unlock();
     return event && stream ? CU_SUCCESS : CU_INVALID_HANDLE;
@@ -190,9 +200,9 @@ FAKE_EXPORT cu_result cuEventQuery(void *handle)
     BEGIN(cuEventQuery);
     fake_lock();
     struct fake_object *event = fake_get(handle, FAKE_EVENT);
-    cu_result result = !event ? CU_INVALID_HANDLE : fake_now_ns() < event->tail_ns ? CU_NOT_READY : CU_SUCCESS;
+    bool is_passed = event && is_let_go(event) && fake_now_ns() >= event->tail_ns;
     fake_unlock();
-    return result;
+    return !event ? CU_INVALID_HANDLE : is_passed ? CU_SUCCESS : CU_NOT_READY;
 }
 
 FAKE_EXPORT cu_result cuEventElapsedTime(float *ret_ms, void *begin_handle, void *end_handle)
@@ -273,6 +283,19 @@ static int64_t cost_of(const struct fake_object *function, void **params)
     return 5000;
 }
 
+static void use_word(const struct fake_object *function, struct fake_object *stream, void **params)
+{
+    bool waits = strcmp(function->name, "wait_word") == 0, sets = strcmp(function->name, "set_word") == 0;
+    _Atomic uint32_t *word;
+    if ((!waits && !sets) || !params)
+        return;
+    memcpy(&word, params[0], sizeof(void *));
+    if (waits)
+        stream->word = word;
+    else
+        atomic_store(word, 1);
+}
+
 static cu_result launch(void *function_handle, void *stream_handle, void **params)
 {
     cu_result result = CU_SUCCESS;
@@ -290,6 +313,7 @@ static cu_result launch(void *function_handle, void *stream_handle, void **param
         node->bytes = (uint64_t)cost_of(function, params);
     } else {
         fake_run(stream, cost_of(function, params));
+        use_word(function, stream, params);
     }
     fake_unlock();
     return result;

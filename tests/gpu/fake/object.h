@@ -4,6 +4,7 @@
 /* What the pretended driver hands out. Everything lives in the process's own memory; only amounts and times are shared
  * between processes (state.h). One lock guards all of it: this driver is to be right, not fast. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,6 +41,7 @@ struct fake_object {
     int capture;                         // stream
     int type;                            // node
     struct fake_object *graph;           // stream: what it captures into
+    _Atomic uint32_t *word;              // stream, event: not zero when it may end; NULL: needs none
     bool is_primary, is_dead, has_memory;
     char name[64];
 };

@@ -140,6 +140,24 @@ static void spins(void)
     check(least > 0, "kernels ran");
 }
 
+/* Two kernels of which the first waits for the second, which comes when the lease of the first is over. */
+static void parted(void)
+{
+    cu_result (*create)(void **, unsigned) = (cu_result(*)(void **, unsigned))cuda("cuStreamCreate");
+    static _Atomic uint32_t word;
+    _Atomic uint32_t *at = &word;
+    void *params[] = {&at}, *streams[2] = {NULL};
+    struct timespec pause = {0, 400000000};
+    launch_kernel_fn *launch = CALL(cuLaunchKernel, launch_kernel);
+    begin();
+    check(create(&streams[0], 0) == CU_SUCCESS && create(&streams[1], 0) == CU_SUCCESS, "streams are made");
+    check(launch(function_of("wait_word"), 1, 1, 1, 1, 1, 1, 0, streams[0], params, NULL) == CU_SUCCESS, "one waits");
+    nanosleep(&pause, NULL);
+    check(launch(function_of("set_word"), 1, 1, 1, 1, 1, 1, 0, streams[1], params, NULL) == CU_SUCCESS,
+          "the other gets another turn");
+    check(CALL(cuStreamSynchronize, sync_stream)(streams[0]) == CU_SUCCESS, "both end");
+}
+
 const struct test_case compute_cases[] = {
-    {"launches", launches}, {"overhead", overhead}, {"spin", spin}, {"spins", spins}, {NULL, NULL},
+    {"launches", launches}, {"overhead", overhead}, {"spin", spin}, {"spins", spins}, {"parted", parted}, {NULL, NULL},
 };

@@ -170,11 +170,16 @@ static const char spin_text[] = ".version 7.0\n"
                                 "    ret;\n"
                                 "}\n";
 
-void *spin_function(void)
+void *function_of(const char *name)
 {
     void *module = NULL, *function = NULL;
     cu_result (*load)(void **, const void *) = (cu_result(*)(void **, const void *))cuda("cuModuleLoadData");
     cu_result (*get)(void **, void *, const char *) =
         (cu_result(*)(void **, void *, const char *))cuda("cuModuleGetFunction");
-    return load(&module, spin_text) == CU_SUCCESS && get(&function, module, "spin_us") == CU_SUCCESS ? function : NULL;
+    return load(&module, spin_text) == CU_SUCCESS && get(&function, module, name) == CU_SUCCESS ? function : NULL;
+}
+
+void *spin_function(void)
+{
+    return function_of("spin_us");
 }

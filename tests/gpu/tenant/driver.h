@@ -44,6 +44,7 @@ uint64_t truth(void);
 
 /* A function of the pretended driver that takes so many microseconds, given as its parameter. */
 void *spin_function(void);
+void *function_of(const char *name);
 
 typedef void case_fn(void);
 struct test_case {

@@ -247,6 +247,8 @@ static void doubtful_work_teaches_nothing(void **state)
     }
     uint64_t cost = queue(function, 200000);
     fences_doubt(0);
+    assert_int_equal(fences_left(0), 0);
+    assert_false(fences_are_passed(0));
     now = device_end + INT64_C(2000000000);
     assert_true(fences_are_passed(0));
     assert_int_equal(queue(function, 200000), cost);
