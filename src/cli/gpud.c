@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
@@ -14,12 +15,21 @@
 #include "gpu/daemon/config.h"
 #include "net/loop.h"
 
+enum { ENDING_S = 2 };
+
 enum { OPTION_CONFIG, OPTION_FOLDER, OPTION_LOG_FORMAT, OPTION_VERBOSE };
 
 static void on_signal(void *arg, int signal)
 {
     (void)signal;
     loop_stop(arg);
+}
+
+/* NVML may hang, and what hangs in a thread cannot be called off. Everything has been written by then. */
+static void on_alarm(int signal)
+{
+    (void)signal;
+    _exit(EXIT_FINE);
 }
 
 static int serve(const struct gpud_config *config, struct log *log, struct err *err)
@@ -37,6 +47,8 @@ static int serve(const struct gpud_config *config, struct log *log, struct err *
         log_info(log, "GPU daemon ends");
     }
     gpud_free(gpud);
+    (void)signal(SIGALRM, on_alarm);
+    (void)alarm(ENDING_S);
     return r;
 }
 

@@ -67,10 +67,14 @@ static void mend(struct book_file *file)
     }
 }
 
-/* The file, locked and mapped; NULL with errno, which is EWOULDBLOCK when somebody else has it. */
+/* The file, locked and mapped; NULL with errno, which is EWOULDBLOCK when somebody else has it. Its room is taken now: on a
+ * full disk a page that has none would end the daemon at the moment at which it is first written. */
 static struct book_file *map_file(int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) < 0 || ftruncate(fd, sizeof(struct book_file)) < 0)
+        return NULL;
+    errno = posix_fallocate(fd, 0, sizeof(struct book_file));
+    if (errno != 0)
         return NULL;
     void *mapped = mmap(NULL, sizeof(struct book_file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return mapped == MAP_FAILED ? NULL : mapped;
@@ -113,6 +117,15 @@ void book_close(struct book *book)
 struct book_slot *book_slots(struct book *book)
 {
     return book->file->slots;
+}
+
+uint32_t book_free_count(const struct book *book)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < BOOK_SLOTS_MAX; i++)
+        count += !book->file->slots[i].is_used;
+    return count;
 }
 
 struct book_slot *book_take(struct book *book)

@@ -34,6 +34,7 @@ void book_close(struct book *book);
 
 /* A free slot, all zeros but in use; NULL when there is none. */
 struct book_slot *book_take(struct book *book);
+uint32_t book_free_count(const struct book *book);
 void book_give(struct book *book, struct book_slot *slot);
 
 /* All slots, BOOK_SLOTS_MAX of them; look at `is_used`. Their content comes from a file: check what it says. */

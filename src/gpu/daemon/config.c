@@ -31,7 +31,7 @@ void gpud_config_init(struct gpud_config *config)
         .reclaim_deadline = 2 * NSEC_PER_SEC,
         .backlog = 1500 * NSEC_PER_USEC,
         .idle = NSEC_PER_MSEC,
-        .watch_interval = NSEC_PER_SEC,
+        .watch_interval = 100 * NSEC_PER_MSEC,
         .tolerance_bytes = 64 * MIB,
     };
     if (geteuid() == 0)

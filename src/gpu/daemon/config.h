@@ -20,7 +20,7 @@ struct err;
  *     - {uuid: GPU-8a0f..., memory: 80Gi}
  *     memory: {reserve: 512Mi, credit: 64Mi, context: 512Mi, reclaim: {deadline: 2s, action: deny}}
  *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 1500us, idle: 1ms}
- *     watch: {interval: 1s, tolerance: 64Mi, unregistered: notice, overuse: notice, stuck: notice}
+ *     watch: {interval: 100ms, tolerance: 64Mi, unregistered: notice, overuse: notice, stuck: notice}
  *     metrics: {address: 127.0.0.1, port: 9470}
  *     groups: [...]                 # see group_spec.h; more come by the API
  */
@@ -43,7 +43,7 @@ struct gpud_config {
     struct arbiter_options compute;
     nsec_t backlog;
     nsec_t idle;
-    nsec_t watch_interval;  // of looking at NVML; 0: never
+    nsec_t watch_interval;  // of looking at NVML, while there are tenants; 0: never
     uint64_t tolerance_bytes;
     enum config_action unregistered;
     enum config_action overuse;

@@ -5,9 +5,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -152,7 +154,20 @@ static int add_groups(struct gpud *gpud, struct err *err)
             return err_wrap(err, r, "group %s", at->name);
         group->is_static = true;
     }
-    return state_load(gpud, err);
+    state_load(gpud);
+    return 0;
+}
+
+/* Each tenant takes five descriptors, and what a shell allows by default is a thousand. */
+static void take_descriptors(struct gpud *gpud)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    gpud->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 static int start(struct gpud *gpud, struct err *err)
@@ -160,6 +175,7 @@ static int start(struct gpud *gpud, struct err *err)
     char path[256];
     int r = make_folders(gpud->config->folder, err);
 
+    take_descriptors(gpud);
     if (r >= 0) {
         (void)snprintf(path, sizeof path, "%s/book", gpud->config->folder);
         r = book_open(path, &gpud->book, err);
@@ -186,11 +202,12 @@ int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *
     gpud->loop = loop;
     gpud->log = log;
     gpud->config = config;
-    gpud->timer = -1;
+    gpud->timer = gpud->spare = -1;
     gpud->started = gpud_now();
     arbiter_init(&gpud->arbiter, &config->compute);
     ledger_init(&gpud->ledger);
     loop_task_init(&gpud->saving, loop, state_save, gpud);
+    loop_timer_init(&gpud->save_again, loop, state_save, gpud);
     figures_init(gpud);
     r = start(gpud, err);
     if (r < 0) {
@@ -207,9 +224,10 @@ void gpud_free(struct gpud *gpud)
     if (!gpud)
         return;
     gpud->is_stopping = true;
-    if (gpud->saving.is_queued)
+    if (gpud->saving.is_queued || loop_timer_is_running(&gpud->save_again))
         state_save(gpud);
     loop_task_cancel(&gpud->saving);
+    loop_timer_done(&gpud->save_again);
     http_server_free(gpud->api);
     http_server_free(gpud->metrics_server);
     watcher_free(gpud->watcher);
@@ -220,6 +238,8 @@ void gpud_free(struct gpud *gpud)
     loop_watch_done(&gpud->on_timer);
     if (gpud->timer >= 0)
         (void)close(gpud->timer);
+    if (gpud->spare >= 0)
+        (void)close(gpud->spare);
     metrics_free(gpud->metrics);
     nvml_close(gpud->nvml);
     book_close(gpud->book);

@@ -37,6 +37,7 @@ struct device {
     uint64_t context_bytes;  // what a context has been seen to take
     uint64_t nvml_used;      // of all processes, as NVML said last
     bool has_nvml;
+    uint64_t looks;                   // at NVML
     const struct group *last_holder;  // to tell a change of hands; only compared, never followed
     nsec_t closed_at;                 // the gate of the last holder
     bool waited_for;                  // by someone who could go on
@@ -47,7 +48,8 @@ struct session_gpu {
     uint32_t yielded_word;
     bool is_awaited;      // has to drain before the lease ends
     bool is_seen;         // by NVML, with
-    uint64_t plain_seen;  // so much allocated
+    uint64_t plain_seen;  // so much allocated, and besides
+    uint64_t hidden;      // what no call shows
 };
 
 /* A reservation that waits for what others have to give back. */
@@ -80,14 +82,19 @@ struct session {
     uint64_t pids;  // its entry in the group's page; 0: none
     struct pending pending;
     struct patience patience;
-    bool is_killed;
     nsec_t since;
-    nsec_t window;  // of counting messages
+    bool is_killed;  // by us; it may take its time
+    nsec_t window;   // of counting messages
     uint32_t messages;
     struct loop_timer pause;
 };
 
 enum { UNHOOKED_MAX = 16 };
+
+/* What sessions that have ended had counted on one GPU of their group. */
+struct group_gone {
+    uint64_t launches, wait_ns, traffic, killed;
+};
 
 struct group {
     struct gpud *gpud;
@@ -105,15 +112,13 @@ struct group {
     uint32_t first_word[GPU_MAX];  // of the lease
     nsec_t busy;                   // the most that a session has reported for the lease
     bool wants_more;
-    bool is_static;  // from the configuration
+    bool is_static;    // from the configuration
+    uint32_t is_over;  // a bit for each GPU of which it has more than its limit
 
     /* Figures that only grow. */
     uint64_t denied[GPU_REASON_COUNT_];
-    uint64_t killed;
+    struct group_gone gone[GPU_MAX];
     uint64_t bad_messages;
-    uint64_t launches_gone;  // of sessions that have ended
-    uint64_t wait_ns_gone;
-    uint64_t traffic_gone;
     struct {
         char name[GPU_NOTICE_SIZE];
         uint64_t count;        // 0: nothing here
@@ -146,7 +151,9 @@ struct gpud {
     nsec_t started;
     uint64_t unregistered;  // processes that were seen on a shared GPU without being tenants
     uint64_t handovers;
+    int spare;  // a descriptor for when all others are in use
     struct loop_task saving;
+    struct loop_timer save_again;
     bool is_stopping;  // what tenants hold stays in the book
 };
 
@@ -198,8 +205,8 @@ void leases_run(struct gpud *gpud);           // carries out what the arbiter sa
 void leases_tick(void *gpud);
 
 /* state.c: groups that a next daemon has to know. */
-void state_save(void *gpud);
-MUST_CHECK int state_load(struct gpud *gpud, struct err *err);
+void state_save(void *gpud);  // and again after a while, when it cannot be written
+void state_load(struct gpud *gpud);
 void state_adopt(struct gpud *gpud);
 
 /* watcher.c: what NVML sees. */
@@ -207,12 +214,22 @@ void watcher_start(struct gpud *gpud);
 
 /* Looks soon: a tenant has said that it has grown. */
 void watcher_hurry(struct gpud *gpud);
+
+/* There is more to watch than before: a group, or a tenant. */
+void watcher_wake(struct gpud *gpud);
+
+/* Somebody reads figures: those of GPUs that nobody shares are brought up to date for the next time. */
+void watcher_glance(struct gpud *gpud);
+
+/* Whether NVML is asked and answers; whether what it said about a GPU is not old. */
+bool watcher_is_watching(const struct gpud *gpud);
+bool watcher_knows(const struct gpud *gpud, uint32_t device);
 void watcher_free(struct watcher *watcher);
 
-/* api.c, figures.c */
+/* api.c, figures.c, meters.c */
 MUST_CHECK int api_start(struct gpud *gpud, struct err *err);
+void figures_status(struct gpud *gpud, struct strbuf *text);
 void figures_init(struct gpud *gpud);
 void figures_handover(struct gpud *gpud, nsec_t took);
 void figures_wait(const struct group *group, nsec_t took);
 void figures_forget(const struct group *group);
-void figures_status(struct gpud *gpud, struct strbuf *text);

@@ -3,6 +3,7 @@
 /* Groups and their sockets. A group's folder is what its container has mounted, so that nothing but its socket lies in
  * it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,6 +30,22 @@ struct group *group_find(const struct gpud *gpud, const char *name)
     return NULL;
 }
 
+/* There is no descriptor left. Whoever waits would wake us up again and again: it is let in with the one that is kept for
+ * this, and sent away. */
+static void turn_away(struct group *group)
+{
+    struct gpud *gpud = group->gpud;
+
+    if (gpud->spare < 0)
+        return;
+    (void)close(gpud->spare);
+    int fd = accept4(group->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd >= 0)
+        (void)close(fd);
+    gpud->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    log_warn(gpud->log, "no descriptor is left, a tenant is sent away", log_str("group", group->spec.name));
+}
+
 static void on_connection(void *arg)
 {
     struct group *group = arg;
@@ -36,6 +53,8 @@ static void on_connection(void *arg)
 
     if (fd >= 0)
         session_accept(group, fd);
+    else if (errno == EMFILE || errno == ENFILE)
+        turn_away(group);
 }
 
 /* Only the user of the group may enter its folder, where there is one; in a container the mount decides. */
@@ -250,6 +269,7 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
     }
     gpud->groups[index] = group;
     leases_join(group);
+    watcher_wake(gpud);
     if (ret_group)
         *ret_group = group;
     return 0;

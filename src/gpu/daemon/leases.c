@@ -287,6 +287,11 @@ void leases_leave(struct group *group)
     group->alone = (struct loop_timer){0};
     if (group->lease < 0)
         return;
+    /* Its last lease is over, whoever was to say so: the next one must not wait for that. */
+    for (struct session *s = group->first; s; s = s->next) {
+        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
+            s->gpus[gpu].is_awaited = false;
+    }
     arbiter_remove(&group->gpud->arbiter, (uint32_t)group->lease, gpud_now());
     group->lease = -1;
     group->is_open = false;

@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "gpu/daemon/book.h"
@@ -29,6 +31,29 @@ int peer_pidfd(pid_t pid, uint64_t started)
         return -ESRCH;
     }
     return fd;
+}
+
+int peer_living(uint32_t number, nsec_t before, struct peer *ret_peer)
+{
+    struct timespec boot;
+
+    if (number <= 1 || number > INT32_MAX || (pid_t)number == getpid())
+        return -EINVAL;
+    int fd = (int)syscall(SYS_pidfd_open, (pid_t)number, 0);
+    if (fd < 0)
+        return -errno;
+    uint64_t started = process_started((pid_t)number);
+    bool has_ended = started == 0 || poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) != 0;
+    /* The kernel says when a process began by another clock, in ticks. */
+    (void)clock_gettime(CLOCK_BOOTTIME, &boot);
+    nsec_t age = (nsec_t)boot.tv_sec * NSEC_PER_SEC + boot.tv_nsec -
+                 (nsec_t)started * (NSEC_PER_SEC / (nsec_t)sysconf(_SC_CLK_TCK));
+    if (has_ended || nsec_now_monotonic() - age > before) {
+        (void)close(fd);
+        return -ESRCH;
+    }
+    *ret_peer = (struct peer){.pid = (pid_t)number, .pidfd = fd, .started = started};
+    return 0;
 }
 
 int peer_of(int socket, struct peer *ret_peer)

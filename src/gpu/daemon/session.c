@@ -20,6 +20,9 @@
 #include "gpu/daemon/gpud_internal.h"
 
 enum { MESSAGES_A_TURN = 64, MESSAGES_A_WINDOW = 20000, GREETING_S = 5 };
+
+/* One is all that a process needs; one more comes after a fork that did not close it. */
+enum { CONNECTIONS_A_PROCESS = 4 };
 #define WINDOW (200 * NSEC_PER_MSEC)
 
 void session_send(struct session *session, int fd, const struct gpu_message *message, const int *fds, size_t fd_count)
@@ -63,7 +66,7 @@ void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu)
         return;
     session->is_killed = true;
     session_notice(session, reason, gpu, "this process is ended");
-    session->group->killed++;
+    session->group->gone[gpu].killed++;
     (void)syscall(SYS_pidfd_send_signal, session->peer.pidfd, SIGKILL, NULL, 0);
 }
 
@@ -100,9 +103,9 @@ static void keep_figures(struct session *session)
     for (uint32_t gpu = 0; session->page.mem && gpu < group->spec.gpu_count; gpu++) {
         const struct gpu_tenant_line *line = session_line(session, gpu);
 
-        group->launches_gone += atomic_load(&line->launches);
-        group->wait_ns_gone += atomic_load(&line->wait_ns);
-        group->traffic_gone += atomic_load(&line->traffic_bytes);
+        group->gone[gpu].launches += atomic_load(&line->launches);
+        group->gone[gpu].wait_ns += atomic_load(&line->wait_ns);
+        group->gone[gpu].traffic += atomic_load(&line->traffic_bytes);
     }
 }
 
@@ -201,6 +204,9 @@ static bool take_slot(struct session *session, const struct gpu_message *hello)
     session->may_attach = returns;
     if (session->slot)
         return true;
+    /* A group gets no more than what then is left for others: a few that fork without end leave room for the rest. */
+    if (group->session_count > book_free_count(group->gpud->book))
+        return false;
     session->slot = book_take(group->gpud->book);
     if (!session->slot)
         return false;
@@ -252,6 +258,7 @@ static void greet(struct session *session, const struct gpu_message *hello)
     }
     session->pids = gpu_process_pids((uint32_t)session->peer.pid, hello->hello.pid);
     set_listed(group, 0, session->pids);
+    watcher_wake(group->gpud);
     session_send(session, session->fd,
                  &(struct gpu_message){.type = GPU_WELCOME,
                                        .sequence = hello->sequence,
@@ -445,6 +452,15 @@ static struct session *new_session(struct group *group, const struct peer *peer)
     return session;
 }
 
+static uint32_t connections_of(const struct group *group, const struct peer *peer)
+{
+    uint32_t count = 0;
+
+    for (const struct session *s = group->first; s; s = s->next)
+        count += s->fd >= 0 && s->peer.pid == peer->pid && s->peer.started == peer->started;
+    return count;
+}
+
 /* Which rule a peer breaks; NULL when it may come in. */
 static const char *objection(const struct group *group, const struct peer *peer)
 {
@@ -454,6 +470,8 @@ static const char *objection(const struct group *group, const struct peer *peer)
         return "the process is in another cgroup";
     if (group->session_count >= SESSIONS_MAX)
         return "too many processes";
+    if (connections_of(group, peer) > CONNECTIONS_A_PROCESS)
+        return "too many connections of one process";
     return NULL;
 }
 

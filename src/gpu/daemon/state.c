@@ -19,6 +19,8 @@
 
 enum { STATE_FILE_MAX = 4 << 20 };
 
+#define SAVE_AGAIN (5 * NSEC_PER_SEC)
+
 static void state_path(const struct gpud *gpud, const char *end, char *text, size_t size)
 {
     (void)snprintf(text, size, "%s/groups.json%s", gpud->config->folder, end);
@@ -69,37 +71,56 @@ void state_save(void *arg)
     int r = text.is_cut ? -EFBIG : write_file(next, &text);
     if (r == 0 && rename(next, path) < 0)
         r = -errno;
-    if (r < 0)
+    if (r < 0) {
         log_fail(gpud->log, "groups cannot be saved, a restart would lose them", log_str("path", path),
                  log_str("error", strerror(-r)));
+        (void)unlink(next);
+    }
+    if (r < 0 && !gpud->is_stopping)
+        loop_timer_start(&gpud->save_again, SAVE_AGAIN);
+    else
+        loop_timer_stop(&gpud->save_again);
     strbuf_done(&text);
 }
 
-int state_load(struct gpud *gpud, struct err *err)
+/* One that cannot be read or does not fit is left out, and the others come back. */
+static void load_group(struct gpud *gpud, const struct json_at *item)
+{
+    struct group_spec spec = {0};
+    struct err why = {0};
+    int r = group_spec_decode(item, &spec, &why);
+
+    if (r >= 0 && !group_find(gpud, spec.name))
+        r = group_add(gpud, &spec, NULL, &why);
+    if (r < 0)
+        log_warn(gpud->log, "a group of before is left out", log_str("group", spec.name), log_error(&why));
+}
+
+/* A file that makes no sense must not keep the daemon from starting: tenants that run get no memory while there is none.
+ * It is put aside for whoever wants to see it. */
+void state_load(struct gpud *gpud)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    struct err err = {0};
     char path[256];
+    char aside[256];
 
     state_path(gpud, "", path, sizeof path);
+    state_path(gpud, ".damaged", aside, sizeof aside);
     if (access(path, F_OK) < 0)
-        return 0;
-    int r = json_read_file(path, STATE_FILE_MAX, &doc, err);
-    if (r < 0)
-        return r;
-    struct json_at root = json_root(doc);
-    r = json_array(&root, err);
-    for (struct json_at item = {0}; r >= 0 && json_next(&root, &item);) {
-        struct group_spec spec;
-        struct err why = {0};
-
-        r = group_spec_decode(&item, &spec, err);
-        if (r < 0)
-            break;
-        if (!group_find(gpud, spec.name) && group_add(gpud, &spec, NULL, &why) < 0)
-            log_warn(gpud->log, "a group of before does not fit any more, it is left out", log_str("group", spec.name),
-                     log_error(&why));
+        return;
+    int r = json_read_file(path, STATE_FILE_MAX, &doc, &err);
+    struct json_at root = r >= 0 ? json_root(doc) : (struct json_at){0};
+    if (r >= 0)
+        r = json_array(&root, &err);
+    if (r < 0) {
+        log_fail(gpud->log, "the groups of before cannot be read and are lost", log_str("path", path),
+                 log_str("aside", aside), log_error(&err));
+        (void)rename(path, aside);
+        return;
     }
-    return r < 0 ? err_wrap(err, r, "%s", path) : 0;
+    for (struct json_at item = {0}; json_next(&root, &item);)
+        load_group(gpud, &item);
 }
 
 static void adopt(struct gpud *gpud, struct book_slot *slot)

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { NVML_OK = 0, VERSION_SIZE = 80 };
+enum { NVML_OK = 0, NVML_INVALID_ARGUMENT = 2, VERSION_SIZE = 80 };
 
 struct memory_info {
     unsigned long long total, free, used;
@@ -26,6 +26,7 @@ struct process_info {
 struct nvml {
     void *library;
     uint32_t count;
+    void **devices;  // handles, as they have been asked for; NULL: not yet, or it was good for nothing any more
     char version[VERSION_SIZE];
     int (*init)(void);
     int (*shutdown)(void);
@@ -76,6 +77,7 @@ static int load(struct nvml *nvml, struct err *err)
     if (r != NVML_OK)
         return err_set(err, -EIO, "counting GPUs: %s", nvml->error_string(r));
     nvml->count = count;
+    nvml->devices = xcalloc(MAX(count, 1u), sizeof *nvml->devices);
     if (nvml->driver_version(nvml->version, sizeof nvml->version) != NVML_OK)
         nvml->version[0] = '\0';
     return 0;
@@ -102,6 +104,7 @@ void nvml_close(struct nvml *nvml)
         return;
     (void)nvml->shutdown();
     (void)dlclose(nvml->library);
+    free(nvml->devices);
     free(nvml);
 }
 
@@ -115,12 +118,35 @@ const char *nvml_driver_version(const struct nvml *nvml)
     return nvml->version;
 }
 
+/* A handle is good until NVML ends, so that a look costs no lookup. One that has failed, as after a reset of the GPU, is
+ * asked for again the next time. */
+static int find_device(struct nvml *nvml, uint32_t index, void **ret_device)
+{
+    int r = NVML_OK;
+
+    if (index >= nvml->count)
+        return NVML_INVALID_ARGUMENT;
+    if (!nvml->devices[index])
+        r = nvml->device_by_index(index, &nvml->devices[index]);
+    if (r != NVML_OK)
+        nvml->devices[index] = NULL;
+    *ret_device = nvml->devices[index];
+    return r;
+}
+
+static int failed(struct nvml *nvml, uint32_t index, int r, struct err *err)
+{
+    if (index < nvml->count)
+        nvml->devices[index] = NULL;
+    return err_set(err, -EIO, "GPU %u: %s", index, nvml->error_string(r));
+}
+
 int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err)
 {
     struct memory_info memory = {0};
     struct nvml_gpu gpu = {0};
     void *device = NULL;
-    int r = nvml->device_by_index(index, &device);
+    int r = find_device(nvml, index, &device);
 
     if (r == NVML_OK)
         r = nvml->device_uuid(device, gpu.uuid, sizeof gpu.uuid);
@@ -129,22 +155,39 @@ int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct
     if (r == NVML_OK)
         r = nvml->device_memory(device, &memory);
     if (r != NVML_OK)
-        return err_set(err, -EIO, "GPU %u: %s", index, nvml->error_string(r));
+        return failed(nvml, index, r, err);
+    gpu.uuid[sizeof gpu.uuid - 1] = gpu.name[sizeof gpu.name - 1] = '\0';
     gpu.total_bytes = memory.total;
     gpu.used_bytes = memory.used;
     *ret_gpu = gpu;
     return 0;
 }
 
+int nvml_used(struct nvml *nvml, uint32_t index, uint64_t *ret_bytes, struct err *err)
+{
+    struct memory_info memory = {0};
+    void *device = NULL;
+    int r = find_device(nvml, index, &device);
+
+    if (r == NVML_OK)
+        r = nvml->device_memory(device, &memory);
+    if (r != NVML_OK)
+        return failed(nvml, index, r, err);
+    *ret_bytes = memory.used;
+    return 0;
+}
+
 int nvml_processes(struct nvml *nvml, uint32_t index, struct nvml_use uses[static NVML_PROCESSES_MAX])
 {
-    _cleanup_(freep) struct process_info *list = xcalloc(NVML_PROCESSES_MAX, sizeof *list);
+    struct process_info list[NVML_PROCESSES_MAX];
     unsigned int count = NVML_PROCESSES_MAX;
     void *device = NULL;
+    int r = find_device(nvml, index, &device);
 
-    if (nvml->device_by_index(index, &device) != NVML_OK || nvml->device_processes(device, &count, list) != NVML_OK ||
-        count > NVML_PROCESSES_MAX)
-        return -EIO;
+    if (r == NVML_OK)
+        r = nvml->device_processes(device, &count, list);
+    if (r != NVML_OK || count > NVML_PROCESSES_MAX)
+        return failed(nvml, index, r, NULL);
     for (unsigned int i = 0; i < count; i++)
         uses[i] = (struct nvml_use){.pid = list[i].pid, .bytes = list[i].used};
     return (int)count;

@@ -34,7 +34,11 @@ void nvml_close(struct nvml *nvml);
 uint32_t nvml_gpu_count(const struct nvml *nvml);
 MUST_CHECK int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err);
 
-/* The processes that have a context on the GPU; at most NVML_PROCESSES_MAX. Returns how many, or -EIO. */
+/* What all processes and the driver itself have of the GPU's memory: one question, where nvml_gpu() asks several. */
+MUST_CHECK int nvml_used(struct nvml *nvml, uint32_t index, uint64_t *ret_bytes, struct err *err);
+
+/* The processes that have a context on the GPU; at most NVML_PROCESSES_MAX. Their numbers are what the
+ * driver says, and not checked. Returns how many, or -EIO. */
 int nvml_processes(struct nvml *nvml, uint32_t index, struct nvml_use uses[static NVML_PROCESSES_MAX]);
 
 /* "580.159.04"; "" when it is not known. */

@@ -127,9 +127,11 @@ static void slots_are_limited(void **state)
 
     (void)state;
     assert_int_equal(book_open(path, &book, &err), 0);
+    assert_int_equal(book_free_count(book), BOOK_SLOTS_MAX);
     for (int i = 0; i < BOOK_SLOTS_MAX; i++)
         assert_non_null(book_take(book));
     assert_null(book_take(book));
+    assert_int_equal(book_free_count(book), 0);
     for (int i = 0; i < BOOK_SLOTS_MAX; i++)
         book_give(book, &book_slots(book)[i]);
     book_close(book);
