@@ -322,8 +322,8 @@ const struct command commands[] = {
         .text =
             "run gives a program a memory limit and a share of a GPU's time that others cannot take away, without a "
             "cluster.\n"
-            "top shows GPUs and their tenants. doctor says whether shares are enforced here, by what, and if not, "
-            "why.\n",
+            "top shows GPUs, who holds them and who waits; on a terminal 'h' lists its keys.\n"
+            "doctor says whether shares are enforced here, by what, and if not, why.\n",
         .options = gpu_options,
         .option_count = ARRAY_LEN(gpu_options),
         .examples = gpu_examples,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -45,6 +46,25 @@ static int refusal(const struct asking *asking, struct err *err)
     return err_set(err, asking->status == 404 ? -ENOENT : -EINVAL, "%s", text ? text : "the daemon refuses");
 }
 
+static int no_answer(const char *socket, int code, struct err *err)
+{
+    struct stat file;
+
+    if (code == -ETIMEDOUT)
+        return err_set(err, code, "the GPU daemon at %s does not answer", socket);
+    if (access(socket, R_OK | W_OK) < 0 && errno == EACCES)
+        return stat(socket, &file) == 0
+                   ? err_set(err, -EACCES, "the GPU daemon at %s belongs to user %u, who alone can ask it", socket,
+                             (unsigned)file.st_uid)
+                   : err_set(err, -EACCES, "%s cannot be reached by this user", socket);
+    return err_set(err, code, "no GPU daemon answers at %s: start one with 'muster gpud'", socket);
+}
+
+int gpu_failed(int code, const struct err *err)
+{
+    return command_failed(code == -EINVAL || code == -ENOENT ? code : -EIO, err);
+}
+
 int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
             struct err *err)
 {
@@ -71,7 +91,7 @@ int gpu_ask(const char *folder, const char *method, const char *path, const char
     http_client_free(client);
     _cleanup_(freep) char *text = asking.text;
     if (asking.err.code < 0)
-        return err_set(err, asking.err.code, "no GPU daemon answers at %s: start one with 'muster gpud'", socket);
+        return no_answer(socket, asking.err.code, err);
     if (asking.status >= 300)
         return refusal(&asking, err);
     *ret_text = TAKE_PTR(text);
@@ -140,31 +160,62 @@ static void take_option(struct gpu_call *call, int option, const char *value)
     }
 }
 
+/* The one that an option is for; NULL: all. */
+static const char *const option_verbs[] = {
+    [GPU_OPTION_MEMORY] = "run", [GPU_OPTION_MEMORY_LIMIT] = "run", [GPU_OPTION_SHARE] = "run",
+    [GPU_OPTION_MODE] = "run",   [GPU_OPTION_GPU] = "run",          [GPU_OPTION_NAME] = "run",
+    [GPU_OPTION_FOLDER] = NULL,  [GPU_OPTION_OUTPUT] = "top",       [GPU_OPTION_ONCE] = "top",
+};
+
+/* The first option that is not for the verb; -1 when there is none. */
+static int misplaced(const char *verb, uint32_t options)
+{
+    for (int i = 0; i < (int)ARRAY_LEN(option_verbs); i++) {
+        if ((options >> i & 1) && option_verbs[i] && strcmp(option_verbs[i], verb) != 0)
+            return i;
+    }
+    return -1;
+}
+
+static int run_verb(const struct command *command, const struct gpu_call *call, const char *verb, uint32_t options)
+{
+    int wrong = misplaced(verb, options);
+
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+        if (strcmp(verbs[i].verb, verb) != 0)
+            continue;
+        if (wrong >= 0)
+            return command_wrong(command, "--%s is for 'muster gpu %s'", command->options[wrong].long_name,
+                                 option_verbs[wrong]);
+        return verbs[i].run(command, call);
+    }
+    return command_wrong(command, "'%s' is none of run, top and doctor", verb);
+}
+
 int run_gpu(const struct command *command, struct arguments *arguments)
 {
     struct gpu_call call = {0};
     struct gpud_config config;
+    uint32_t options = 0;
     int option;
     int status = EXIT_WRONG_CALL;
 
     gpud_config_init(&config);
     call.folder = config.folder;
-    while ((option = arguments_next(arguments)) >= 0)
+    while ((option = arguments_next(arguments)) >= 0) {
         take_option(&call, option, arguments->value);
+        options |= 1u << option;
+    }
     if (option == ARGUMENT_HELP) {
         status = command_help(command);
+    } else if (option == ARGUMENT_WRONG && arguments->operand_count > 1 && strcmp(arguments->operands[0], "run") == 0) {
+        (void)fputs("muster gpu: what belongs to the program goes behind '--'\n", stderr);
     } else if (option != ARGUMENT_WRONG && arguments->operand_count == 0) {
         status = command_wrong(command, "run, top or doctor?");
     } else if (option != ARGUMENT_WRONG) {
-        size_t i = 0;
-
         call.words = arguments->operands + 1;
         call.word_count = arguments->operand_count - 1;
-        while (i < ARRAY_LEN(verbs) && strcmp(verbs[i].verb, arguments->operands[0]) != 0)
-            i++;
-        status = i < ARRAY_LEN(verbs)
-                     ? verbs[i].run(command, &call)
-                     : command_wrong(command, "'%s' is none of run, top and doctor", arguments->operands[0]);
+        status = run_verb(command, &call, arguments->operands[0], options);
     }
     gpud_config_done(&config);
     return status;

@@ -37,9 +37,13 @@ int gpu_top(const struct command *command, const struct gpu_call *call);
 int gpu_doctor(const struct command *command, const struct gpu_call *call);
 
 /* Asks the daemon of a folder. Returns 0 with the body of a good answer, to be freed; -ECONNREFUSED or the like when
- * nobody is there, and the daemon's own words when it refuses. */
+ * nobody is there, -EACCES when it is another user's, -ETIMEDOUT when it hangs, and the daemon's own words, with -EINVAL or
+ * -ENOENT, when it refuses. */
 MUST_CHECK int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
                        struct err *err);
+
+/* Says what went wrong, and returns the status to end with: a daemon that is away is no wrong call. */
+int gpu_failed(int code, const struct err *err);
 
 /* The library that a tenant is started with; false when it is not where it should be. */
 bool gpu_library(char *path, size_t size);

@@ -2,6 +2,7 @@
 
 /* muster gpu doctor: is a share of a GPU enforced here, by what, and if not, why. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cli/gpu.h"
+#include "gpu/daemon/group_spec.h"
 #include "gpu/nvml/nvml.h"
 
 enum finding { FINE, NOTE, WRONG };
@@ -36,7 +38,10 @@ static void look_at_driver(void)
         say(WRONG, "driver", err.text);
         return;
     }
-    (void)snprintf(text, sizeof text, "version %s, %u GPUs", nvml_driver_version(nvml), nvml_gpu_count(nvml));
+    (void)snprintf(text, sizeof text, "version %s, %u GPU%s", nvml_driver_version(nvml), nvml_gpu_count(nvml),
+                   nvml_gpu_count(nvml) == 1 ? "" : "s");
+    if (getenv(GPU_SOCKET_VARIABLE))
+        say(NOTE, "inside", "this runs under 'muster gpu run': the driver shows what its group may have");
     say(nvml_gpu_count(nvml) > 0 ? FINE : WRONG, "driver", text);
     for (uint32_t i = 0; i < nvml_gpu_count(nvml); i++) {
         struct nvml_gpu gpu;
@@ -58,11 +63,12 @@ static void look_at_kernel_limits(void)
     void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
     bool has_them = library && dlsym(library, "nvmlDeviceSetMemoryLimits_v1");
 
+    if (!library)
+        return;
     say(NOTE, "limits in the kernel",
         has_them ? "the driver has limits for cgroups; Muster does not set them yet"
                  : "the driver has none: a program that brings its own libcuda is seen and reported, not held back");
-    if (library)
-        (void)dlclose(library);
+    (void)dlclose(library);
 }
 
 static void look_at_library(void)
@@ -75,13 +81,35 @@ static void look_at_library(void)
         say(WRONG, "tenants' library", "libmuster-gpu.so is not beside this program: nothing would be enforced");
 }
 
+/* Whether a daemon could be started: the folder, or the nearest one above it that is there, has to be ours to write. */
+static void look_at_folder(const char *folder)
+{
+    char path[4096];
+    char text[4096 + 128];
+    char *slash;
+
+    (void)snprintf(path, sizeof path, "%s", folder);
+    while (access(path, F_OK) < 0 && (slash = strrchr(path, '/')) && slash > path)
+        *slash = '\0';
+    (void)snprintf(text, sizeof text, "none runs here, and none can be started: this user cannot write in %s", path);
+    if (access(path, W_OK | X_OK) < 0)
+        say(WRONG, "daemon", text);
+    else
+        say(NOTE, "daemon", "none runs here; 'muster gpu run' starts one");
+}
+
 static void look_at_daemon(const char *folder)
 {
     _cleanup_(freep) char *status = NULL;
     struct err err = {0};
+    int r = gpu_ask(folder, "GET", "/v1/status", NULL, &status, &err);
 
-    if (gpu_ask(folder, "GET", "/v1/status", NULL, &status, &err) < 0) {
-        say(NOTE, "daemon", "none runs here; 'muster gpu run' starts one");
+    if (r == -EACCES || r == -ETIMEDOUT || r == -EINVAL) {
+        say(WRONG, "daemon", err.text);
+        return;
+    }
+    if (r < 0) {
+        look_at_folder(folder);
         return;
     }
     say(FINE, "daemon", folder);

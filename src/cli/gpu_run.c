@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,33 +25,100 @@
 #include "text/json.h"
 #include "text/quantity.h"
 
+enum { MEMORY_MIN = 1 << 20 };
+
+enum { LOG_SIZE = 64, LINE_SIZE = 256, ROOT_UID = 0 };
+
+static const char folder_of_root[] = "/run/muster/gpu";
+
+/* The last line of a file. */
+static void last_line(const char *path, char text[static LINE_SIZE])
+{
+    FILE *file = fopen(path, "re");
+    char line[LINE_SIZE];
+
+    text[0] = '\0';
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        memcpy(text, line, sizeof line);
+    }
+    if (file)
+        (void)fclose(file);
+}
+
+/* The daemon takes nothing along from here: neither files that others wait for the end of, nor what makes a tenant of a
+ * program that runs under this command. */
+static _Noreturn void become_daemon(const char *folder, const char *log)
+{
+    int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
+    int in = open("/dev/null", O_RDONLY);
+
+    (void)setsid();
+    (void)unsetenv("LD_PRELOAD");
+    (void)unsetenv(GPU_SOCKET_VARIABLE);
+    if (out < 0 || in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 ||
+        dup2(out, STDOUT_FILENO) < 0 || chdir("/") < 0)
+        _exit(1);
+    (void)close_range(STDERR_FILENO + 1, ~0u, 0);
+    (void)execl("/proc/self/exe", "muster", "gpud", "--folder", folder, (char *)NULL);
+    _exit(1);
+}
+
+/* Whether another daemon has the folder, and has perhaps not come to answering yet. */
+static bool is_folder_taken(const char *folder)
+{
+    char path[LINE_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s/book", folder);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_taken = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return is_taken;
+}
+
+/* Two daemons would promise the same memory twice. */
+static int check_other_daemon(const char *folder, struct err *err)
+{
+    char path[LINE_SIZE];
+
+    (void)snprintf(path, sizeof path, "%s/api.sock", folder_of_root);
+    if (geteuid() == ROOT_UID || strcmp(folder, folder_of_root) == 0 || access(path, F_OK) < 0)
+        return 0;
+    return err_set(
+        err, -EBUSY,
+        "the GPUs of this machine belong to root's daemon (%s), which only root can ask: a second daemon would "
+        "promise the same memory again",
+        path);
+}
+
 /* Starts a daemon that outlives this program, and waits until it answers. */
 static int start_daemon(const char *folder, struct err *err)
 {
     _cleanup_(freep) char *answer = NULL;
-    char log[256];
-    pid_t child = fork();
+    char log[LOG_SIZE];
+    char line[LINE_SIZE];
+    bool has_ended = false;
+    int r = check_other_daemon(folder, err);
 
+    if (r < 0)
+        return r;
     (void)snprintf(log, sizeof log, "/tmp/muster-gpud-%u.log", (unsigned)getuid());
+    pid_t child = fork();
     if (child < 0)
         return err_set(err, -errno, "starting a daemon: %s", strerror(errno));
-    if (child == 0) {
-        int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-
-        (void)setsid();
-        if (fd < 0 || dup2(fd, STDERR_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
-            _exit(1);
-        (void)execl("/proc/self/exe", "muster", "gpud", "--folder", folder, (char *)NULL);
-        _exit(1);
-    }
+    if (child == 0)
+        become_daemon(folder, log);
     for (int i = 0; i < 200; i++) {
-        int status;
-
         if (gpu_ask(folder, "GET", "/healthz", NULL, &answer, NULL) == 0)
             return 0;
-        if (waitpid(child, &status, WNOHANG) == child)
-            return err_set(err, -EIO, "no GPU daemon runs and none can be started: see %s, or try 'muster gpu doctor'",
-                           log);
+        has_ended = has_ended || waitpid(child, NULL, WNOHANG) == child;
+        /* Somebody else may have started one at the same moment. */
+        if (has_ended && !is_folder_taken(folder)) {
+            last_line(log, line);
+            return err_set(err, -EIO, "no GPU daemon runs and none can be started (%s): try 'muster gpu doctor'",
+                           line[0] ? line : log);
+        }
         (void)usleep(50000);
     }
     return err_set(err, -EIO, "the GPU daemon does not answer: see %s", log);
@@ -118,8 +186,12 @@ static int read_memory(const char *text, uint64_t capacity, uint64_t *ret_bytes,
         return 0;
     }
     int r = quantity_parse(text, QUANTITY_ONE, &bytes, err);
-    if (r < 0)
+    if (r < 0 || bytes <= 0)
         return err_set(err, -EINVAL, "'%s' is no amount of GPU memory: write 20Gi, or 0.25 of the GPU", text);
+    if (bytes < MEMORY_MIN)
+        return err_set(err, -EINVAL,
+                       "'%s' of memory is %lld bytes, which is good for nothing: write %sGi, or a part up to 1", text,
+                       (long long)bytes, text);
     *ret_bytes = (uint64_t)bytes;
     return 0;
 }
@@ -157,6 +229,9 @@ static int make_spec(const struct gpu_call *call, const struct choice *gpu, stru
     spec->limit_bytes = spec->request_bytes;
     if (r >= 0 && call->memory_limit)
         r = read_memory(call->memory_limit, gpu->capacity, &spec->limit_bytes, err);
+    if (r >= 0 && spec->limit_bytes < spec->request_bytes)
+        r = err_set(err, -EINVAL, "--memory-limit %s is less than --memory %s", call->memory_limit,
+                    call->memory ? call->memory : "(all that is left)");
     return r < 0 ? r : read_share(call, gpu, spec, err);
 }
 
@@ -168,83 +243,163 @@ static void pass_on(int signal)
         (void)kill((pid_t)child_pid, signal);
 }
 
-static void set_environment(const struct group_spec *spec, const char *folder, const char *library)
+/* Our library, and whatever else was to be loaded: under a second one of these commands it is there already. */
+static void set_preload(const char *library)
 {
-    const char *before = getenv("LD_PRELOAD");
+    _cleanup_(freep) char *before = xstrdup(getenv("LD_PRELOAD") ? getenv("LD_PRELOAD") : "");
     struct strbuf text;
+    char *rest = NULL;
 
     strbuf_init(&text, 64 << 10);
-    /* First, while what getenv() returned is still good. */
-    strbuf_addf(&text, "%s%s%s", library, before && *before ? ":" : "", before ? before : "");
+    strbuf_addstr(&text, library);
+    for (char *item = strtok_r(before, ": ", &rest); item; item = strtok_r(NULL, ": ", &rest)) {
+        if (strcmp(item, library) != 0)
+            strbuf_addf(&text, ":%s", item);
+    }
     (void)setenv("LD_PRELOAD", text.text, 1);
-    strbuf_clear(&text);
+    strbuf_done(&text);
+}
+
+static void set_environment(const struct group_spec *spec, const char *folder, const char *library)
+{
+    struct strbuf text;
+
+    set_preload(library);
+    strbuf_init(&text, 64 << 10);
     strbuf_addf(&text, "%s/groups/%s/tenant.sock", folder, spec->name);
     (void)setenv(GPU_SOCKET_VARIABLE, text.text, 1);
     strbuf_done(&text);
     (void)setenv("CUDA_VISIBLE_DEVICES", spec->gpus[0], 1);
 }
 
-/* The program's status is ours; what a signal ended, as a shell says it. */
-static int run_program(const struct gpu_call *call, const struct group_spec *spec, const char *library)
-{
-    static const int passed_on[] = {SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    int status = 0;
+static const int passed_on[] = {SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
+/* What the program is to be started with: before anything was changed for this command. */
+struct signals {
+    sigset_t mask;
+    struct sigaction on_int;
+};
+
+/* In the new process: waits until its group is there, which is made for this very process. */
+static _Noreturn void become_program(const struct gpu_call *call, const struct group_spec *spec, const char *library,
+                                     const struct signals *before, int go)
+{
+    char byte;
+
+    (void)sigaction(SIGINT, &before->on_int, NULL);
+    (void)signal(SIGPIPE, SIG_DFL);
+    (void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
+    if (read(go, &byte, 1) != 1)
+        _exit(EXIT_FAILED);
+    (void)close(go);
+    set_environment(spec, call->folder, library);
+    (void)execvp(call->words[0], (char *const *)(uintptr_t)call->words);
+    (void)fprintf(stderr, "muster: %s: %s\n", call->words[0], strerror(errno));
+    _exit(errno == ENOENT ? 127 : 126);
+}
+
+/* Signals that come from now on are the program's, also those that come before it has begun. */
+static pid_t fork_program(const struct gpu_call *call, const struct group_spec *spec, const char *library, int go[2])
+{
+    struct signals before;
+    sigset_t held;
+
+    (void)sigemptyset(&held);
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+        (void)sigaddset(&held, passed_on[i]);
+    (void)sigprocmask(SIG_BLOCK, &held, &before.mask);
     /* The terminal sends this one to both; the program decides what to do with it. */
-    (void)signal(SIGINT, SIG_IGN);
+    (void)sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_IGN}, &before.on_int);
     child_pid = fork();
     if (child_pid == 0) {
-        (void)signal(SIGINT, SIG_DFL);
-        (void)signal(SIGPIPE, SIG_DFL);
-        set_environment(spec, call->folder, library);
-        (void)execvp(call->words[0], (char *const *)(uintptr_t)call->words);
-        (void)fprintf(stderr, "muster: %s: %s\n", call->words[0], strerror(errno));
-        _exit(errno == ENOENT ? 127 : 126);
+        (void)close(go[1]);
+        become_program(call, spec, library, &before, go[0]);
     }
-    if (child_pid < 0)
-        return command_failed(-EIO, &(struct err){-EIO, "no process can be started"});
-    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+    for (size_t i = 0; child_pid > 0 && i < ARRAY_LEN(passed_on); i++)
         (void)signal(passed_on[i], pass_on);
+    (void)sigprocmask(SIG_SETMASK, &before.mask, NULL);
+    return (pid_t)child_pid;
+}
+
+/* The program's status is ours; what a signal ended, as a shell says it. */
+static int wait_for_program(void)
+{
+    int status = 0;
+
     while (waitpid((pid_t)child_pid, &status, 0) < 0 && errno == EINTR)
         ;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int make_group(const struct gpu_call *call, struct group_spec *spec, struct err *err)
+static int make_spec_here(const struct gpu_call *call, struct group_spec *spec, struct err *err)
 {
     _cleanup_(freep) char *status = NULL;
-    _cleanup_(freep) char *answer = NULL;
     struct choice gpu;
-    struct strbuf text;
-    char path[128];
     int r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
 
-    if (r < 0) {
+    if (r < 0 && r != -EACCES && r != -ETIMEDOUT) {
         r = start_daemon(call->folder, err);
         if (r >= 0)
             r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
     }
     if (r >= 0)
         r = choose_gpu(status, call->gpu, &gpu, err);
-    if (r >= 0)
-        r = make_spec(call, &gpu, spec, err);
-    if (r < 0)
-        return r;
+    return r < 0 ? r : make_spec(call, &gpu, spec, err);
+}
+
+/* The group ends with the process, whatever becomes of this command. */
+static int make_group(const struct gpu_call *call, struct group_spec *spec, pid_t owner, struct err *err)
+{
+    _cleanup_(freep) char *answer = NULL;
+    struct strbuf text;
+    char path[128];
+
     strbuf_init(&text, 64 << 10);
+    spec->owner = owner;
     group_spec_encode(spec, &text);
-    (void)snprintf(path, sizeof path, "/v1/groups/%s", spec->name);
-    r = gpu_ask(call->folder, "PUT", path, text.text, &answer, err);
+    (void)snprintf(path, sizeof path, "/v1/groups/%s?new=true", spec->name);
+    int r = gpu_ask(call->folder, "PUT", path, text.text, &answer, err);
     strbuf_done(&text);
+    return r;
+}
+
+/* The daemon does so by itself when it sees that the process has ended: now it has done it for certain. */
+static void end_group(const struct gpu_call *call, const struct group_spec *spec)
+{
+    _cleanup_(freep) char *answer = NULL;
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "/v1/groups/%s?owner=%lld", spec->name, (long long)spec->owner);
+    if (gpu_ask(call->folder, "DELETE", path, NULL, &answer, NULL) < 0)
+        return;
+}
+
+static int run_program(const struct gpu_call *call, struct group_spec *spec, const char *library, int *ret_status,
+                       struct err *err)
+{
+    int go[2];
+
+    if (pipe2(go, O_CLOEXEC) < 0)
+        return err_set(err, -EIO, "no pipe can be made: %s", strerror(errno));
+    pid_t child = fork_program(call, spec, library, go);
+    (void)close(go[0]);
+    int r = child > 0 ? make_group(call, spec, child, err) : err_set(err, -EIO, "no process can be started");
+    if (r >= 0 && write(go[1], "", 1) != 1)
+        *ret_status = EXIT_FAILED;  // it has ended already, as what it is waited for says
+    (void)close(go[1]);
+    if (child > 0)
+        *ret_status = wait_for_program();
+    if (r >= 0)
+        end_group(call, spec);
     return r;
 }
 
 int gpu_run(const struct command *command, const struct gpu_call *call)
 {
     char library[4096];
-    char path[128];
     struct group_spec spec;
     struct err err = {0};
-    char *answer = NULL;
+    int status = EXIT_FAILED;
 
     if (call->word_count == 0)
         return command_wrong(command, "which program? Write it behind '--'");
@@ -254,13 +409,8 @@ int gpu_run(const struct command *command, const struct gpu_call *call)
                                                   "would be enforced, so nothing is started"});
     if (call->name && !group_name_is_good(call->name))
         return command_wrong(command, "'%s' is no name: letters, digits, '-', '_' and '.'", call->name);
-    int r = make_group(call, &spec, &err);
-    if (r < 0)
-        return command_failed(r, &err);
-    int status = run_program(call, &spec, library);
-    (void)snprintf(path, sizeof path, "/v1/groups/%s", spec.name);
-    if (gpu_ask(call->folder, "DELETE", path, NULL, &answer, &err) < 0)
-        (void)fprintf(stderr, "muster: the group %s stays behind: %s\n", spec.name, err.text);
-    free(answer);
-    return status;
+    int r = make_spec_here(call, &spec, &err);
+    if (r >= 0)
+        r = run_program(call, &spec, library, &status, &err);
+    return r < 0 ? gpu_failed(r, &err) : status;
 }

@@ -1,182 +1,228 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster gpu top: who uses which GPU, once or again and again. */
+/* muster gpu top: who uses which GPU, once or, on a terminal, again and again with keys to choose what is shown. The
+ * terminal is given back as it was, however the program ends or is stopped. */
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/time.h"
 #include "cli/gpu.h"
-#include "text/json.h"
+#include "cli/gpu_screen.h"
 #include "text/table.h"
 
-static const struct table_column gpu_columns[] = {
-    {"GPU", TABLE_LEFT, TABLE_CUT},     {"NAME", TABLE_LEFT, TABLE_CUT},        {"MEMORY", TABLE_LEFT, TABLE_WHOLE},
-    {"USED", TABLE_RIGHT, TABLE_WHOLE}, {"PROMISED", TABLE_RIGHT, TABLE_WHOLE}, {"TO GIVE", TABLE_RIGHT, TABLE_WHOLE},
-};
+#define REFRESH NSEC_PER_SEC
 
-static const struct table_column group_columns[] = {
-    {"GROUP", TABLE_LEFT, TABLE_CUT},    {"GPU", TABLE_LEFT, TABLE_CUT},      {"MODE", TABLE_LEFT, TABLE_WHOLE},
-    {"STATE", TABLE_LEFT, TABLE_WHOLE},  {"SHARE", TABLE_RIGHT, TABLE_WHOLE}, {"NOW", TABLE_RIGHT, TABLE_WHOLE},
-    {"MEMORY", TABLE_LEFT, TABLE_WHOLE}, {"USED", TABLE_RIGHT, TABLE_WHOLE},  {"REQUEST", TABLE_RIGHT, TABLE_WHOLE},
-    {"LIMIT", TABLE_RIGHT, TABLE_WHOLE}, {"PROCS", TABLE_RIGHT, TABLE_WHOLE}, {"REFUSED", TABLE_RIGHT, TABLE_WHOLE},
-};
+/* The other screen, without cursor, where a line that is too long does not go on in the next; and back. */
+static const char enter[] = "\033[?1049h\033[?25l\033[?7l";
+static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
 
-enum { BAR_WIDTH = 20 };
+static struct termios usual;
+static bool has_keys;
+static volatile sig_atomic_t is_resized;
 
-static void bar(char text[static BAR_WIDTH + 3], double part)
+/* All of these may be called by handlers of signals. */
+static void take_terminal(void)
 {
-    int full = (int)(CLAMP(part, 0.0, 1.0) * BAR_WIDTH + 0.5);
+    struct termios raw = usual;
 
-    text[0] = '[';
-    memset(text + 1, '|', (size_t)full);
-    memset(text + 1 + full, ' ', (size_t)(BAR_WIDTH - full));
-    text[BAR_WIDTH + 1] = ']';
-    text[BAR_WIDTH + 2] = '\0';
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    if (has_keys)
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    (void)!write(STDOUT_FILENO, enter, strlen(enter));
 }
 
-static double number(yyjson_val *at, const char *key)
+static void give_terminal_back(void)
 {
-    return yyjson_get_num(yyjson_obj_get(at, key));
+    (void)!write(STDOUT_FILENO, leave, strlen(leave));
+    if (has_keys)
+        (void)tcsetattr(STDIN_FILENO, TCSANOW, &usual);
 }
-
-static const char *text_of(yyjson_val *at, const char *key)
-{
-    const char *text = yyjson_get_str(yyjson_obj_get(at, key));
-
-    return text ? text : "";
-}
-
-static void gib(struct table *t, double bytes)
-{
-    table_cell(t, TABLE_PLAIN, "%.1f Gi", bytes / (double)(1 << 30));
-}
-
-static enum table_style style_of(double part)
-{
-    return part > 0.95 ? TABLE_BAD : part > 0.8 ? TABLE_WARN : TABLE_GOOD;
-}
-
-static void add_gpu(struct table *t, yyjson_val *gpu)
-{
-    double capacity = number(gpu, "capacityBytes");
-    double taken = number(gpu, "takenBytes");
-    double part = capacity > 0 ? taken / capacity : 0;
-    char drawn[BAR_WIDTH + 3];
-
-    bar(drawn, part);
-    table_cell(t, TABLE_PLAIN, "%.12s", text_of(gpu, "uuid"));
-    table_cell(t, TABLE_DIM, "%s", text_of(gpu, "name"));
-    table_cell(t, style_of(part), "%s", drawn);
-    gib(t, taken);
-    gib(t, number(gpu, "requestedBytes"));
-    gib(t, capacity);
-}
-
-static void add_group(struct table *t, yyjson_val *group)
-{
-    double used = number(group, "usedBytes") + number(group, "contextBytes");
-    double limit = number(group, "limitBytes");
-    double part = limit > 0 ? used / limit : 0;
-    char drawn[BAR_WIDTH + 3];
-
-    bar(drawn, part);
-    table_cell(t, TABLE_PLAIN, "%s", text_of(group, "group"));
-    table_cell(t, TABLE_DIM, "%.12s", text_of(group, "gpu"));
-    table_cell(t, TABLE_PLAIN, "%s", text_of(group, "mode"));
-    table_cell(t, strcmp(text_of(group, "state"), "stuck") == 0 ? TABLE_BAD : TABLE_PLAIN, "%s",
-               text_of(group, "state"));
-    table_cell(t, TABLE_PLAIN, "%.1f %%", 100 * number(group, "share"));
-    table_cell(t, TABLE_PLAIN, "%.1f %%", 100 * number(group, "shareActual"));
-    table_cell(t, style_of(part), "%s", drawn);
-    gib(t, used);
-    gib(t, number(group, "requestBytes"));
-    gib(t, limit);
-    table_cell(t, TABLE_PLAIN, "%zu", yyjson_arr_size(yyjson_obj_get(group, "processes")));
-    table_cell(t, number(group, "denied") > 0 ? TABLE_WARN : TABLE_DIM, "%.0f", number(group, "denied"));
-}
-
-static int print_tables(const char *status, struct err *err)
-{
-    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
-    struct table_view view = table_view_of(stdout);
-    struct table gpus;
-    struct table groups;
-    yyjson_val *root;
-    yyjson_val *item;
-    size_t i;
-    size_t count;
-    int r = json_parse(status, strlen(status), "the daemon's answer", &doc, err);
-
-    if (r < 0)
-        return r;
-    root = yyjson_doc_get_root(doc);
-    table_init(&gpus, gpu_columns, ARRAY_LEN(gpu_columns));
-    table_init(&groups, group_columns, ARRAY_LEN(group_columns));
-    yyjson_arr_foreach(yyjson_obj_get(root, "gpus"), i, count, item)
-    {
-        add_gpu(&gpus, item);
-    }
-    yyjson_arr_foreach(yyjson_obj_get(root, "groups"), i, count, item)
-    {
-        add_group(&groups, item);
-    }
-    table_print(&gpus, &view, stdout);
-    (void)putchar('\n');
-    table_print(&groups, &view, stdout);
-    if (number(root, "unregisteredProcesses") > 0)
-        (void)printf("\n%.0f processes were seen on shared GPUs that are no tenants.\n",
-                     number(root, "unregisteredProcesses"));
-    table_done(&gpus);
-    table_done(&groups);
-    return 0;
-}
-
-static volatile sig_atomic_t has_ended;
 
 static void on_end(int signal)
 {
     (void)signal;
-    has_ended = 1;
+    give_terminal_back();
+    _exit(EXIT_FINE);
 }
 
-static int show(const struct gpu_call *call, struct err *err)
+static void on_stop(int signal)
 {
-    _cleanup_(freep) char *status = NULL;
-    int r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
+    int problem = errno;
 
+    (void)signal;
+    give_terminal_back();
+    (void)raise(SIGSTOP);
+    take_terminal();
+    is_resized = 1;
+    errno = problem;
+}
+
+static void on_resize(int signal)
+{
+    (void)signal;
+    is_resized = 1;
+}
+
+static void start_screen(void)
+{
+    static const struct {
+        int signal;
+        void (*handler)(int);
+    } handlers[] = {{SIGINT, on_end},  {SIGTERM, on_end},  {SIGHUP, on_end},
+                    {SIGQUIT, on_end}, {SIGTSTP, on_stop}, {SIGWINCH, on_resize}};
+
+    has_keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &usual) == 0;
+    for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
+        struct sigaction action = {.sa_handler = handlers[i].handler};
+
+        /* One at a time: the terminal is not taken while it is given back. */
+        (void)sigfillset(&action.sa_mask);
+        (void)sigaction(handlers[i].signal, &action, NULL);
+    }
+    take_terminal();
+}
+
+static void measure(struct gpu_screen *screen)
+{
+    struct winsize size = {0};
+    struct table_view view = table_view_of(stdout);
+
+    screen->has_colour = view.has_colour;
+    screen->width = view.width;
+    screen->height = 24;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
+        screen->width = size.ws_col;
+        screen->height = size.ws_row;
+    }
+}
+
+/* Every line overwrites what was there, so that nothing flickers. */
+static int show(struct gpu_screen *screen, const char *status, struct err *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *frame = open_memstream(&text, &len);
+
+    if (!frame)
+        return err_set(err, -ENOMEM, "no memory for the screen");
+    /* Whenever that was: also while the daemon was asked. */
+    if (is_resized) {
+        is_resized = 0;
+        measure(screen);
+    }
+    int r = gpu_screen_draw(screen, status, frame, err);
+    (void)fclose(frame);
+    _cleanup_(freep) char *lines = text;
     if (r < 0)
         return r;
+    (void)fputs("\033[H", stdout);
+    for (const char *at = lines; *at;) {
+        size_t size = strcspn(at, "\n");
+
+        (void)fwrite(at, 1, size, stdout);
+        (void)fputs(at[size] ? "\033[K\n" : "\033[K", stdout);
+        at += size + (at[size] != '\0');
+    }
+    (void)fputs("\033[J", stdout);
+    (void)fflush(stdout);
+    return 0;
+}
+
+/* Returns false when a key ends the program, or whoever typed them is gone. */
+static bool read_keys(struct gpu_screen *screen)
+{
+    char bytes[64];
+    ssize_t len = read(STDIN_FILENO, bytes, sizeof bytes);
+    bool goes_on = len > 0 || (len < 0 && errno == EINTR);
+
+    for (ssize_t at = 0; at < len && goes_on;) {
+        size_t size;
+        int key = gpu_key_read(bytes + at, (size_t)(len - at), &size);
+
+        goes_on = key < 0 || gpu_screen_key(screen, key);
+        at += (ssize_t)size;
+    }
+    return goes_on;
+}
+
+/* Until it is time for the next look. Returns false when the program is to end. */
+static bool wait_for_keys(struct gpu_screen *screen, const char *status, nsec_t until)
+{
+    struct err err;
+
+    for (;;) {
+        nsec_t left = until - nsec_now_monotonic();
+        struct pollfd keys = {.fd = has_keys ? STDIN_FILENO : -1, .events = POLLIN};
+
+        if (left <= 0)
+            return true;
+        int r = poll(&keys, 1, (int)(left / NSEC_PER_MSEC) + 1);
+        if (r > 0 && !read_keys(screen))
+            return false;
+        if (r == 0)
+            return true;
+        if (show(screen, status, &err) < 0)
+            return true;
+    }
+}
+
+/* A daemon that is away for a while, as when it is restarted, is waited for; what it said last stays. */
+static int watch(const struct gpu_call *call, char **status, struct err *err)
+{
+    struct gpu_screen screen = {.sort = GPU_SORT_MEMORY};
+    struct err problem = {0};
+    int r = 0;
+
+    measure(&screen);
+    start_screen();
+    do {
+        char *text = NULL;
+
+        if (!screen.is_paused) {
+            screen.problem =
+                gpu_ask(call->folder, "GET", "/v1/status", NULL, &text, &problem) < 0 ? problem.text : NULL;
+            if (text) {
+                free(*status);
+                *status = text;
+            }
+        }
+        r = show(&screen, *status, err);
+    } while (r >= 0 && wait_for_keys(&screen, *status, nsec_now_monotonic() + REFRESH));
+    give_terminal_back();
+    return r;
+}
+
+static int print_once(const struct gpu_call *call, const char *status, struct err *err)
+{
+    struct table_view view = table_view_of(stdout);
+    struct gpu_screen screen = {.width = view.width, .has_colour = view.has_colour, .sort = GPU_SORT_NAME};
+
     if (!call->as_json)
-        return print_tables(status, err);
+        return gpu_screen_draw(&screen, status, stdout, err);
     (void)puts(status);
     return 0;
 }
 
 int gpu_top(const struct command *command, const struct gpu_call *call)
 {
-    bool again = !call->once && isatty(STDOUT_FILENO);
+    _cleanup_(freep) char *status = NULL;
+    const char *terminal = getenv("TERM");
+    bool can_draw = isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
     struct err err = {0};
-    int r;
 
     if (call->word_count > 0)
         return command_wrong(command, "what is '%s'?", call->words[0]);
-    if (again) {
-        (void)signal(SIGINT, on_end);
-        (void)signal(SIGTERM, on_end);
-        (void)fputs("\033[?1049h\033[?25l", stdout);
-    }
-    do {
-        if (again)
-            (void)fputs("\033[H\033[2J", stdout);
-        r = show(call, &err);
-        (void)fflush(stdout);
-        if (again && r >= 0)
-            (void)usleep(1000000);
-    } while (again && r >= 0 && !has_ended);
-    if (again)
-        (void)fputs("\033[?25h\033[?1049l", stdout);
-    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
+    int r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, &err);
+    if (r >= 0)
+        r = can_draw && !call->once && !call->as_json ? watch(call, &status, &err) : print_once(call, status, &err);
+    return r < 0 ? gpu_failed(r, &err) : EXIT_FINE;
 }

@@ -5,9 +5,9 @@
  * port of the metrics, where there is one, answers nothing else.
  *
  *     GET    /v1/status          GPUs, groups, processes
- *     PUT    /v1/groups/NAME     makes or changes a group (group_spec.h)
+ *     PUT    /v1/groups/NAME     makes or changes a group (group_spec.h); ?new=true only makes one
  *     GET    /v1/groups/NAME     as it was made
- *     DELETE /v1/groups/NAME     ?kill=true ends its processes
+ *     DELETE /v1/groups/NAME     ?kill=true ends its processes; ?owner=PID only if it is that one's
  *     GET    /metrics, /healthz
  */
 #include <errno.h>
@@ -37,7 +37,7 @@ static void reply_error(struct http_exchange *exchange, int code, const struct e
     static const struct {
         int code;
         int status;
-    } known[] = {{-EINVAL, 400}, {-ENOENT, 404}, {-EBUSY, 409}, {-ENAMETOOLONG, 400}, {-ENOTSUP, 422}};
+    } known[] = {{-EINVAL, 400}, {-ENOENT, 404}, {-EBUSY, 409}, {-EEXIST, 409}, {-ENAMETOOLONG, 400}, {-ENOTSUP, 422}};
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     int status = 500;
@@ -133,7 +133,11 @@ static void put_group(void *arg, struct http_exchange *exchange)
     int r = read_spec(exchange, &spec, &err);
     struct group *group = r < 0 ? NULL : group_find(gpud, spec.name);
     bool is_new = !group;
+    char only_new[8] = "";
 
+    (void)http_exchange_parameter(exchange, "new", only_new, sizeof only_new);
+    if (group && strcmp(only_new, "true") == 0)
+        r = err_set(&err, -EEXIST, "there is a group '%s' already", spec.name);
     if (r >= 0)
         r = is_new ? group_add(gpud, &spec, &group, &err) : group_change(group, &spec, &err);
     if (r < 0) {
@@ -150,9 +154,11 @@ static void delete_group(void *arg, struct http_exchange *exchange)
     struct gpud *gpud = arg;
     struct group *group = group_find(gpud, name_in(exchange));
     char kills[8] = "";
+    char owner[24] = "";
     struct err err = {0};
 
-    if (!group) {
+    (void)http_exchange_parameter(exchange, "owner", owner, sizeof owner);
+    if (!group || (owner[0] && strtoll(owner, NULL, 10) != group->spec.owner)) {
         reply_error(exchange, err_set(&err, -ENOENT, "there is no group '%s'", name_in(exchange)), &err);
         return;
     }

@@ -112,7 +112,9 @@ struct group {
     uint32_t first_word[GPU_MAX];  // of the lease
     nsec_t busy;                   // the most that a session has reported for the lease
     bool wants_more;
-    bool is_static;    // from the configuration
+    bool is_static;  // from the configuration
+    int owner;       // a pidfd; -1: nobody's
+    struct loop_watch on_owner;
     uint32_t is_over;  // a bit for each GPU of which it has more than its limit
 
     /* Figures that only grow. */

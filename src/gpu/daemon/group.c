@@ -16,6 +16,8 @@
 #include "base/mem.h"
 #include "gpu/daemon/gpud_internal.h"
 
+#define GIB ((double)(1 << 30))
+
 void group_path(const struct group *group, char *text, size_t size)
 {
     (void)snprintf(text, size, "%s/groups/%s/tenant.sock", group->gpud->config->folder, group->spec.name);
@@ -167,17 +169,20 @@ static int set_amounts(struct gpud *gpud, uint32_t index, const struct group_spe
         request[devices[gpu]] = spec->request_bytes;
         limit[devices[gpu]] = spec->limit_bytes;
         if (spec->limit_bytes > gpud->ledger.capacity[devices[gpu]])
-            return err_set(
-                err, -EBUSY, "GPU %s has %llu bytes to give, not %llu", gpud->devices[devices[gpu]].spec.uuid,
-                (unsigned long long)gpud->ledger.capacity[devices[gpu]], (unsigned long long)spec->limit_bytes);
+            return err_set(err, -EBUSY, "GPU %s has %llu bytes to give (%.1f Gi), not %llu (%.1f Gi)",
+                           gpud->devices[devices[gpu]].spec.uuid,
+                           (unsigned long long)gpud->ledger.capacity[devices[gpu]],
+                           (double)gpud->ledger.capacity[devices[gpu]] / GIB, (unsigned long long)spec->limit_bytes,
+                           (double)spec->limit_bytes / GIB);
     }
     if (!ledger_set_group(&gpud->ledger, index, request, limit, &full))
-        return err_set(err, -EBUSY,
-                       "GPU %s has %llu bytes, of which %llu are promised to other groups: %llu more do not fit",
-                       gpud->devices[full].spec.uuid, (unsigned long long)gpud->ledger.capacity[full],
-                       (unsigned long long)gpud->ledger.requested[full] -
-                           (unsigned long long)gpud->ledger.groups[index].request[full],
-                       (unsigned long long)spec->request_bytes);
+        return err_set(
+            err, -EBUSY,
+            "GPU %s has %.1f Gi, of which %.1f Gi are promised to other groups: %.1f Gi (%llu bytes) more do "
+            "not fit",
+            gpud->devices[full].spec.uuid, (double)gpud->ledger.capacity[full] / GIB,
+            (double)(gpud->ledger.requested[full] - gpud->ledger.groups[index].request[full]) / GIB,
+            (double)spec->request_bytes / GIB, (unsigned long long)spec->request_bytes);
     return 0;
 }
 
@@ -198,6 +203,35 @@ static void fill_page(struct group *group)
         atomic_store(&line->limit_bytes, group->spec.limit_bytes);
         atomic_store(&line->credit_max_bytes, 2 * group->gpud->config->credit_bytes);
     }
+}
+
+/* A program's group must not outlive it, whatever became of the command that made it. */
+static void on_owner_end(void *arg)
+{
+    struct group *group = arg;
+    struct gpud *gpud = group->gpud;
+
+    log_info(gpud->log, "group removed, its owner has ended", log_str("group", group->spec.name));
+    group_remove(group, false);
+    loop_task_queue(&gpud->saving);
+}
+
+static int watch_owner(struct group *group, struct err *err)
+{
+    struct group_spec *spec = &group->spec;
+
+    if (spec->owner == 0)
+        return 0;
+    if (spec->owner_started == 0)
+        spec->owner_started = process_started((pid_t)spec->owner);
+    group->owner = spec->owner_started ? peer_pidfd((pid_t)spec->owner, spec->owner_started) : -ESRCH;
+    if (group->owner < 0) {
+        group->owner = -1;
+        return err_set(err, -ENOENT, "there is no process %lld, which the group was to end with",
+                       (long long)spec->owner);
+    }
+    int r = loop_watch_start(&group->on_owner, group->gpud->loop, group->owner, on_owner_end, group);
+    return r < 0 ? err_set(err, r, "watching process %lld: %s", (long long)spec->owner, strerror(-r)) : 0;
 }
 
 static int first_free(const struct gpud *gpud)
@@ -229,6 +263,9 @@ static void stop_listening(struct group *group)
 static void free_group(struct group *group)
 {
     stop_listening(group);
+    loop_watch_done(&group->on_owner);
+    if (group->owner >= 0)
+        (void)close(group->owner);
     shared_page_free(&group->page);
     free(group);
 }
@@ -252,7 +289,8 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
     if (r < 0)
         return r;
     struct group *group = xcalloc(1, sizeof *group);
-    *group = (struct group){.gpud = gpud, .index = (uint32_t)index, .lease = -1, .spec = *spec, .listener = -1};
+    *group =
+        (struct group){.gpud = gpud, .index = (uint32_t)index, .lease = -1, .spec = *spec, .listener = -1, .owner = -1};
     memcpy(group->devices, devices, sizeof devices);
     group->looked_at = gpud_now();
     r = shared_page_new(&group->page, "muster-group", sizeof(struct gpu_control_page), true);
@@ -260,8 +298,10 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
         (void)err_set(err, r, "making a shared page: %s", strerror(-r));
     if (r >= 0) {
         fill_page(group);
-        r = listen_for(group, err);
+        r = watch_owner(group, err);
     }
+    if (r >= 0)
+        r = listen_for(group, err);
     if (r < 0) {
         ledger_remove_group(&gpud->ledger, (uint32_t)index);
         free_group(group);
@@ -295,6 +335,8 @@ int group_change(struct group *group, const struct group_spec *wanted, struct er
     if (r < 0)
         return r;
     bool was_shaped = group->lease >= 0;
+    spec->owner = group->spec.owner;
+    spec->owner_started = group->spec.owner_started;
     group->spec = *spec;
     fill_page(group);
     if (was_shaped != (spec->mode != GPU_MODE_TIME)) {

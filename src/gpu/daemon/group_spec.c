@@ -177,8 +177,14 @@ static int read_gpus(const struct json_at *at, struct group_spec *spec, struct e
 static int read_owner(const struct json_at *at, struct group_spec *spec, struct err *err)
 {
     struct json_at labels;
+    int64_t started = 0;
     int r = json_member_int64(at, "uid", JSON_OPTIONAL, 0, UINT32_MAX, &spec->uid, err);
 
+    if (r >= 0)
+        r = json_member_int64(at, "owner", JSON_OPTIONAL, 1, INT32_MAX, &spec->owner, err);
+    if (r >= 0)
+        r = json_member_int64(at, "ownerStarted", JSON_OPTIONAL, 0, INT64_MAX, &started, err);
+    spec->owner_started = (uint64_t)started;
     if (r >= 0)
         r = copy_member(at, "cgroup", spec->cgroup, sizeof spec->cgroup, err);
     if (r > 0 && spec->cgroup[0] != '/')
@@ -326,6 +332,10 @@ static yyjson_mut_val *encode(yyjson_mut_doc *doc, const struct group_spec *spec
     (void)yyjson_mut_obj_add_str(doc, compute, "mode", gpu_mode_name(spec->mode));
     if (spec->uid >= 0)
         (void)yyjson_mut_obj_add_int(doc, root, "uid", spec->uid);
+    if (spec->owner > 0) {
+        (void)yyjson_mut_obj_add_int(doc, root, "owner", spec->owner);
+        (void)yyjson_mut_obj_add_uint(doc, root, "ownerStarted", spec->owner_started);
+    }
     if (spec->cgroup[0])
         (void)yyjson_mut_obj_add_str(doc, root, "cgroup", spec->cgroup);
     (void)yyjson_mut_obj_add_str(doc, labels, "namespace", spec->namespace_);

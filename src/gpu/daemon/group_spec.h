@@ -20,6 +20,8 @@ struct strbuf;
  *      "compute": {"share": 0.25, "limit": 0.5, "mode": "fair"}, "uid": 1000, "cgroup": "/kubepods/pod1234",
  *      "labels": {"namespace": "team-a", "pod": "train-0", "container": "main"}}
  *
+ * A group with an `owner`, the number of a process, ends with that process.
+ *
  * Instead of `memory` and `compute`, a container's own words, as its pod has them (gpu/request):
  *
  *     {"name": "team-a-1", "gpus": [0], "words": {"annotations": {"gpu-fraction": "0.5"},
@@ -46,6 +48,8 @@ struct group_spec {
     struct gpu_request asked;         // its alias is not set; it is
     char asked_by[GROUP_LABEL_SIZE];  // this one
     int64_t uid;                      // of its processes; -1: any, who can reach the socket belongs to it
+    int64_t owner;                    // a process; the group ends with it; 0: it stays until it is removed
+    uint64_t owner_started;           // see process_started(); 0: not known yet
     char cgroup[GROUP_CGROUP_SIZE];   // that its processes are in, or below; "": any
     char namespace_[GROUP_LABEL_SIZE];
     char pod[GROUP_LABEL_SIZE];

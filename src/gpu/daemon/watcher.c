@@ -87,9 +87,23 @@ static struct session *find_tenant(const struct gpud *gpud, uint32_t pid, uint32
     return NULL;
 }
 
+/* Whether a group has the GPU; with `needs_tenants`, one that has processes. */
+static bool has_group(const struct gpud *gpud, uint32_t device, bool needs_tenants)
+{
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        const struct group *group = gpud->groups[i];
+
+        for (uint32_t gpu = 0; group && (group->first || !needs_tenants) && gpu < group->spec.gpu_count; gpu++) {
+            if (group->devices[gpu] == device)
+                return true;
+        }
+    }
+    return false;
+}
+
 static bool is_shared(const struct gpud *gpud, uint32_t device)
 {
-    return gpud->ledger.requested[device] > 0;
+    return has_group(gpud, device, false);
 }
 
 static struct stranger *find_stranger(struct watcher *w, const struct peer *peer, uint32_t device)
@@ -259,19 +273,6 @@ static nsec_t soon(const struct watcher *w)
     return MIN(100 * NSEC_PER_MSEC, w->gpud->config->watch_interval);
 }
 
-static bool has_tenants(const struct gpud *gpud, uint32_t device)
-{
-    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        const struct group *group = gpud->groups[i];
-
-        for (uint32_t gpu = 0; group && group->first && gpu < group->spec.gpu_count; gpu++) {
-            if (group->devices[gpu] == device)
-                return true;
-        }
-    }
-    return false;
-}
-
 /* When to look at a GPU again: what is watched costs something, and nothing else does. */
 static nsec_t next_look(const struct watcher *w, uint32_t device)
 {
@@ -281,7 +282,7 @@ static nsec_t next_look(const struct watcher *w, uint32_t device)
         return w->is_glanced ? w->looked_at[device] + PACE_WITHOUT_TENANTS : NSEC_MAX;
     if (w->is_hurried)
         return w->looked_at[device] + soon(w);
-    if (has_tenants(w->gpud, device))
+    if (has_group(w->gpud, device, true))
         return w->looked_at[device] + interval;
     return w->looked_at[device] + MAX(interval, PACE_WITHOUT_TENANTS);
 }
