@@ -60,15 +60,15 @@ static void on_connection(void *arg)
 }
 
 /* Only the user of the group may enter its folder, where there is one; in a container the mount decides. */
-static int make_folder(const struct group *group, struct err *err)
+static int make_folder(const struct gpud *gpud, const struct group_spec *spec, struct err *err)
 {
     char path[256];
-    bool is_private = group->spec.uid >= 0;
+    bool is_private = spec->uid >= 0;
 
-    (void)snprintf(path, sizeof path, "%s/groups/%s", group->gpud->config->folder, group->spec.name);
+    (void)snprintf(path, sizeof path, "%s/groups/%s", gpud->config->folder, spec->name);
     if (mkdir(path, 0700) < 0 && errno != EEXIST)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
-    if (is_private && geteuid() == 0 && chown(path, (uid_t)group->spec.uid, (gid_t)-1) < 0)
+    if (geteuid() == 0 && chown(path, is_private ? (uid_t)spec->uid : 0, (gid_t)-1) < 0)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
     if (chmod(path, is_private ? 0700 : 0755) < 0)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
@@ -79,7 +79,7 @@ static int listen_for(struct group *group, struct err *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char path[256];
-    int r = make_folder(group, err);
+    int r = make_folder(group->gpud, &group->spec, err);
 
     if (r < 0)
         return r;
@@ -330,6 +330,8 @@ int group_change(struct group *group, const struct group_spec *wanted, struct er
         memcmp(devices, group->devices, spec->gpu_count * sizeof *devices) != 0)
         return err_set(err, -EBUSY, "group %s: its GPUs cannot change while it lives", spec->name);
     r = check_compute(gpud, group, spec, devices, err);
+    if (r >= 0 && spec->uid != group->spec.uid)
+        r = make_folder(gpud, spec, err);
     if (r >= 0)
         r = set_amounts(gpud, group->index, spec, devices, err);
     if (r < 0)

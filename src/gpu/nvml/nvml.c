@@ -141,6 +141,16 @@ static int failed(struct nvml *nvml, uint32_t index, int r, struct err *err)
     return err_set(err, -EIO, "GPU %u: %s", index, nvml->error_string(r));
 }
 
+/* Texts of the driver go into JSON and onto terminals. */
+static void clean(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+    }
+}
+
 int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err)
 {
     struct memory_info memory = {0};
@@ -156,7 +166,8 @@ int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct
         r = nvml->device_memory(device, &memory);
     if (r != NVML_OK)
         return failed(nvml, index, r, err);
-    gpu.uuid[sizeof gpu.uuid - 1] = gpu.name[sizeof gpu.name - 1] = '\0';
+    clean(gpu.uuid, sizeof gpu.uuid);
+    clean(gpu.name, sizeof gpu.name);
     gpu.total_bytes = memory.total;
     gpu.used_bytes = memory.used;
     *ret_gpu = gpu;

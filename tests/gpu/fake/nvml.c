@@ -169,7 +169,8 @@ DECLARE(nvmlDeviceGetName, void *device, char *text, unsigned size)
 {
     if (gpu_of(device) < 0 || !text)
         return NVML_INVALID_ARGUMENT;
-    (void)snprintf(text, size, "Pretended GPU");
+    const char *name = getenv("FAKE_GPU_NAME");
+    (void)snprintf(text, size, "%s", name ? name : "Pretended GPU");
     return NVML_SUCCESS;
 }
 
