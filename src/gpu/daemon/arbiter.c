@@ -20,7 +20,10 @@ static const struct arbiter_options defaults = {
     .slack = 400 * NSEC_PER_USEC,
 };
 
-enum { WAITING_PLANS = 5 };  // of credit that a group may save up while others keep it from running
+enum {
+    WAITING_PLANS = 5,   // of credit that a group may save up while others keep it from running
+    EXTENSIONS_MAX = 2,  // of a lease
+};
 
 void arbiter_init(struct arbiter *a, const struct arbiter_options *options)
 {
@@ -170,6 +173,10 @@ static nsec_t end_of_lease(const struct arbiter *a, const struct arbiter_group *
     const struct arbiter_group *rival = best_rival(a, g);
     nsec_t end = NSEC_MAX;
 
+    /* Those who wait at the gate have to wake up first. */
+    if (g->extensions > 0 && now < g->since + a->options.quantum_min)
+        return g->since + a->options.quantum_min;
+
     if (is_capped(g)) {
         nsec_t left = credit_now(g, now);
 
@@ -201,12 +208,29 @@ static void open_gate(struct arbiter *a, struct arbiter_group *g, nsec_t now)
     g->waited += now - g->since;
     g->leases++;
     g->opened_at = now;
+    g->extensions = 0;
     g->wants_more = false;
     g->lease_end = NSEC_MAX;
     enter(g, ARBITER_RUNNING, now);
     set_holder(a, g, (int16_t)index);
     a->vclock = MAX(a->vclock, g->vtime);
     act(a, ARBITER_OPEN, index);
+}
+
+/* Kernels on several GPUs wait for each other, and the gate may have closed between two of them: one runs, the other waits to
+ * be launched. A group with launches at the gate that has not ended after another quantum gets a moment more for them, as
+ * a part of the same lease. */
+static bool may_extend(const struct arbiter_group *g)
+{
+    return (g->gpus & (g->gpus - 1)) != 0 && g->wants_more && g->extensions < EXTENSIONS_MAX;
+}
+
+static void extend(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    g->extensions++;
+    g->wants_more = false;
+    enter(g, ARBITER_RUNNING, now);
+    act(a, ARBITER_EXTEND, (uint32_t)(g - a->groups));
 }
 
 /* Starts whoever may, the one that is furthest behind first. A group that lacks one of its GPUs keeps the others for
@@ -257,7 +281,7 @@ static nsec_t deadline_of(const struct arbiter *a, const struct arbiter_group *g
     case ARBITER_RUNNING:
         return g->lease_end;
     case ARBITER_DRAINING:
-        return g->since + a->options.drain_bound;
+        return g->since + (may_extend(g) ? a->options.quantum : a->options.drain_bound);
     case ARBITER_STUCK:
         return g->wants_more ? g->since + 2 * a->options.drain_bound : NSEC_MAX;
     case ARBITER_WAITING:
@@ -311,6 +335,8 @@ static void settle(struct arbiter *a, nsec_t now)
             g->lease_end = end_of_lease(a, g, now);
             if (g->lease_end <= now)
                 close_gate(a, g, now);
+        } else if (g->state == ARBITER_DRAINING && may_extend(g) && now - g->since >= a->options.quantum) {
+            extend(a, g, now);
         } else if (g->state == ARBITER_DRAINING && now - g->since >= a->options.drain_bound) {
             set_holder(a, g, -1);
             enter(g, ARBITER_STUCK, g->since);
@@ -431,7 +457,7 @@ void arbiter_ask(struct arbiter *a, uint32_t group, nsec_t now)
 
     if (g->state != ARBITER_IDLE) {
         g->wants_more = true;
-        if (g->state == ARBITER_STUCK)
+        if (g->state == ARBITER_DRAINING || g->state == ARBITER_STUCK)
             settle(a, now);
         return;
     }

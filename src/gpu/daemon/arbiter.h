@@ -50,10 +50,11 @@ struct arbiter_group {
     nsec_t vtime;     // use divided by weight
     nsec_t owed;      // virtual time by which it was behind one that waited when it fell idle
     nsec_t credit;
-    nsec_t credit_at;  // when it was last reckoned
-    nsec_t since;      // of the state
-    nsec_t opened_at;  // of the lease
-    nsec_t lease_end;  // NSEC_MAX: until someone asks
+    nsec_t credit_at;     // when it was last reckoned
+    nsec_t since;         // of the state
+    nsec_t opened_at;     // of the lease
+    nsec_t lease_end;     // NSEC_MAX: until someone asks
+    uint32_t extensions;  // of the lease, after its gate had been closed
 
     /* Figures, ever growing. */
     nsec_t charged;
@@ -66,6 +67,7 @@ enum arbiter_verb {
     ARBITER_NOTHING,
     ARBITER_OPEN,
     ARBITER_CLOSE,
+    ARBITER_EXTEND,   // opened again: its kernels seem to wait for those at the gate
     ARBITER_GIVE_UP,  // draining for too long
     ARBITER_CROWD,    // others wait from now on: a holder without work should say so
     ARBITER_UNCROWD,  // nobody waits any more

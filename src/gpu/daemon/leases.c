@@ -132,6 +132,15 @@ static void open_gates(struct group *group)
     group->gpud->handovers++;
 }
 
+/* The same lease goes on under further words. */
+static void extend_gates(struct group *group)
+{
+    group->is_open = true;
+    group->wants_more = false;
+    set_pace(group, is_crowded(group));
+    set_gates(group, GPU_GATE_OPEN);
+}
+
 static struct group *group_of_lease(const struct gpud *gpud, uint32_t lease)
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
@@ -216,6 +225,9 @@ static void act(struct gpud *gpud, const struct arbiter_action *action)
     switch (action->verb) {
     case ARBITER_OPEN:
         open_gates(group);
+        break;
+    case ARBITER_EXTEND:
+        extend_gates(group);
         break;
     case ARBITER_CLOSE:
         if (!close_gates(group))
@@ -366,8 +378,11 @@ void leases_drained(struct session *session, const struct gpu_message *message)
     if (!session->gpus[gpu].is_awaited || !is_of_lease(group, gpu, message->lease.word))
         return;
     session->gpus[gpu].is_awaited = false;
+    session->gpus[gpu].yielded_word = message->lease.word;
     group->wants_more |= message->lease.flags & GPU_DRAINED_HAS_MORE;
     note_busy(group, message);
+    /* The lease may have been extended meanwhile. */
+    end_if_idle(group);
     end_if_drained(group);
 }
 

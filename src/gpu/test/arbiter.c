@@ -277,7 +277,7 @@ static enum arbiter_verb verb_for(struct arbiter *a, uint32_t group)
     enum arbiter_verb verb = ARBITER_NOTHING;
 
     while ((action = arbiter_next_action(a)).verb != ARBITER_NOTHING) {
-        if (action.group == group && (action.verb == ARBITER_OPEN || action.verb == ARBITER_CLOSE))
+        if (action.group == group && action.verb != ARBITER_CROWD && action.verb != ARBITER_UNCROWD)
             verb = action.verb;
     }
     return verb;
@@ -306,6 +306,62 @@ static void a_group_gets_all_its_gpus_or_none(void **state)
     assert_int_equal(verb_for(&a, both), ARBITER_OPEN);
     assert_int_equal(a.holder[0], (int)both);
     assert_int_equal(a.holder[1], (int)both);
+}
+
+/* The gate may close between two launches on two GPUs whose kernels wait for each other. */
+static void a_group_on_several_gpus_may_launch_what_its_kernels_wait_for(void **state)
+{
+    struct arbiter a;
+
+    (void)state;
+    arbiter_init(&a, NULL);
+    uint32_t both = (uint32_t)arbiter_add(&a, 3, 500000, ARBITER_WHOLE, 0);
+    uint32_t one = (uint32_t)arbiter_add(&a, 1, 500000, ARBITER_WHOLE, 0);
+    arbiter_ask(&a, both, 0);
+    arbiter_ask(&a, one, 0);
+    arbiter_tick(&a, 25 * MSEC);
+    assert_int_equal(verb_for(&a, both), ARBITER_CLOSE);
+    assert_int_equal(arbiter_deadline(&a), 1025 * MSEC);
+    arbiter_ask(&a, both, 26 * MSEC);
+    assert_int_equal(arbiter_deadline(&a), 50 * MSEC);
+    arbiter_tick(&a, 50 * MSEC);
+    assert_int_equal(verb_for(&a, both), ARBITER_EXTEND);
+    assert_int_equal(arbiter_deadline(&a), 50 * MSEC + 25 * MSEC / 8);
+    arbiter_tick(&a, 54 * MSEC);
+    assert_int_equal(verb_for(&a, both), ARBITER_CLOSE);
+    arbiter_drained(&a, both, 0, true, 55 * MSEC);
+    assert_true(a.groups[both].charged > 54 * MSEC);
+    assert_int_equal(verb_for(&a, one), ARBITER_OPEN);
+}
+
+/* Long kernels look the same from here: what they gain by it has an end. */
+static void a_lease_is_extended_twice_and_no_more(void **state)
+{
+    struct arbiter a;
+    nsec_t now = 25 * MSEC;
+
+    (void)state;
+    arbiter_init(&a, NULL);
+    uint32_t both = (uint32_t)arbiter_add(&a, 3, 500000, ARBITER_WHOLE, 0);
+    uint32_t one = (uint32_t)arbiter_add(&a, 1, 500000, ARBITER_WHOLE, 0);
+    arbiter_ask(&a, both, 0);
+    arbiter_ask(&a, one, 0);
+    for (int i = 0; i < 2; i++) {
+        arbiter_tick(&a, now);
+        assert_int_equal(verb_for(&a, both), ARBITER_CLOSE);
+        arbiter_ask(&a, both, now);
+        now = arbiter_deadline(&a);
+        arbiter_tick(&a, now);
+        assert_int_equal(verb_for(&a, both), ARBITER_EXTEND);
+        now = arbiter_deadline(&a);
+    }
+    arbiter_tick(&a, now);
+    assert_int_equal(verb_for(&a, both), ARBITER_CLOSE);
+    arbiter_ask(&a, both, now);
+    assert_int_equal(arbiter_deadline(&a), now + 1 * SEC);
+    arbiter_tick(&a, now + 1 * SEC);
+    assert_int_equal(verb_for(&a, both), ARBITER_GIVE_UP);
+    assert_int_equal(a.holder[0], (int)one);
 }
 
 static void a_removed_holder_frees_its_gpu_at_once(void **state)
@@ -393,6 +449,8 @@ int main(void)
         cmocka_unit_test(who_waits_for_its_own_launches_gets_another_turn),
         cmocka_unit_test(lying_about_busy_time_gains_next_to_nothing),
         cmocka_unit_test(a_group_gets_all_its_gpus_or_none),
+        cmocka_unit_test(a_group_on_several_gpus_may_launch_what_its_kernels_wait_for),
+        cmocka_unit_test(a_lease_is_extended_twice_and_no_more),
         cmocka_unit_test(a_removed_holder_frees_its_gpu_at_once),
         cmocka_unit_test(there_is_a_limit_to_groups),
         cmocka_unit_test(a_new_share_counts_from_now_on),

@@ -140,18 +140,21 @@ static void spins(void)
     check(least > 0, "kernels ran");
 }
 
-/* Two kernels of which the first waits for the second, which comes when the lease of the first is over. */
+/* Two kernels of which the first waits for the second, which comes when the lease of the first is over; on two GPUs if
+ * TEST_TWO is there. */
 static void parted(void)
 {
     cu_result (*create)(void **, unsigned) = (cu_result(*)(void **, unsigned))cuda("cuStreamCreate");
     static _Atomic uint32_t word;
     _Atomic uint32_t *at = &word;
-    void *params[] = {&at}, *streams[2] = {NULL};
+    void *params[] = {&at}, *streams[2] = {NULL}, *ctx = NULL;
     struct timespec pause = {0, 400000000};
     launch_kernel_fn *launch = CALL(cuLaunchKernel, launch_kernel);
     begin();
-    check(create(&streams[0], 0) == CU_SUCCESS && create(&streams[1], 0) == CU_SUCCESS, "streams are made");
+    check(create(&streams[0], 0) == CU_SUCCESS, "a stream is made");
     check(launch(function_of("wait_word"), 1, 1, 1, 1, 1, 1, 0, streams[0], params, NULL) == CU_SUCCESS, "one waits");
+    check(!getenv("TEST_TWO") || CALL(cuCtxCreate_v2, ctx_create)(&ctx, 0, 1) == CU_SUCCESS, "there is a context");
+    check(create(&streams[1], 0) == CU_SUCCESS, "another stream is made");
     nanosleep(&pause, NULL);
     check(launch(function_of("set_word"), 1, 1, 1, 1, 1, 1, 0, streams[1], params, NULL) == CU_SUCCESS,
           "the other gets another turn");
