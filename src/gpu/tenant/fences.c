@@ -62,7 +62,7 @@ struct mark {
 static struct fences {
     struct mark begin;
     int64_t last_end_ns;
-    uint64_t fenced_ns;  // thought to be unfinished, behind recorded fences
+    _Atomic uint64_t fenced_ns;  // thought to be unfinished, behind recorded fences; changed with the lock
     struct dirty dirty[STREAMS];
     struct fence ring[RING];
     struct lock lock;
@@ -310,10 +310,7 @@ static bool is_passed(struct fence *fence)
 
 uint64_t fences_left(int slot)
 {
-    lock_take(&all[slot].lock);
-    uint64_t left = all[slot].fenced_ns;
-    lock_give(&all[slot].lock);
-    return left;
+    return atomic_load_explicit(&all[slot].fenced_ns, memory_order_relaxed);
 }
 
 /* The fence at a place behind the oldest; NULL when there are fewer. */
