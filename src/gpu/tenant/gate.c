@@ -71,13 +71,19 @@ static void wait_for_backlog(int slot, uint32_t word, uint64_t limit_ns)
     }
 }
 
-/* The first launch under a new word; says whether it is. */
-static bool begin_lease(struct gate *gate, uint32_t word)
+/* A launch under a word that may be new, and says so if it is. False when a later lease has begun already: this thread was
+ * stopped on its way through the gate. */
+static bool begin_lease(struct gate *gate, uint32_t word, bool *ret_is_new)
 {
-    uint32_t before = atomic_exchange(&gate->active_word, word);
-    if (before == word)
-        return false;
+    uint32_t before = atomic_load(&gate->active_word);
+    do {
+        if (before == word)
+            return true;
+        if (before != 0 && (int32_t)(before - word) > 0)
+            return false;
+    } while (!atomic_compare_exchange_weak(&gate->active_word, &before, word));
     atomic_store(&gate->launches, 0);
+    *ret_is_new = true;
     return true;
 }
 
@@ -88,11 +94,12 @@ static bool pass_open(struct gate_pass *pass, int slot, const struct gpu_control
     struct gpu_tenant_line *own = client_line(slot);
     atomic_fetch_add(&gate->inside, 1);
     bool is_first = atomic_load(&gate->allowed) != word;
-    if (is_first && own)
+    /* Not over the word of a later lease, which others may have begun while this thread waited. */
+    if (is_first && own && atomic_load(&line->word) == word)
         atomic_store(&own->active_word, word);
-    if (atomic_load(&line->word) == word && atomic_load(&gate->yielded_word) != word) {
+    if (atomic_load(&line->word) == word && atomic_load(&gate->yielded_word) != word &&
+        (!is_first || begin_lease(gate, word, &pass->begins_lease))) {
         if (is_first) {
-            pass->begins_lease = begin_lease(gate, word);
             atomic_store(&gate->allowed, word);
             /* The gate may have been drained in between. */
             if (atomic_load(&gate->yielded_word) == word)
@@ -100,6 +107,9 @@ static bool pass_open(struct gate_pass *pass, int slot, const struct gpu_control
         }
         return true;
     }
+    uint32_t active = atomic_load(&gate->active_word);
+    if (is_first && own && active != 0)
+        atomic_store(&own->active_word, active);
     atomic_fetch_sub(&gate->inside, 1);
     return false;
 }

@@ -20,7 +20,8 @@ enum { BACKLOG_NS = 1500000, FIRST_WORD = 2 * GPU_GATE_GENERATION | GPU_GATE_OPE
 static int64_t now = INT64_C(1000000000000);
 static int64_t next_end, last_end;
 static uint64_t queued;
-static int doubts;
+static int doubts, tries, next_at;
+static uint32_t next_word;  // of the gate, at that try; 0: it stays
 static struct gpu_control_line control;
 static struct gpu_tenant_line line;
 
@@ -40,9 +41,21 @@ int nanosleep(const struct timespec *pause, struct timespec *ret_left)
     return 0;
 }
 
+/* The next lease, and a launch under it by another thread. */
+static void begin_elsewhere(void)
+{
+    atomic_store(&control.word, next_word);
+    atomic_store(&line.active_word, next_word);
+    atomic_store(&gates[0].active_word, next_word);
+    atomic_store(&gates[0].allowed, next_word);
+}
+
+/* Asked at every try to pass. */
 uint64_t fences_left(int slot)
 {
     (void)slot;
+    if (next_word && tries++ == next_at)
+        begin_elsewhere();
     return queued;
 }
 
@@ -217,11 +230,43 @@ static void launches_pass_work_that_waits_for_them(void **state)
     assert_int_equal(doubts, 2);
 }
 
+/* Threads are stopped anywhere: this one saw the gate open under a word, and another has begun the next lease since. */
+static void a_launch_that_comes_late_does_not_bring_its_lease_back(void **state)
+{
+    (void)state;
+    queued = 0;
+    open_gate(FIRST_WORD + 2 * GPU_GATE_GENERATION);
+    next_word = FIRST_WORD + 4 * GPU_GATE_GENERATION;
+    tries = 0;
+    next_at = 1;
+    atomic_store(&gates[0].active_word, next_word);
+    (void)launch();
+    assert_int_equal(tries, 3);
+    assert_int_equal(atomic_load(&gates[0].active_word), next_word);
+    assert_int_equal(atomic_load(&gates[0].inside), 0);
+}
+
+/* The same while it waited for the queues: the daemon has to see the lease that is in use. */
+static void a_launch_that_comes_late_does_not_hide_the_lease_in_use(void **state)
+{
+    (void)state;
+    open_gate(FIRST_WORD + 6 * GPU_GATE_GENERATION);
+    next_word = FIRST_WORD + 8 * GPU_GATE_GENERATION;
+    tries = 0;
+    next_at = 0;
+    (void)launch();
+    assert_int_equal(tries, 2);
+    assert_int_equal(atomic_load(&line.active_word), next_word);
+    assert_int_equal(atomic_load(&gates[0].active_word), next_word);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_wait_for_work_that_ends),
         cmocka_unit_test(launches_pass_work_that_waits_for_them),
+        cmocka_unit_test(a_launch_that_comes_late_does_not_bring_its_lease_back),
+        cmocka_unit_test(a_launch_that_comes_late_does_not_hide_the_lease_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
