@@ -125,11 +125,13 @@ static int show(struct gpu_screen *screen, const char *status, struct err *err)
     if (r < 0)
         return r;
     (void)fputs("\033[H", stdout);
-    for (const char *at = lines; *at;) {
+    const char *at = lines;
+    for (uint32_t line = 1; *at && line <= screen->height; line++) {
         size_t size = strcspn(at, "\n");
 
+        /* The last line of a terminal is not ended, or everything would move up. */
         (void)fwrite(at, 1, size, stdout);
-        (void)fputs(at[size] ? "\033[K\n" : "\033[K", stdout);
+        (void)fputs(at[size] && line < screen->height ? "\033[K\n" : "\033[K", stdout);
         at += size + (at[size] != '\0');
     }
     (void)fputs("\033[J", stdout);
