@@ -219,6 +219,18 @@ int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *
     return 0;
 }
 
+/* Its socket goes as well: other users cannot try whether somebody listens, they only see that it is there. */
+static void stop_api(struct gpud *gpud)
+{
+    char path[256];
+
+    if (!gpud->api)
+        return;
+    http_server_free(gpud->api);
+    (void)snprintf(path, sizeof path, "%s/api.sock", gpud->config->folder);
+    (void)unlink(path);
+}
+
 void gpud_free(struct gpud *gpud)
 {
     if (!gpud)
@@ -228,7 +240,7 @@ void gpud_free(struct gpud *gpud)
         state_save(gpud);
     loop_task_cancel(&gpud->saving);
     loop_timer_done(&gpud->save_again);
-    http_server_free(gpud->api);
+    stop_api(gpud);
     http_server_free(gpud->metrics_server);
     watcher_free(gpud->watcher);
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
