@@ -56,18 +56,6 @@ static int64_t set_charge(void *pool, uint64_t reserved)
     return difference;
 }
 
-/* Takes back a part of it that was not paid for. */
-static void reduce_charge(void *pool, uint64_t by)
-{
-    struct entry entry;
-    lock_take(&lock);
-    if (table_get(&pools, (uint64_t)(uintptr_t)pool, &entry)) {
-        entry.bytes -= by < entry.bytes ? by : entry.bytes;
-        (void)table_put(&pools, &entry);
-    }
-    lock_give(&lock);
-}
-
 static void count_live(void *pool, int by)
 {
     struct entry entry;
@@ -167,11 +155,8 @@ static bool pay(void *pool, int slot, uint64_t reserved_before)
     int64_t difference = set_charge(pool, reserved) - (int64_t)reserved_before;
     if (difference < 0)
         ledger_release(slot, LEDGER_PLAIN, (uint64_t)-difference);
-    if (difference <= 0 || ledger_reserve(slot, LEDGER_PLAIN, (uint64_t)difference, NULL))
-        return true;
-    /* Others may have paid for more of the pool by now. */
-    reduce_charge(pool, (uint64_t)difference);
-    return false;
+    /* What is not paid is owed until the pool has shrunk again: others may look at the pool meanwhile, and give it back. */
+    return difference <= 0 || ledger_force(slot, (uint64_t)difference) == (uint64_t)difference;
 }
 
 /* The allocation itself, in either of its two forms. */
