@@ -374,6 +374,14 @@ uint64_t fences_look(int slot)
     return fences_left(slot);
 }
 
+void fences_await_looks(void)
+{
+    for (int slot = 0; slot < GPU_MAX; slot++) {
+        take_turn(&all[slot]);
+        give_turn(&all[slot]);
+    }
+}
+
 /* Takes a stream off the list, to record its fence; false when there is none. */
 static bool take_dirty(struct fences *fences, void *stream, bool any, struct dirty *ret_work, struct dirty **ret_from)
 {

@@ -25,6 +25,9 @@ uint64_t fences_look(int slot);
 /* Whether everything has ended, fences behind the last launches included; these are recorded when missing. */
 bool fences_are_passed(int slot);
 
+/* Returns when every look that was under way has ended. */
+void fences_await_looks(void);
+
 /* When the next fence will be passed, if its work takes as long as it did before. */
 int64_t fences_next_end(int slot);
 

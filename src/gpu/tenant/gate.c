@@ -240,6 +240,12 @@ void gate_leave(struct gate_pass *pass, cu_result result)
         control_wake();
 }
 
+void gate_begin_capture(void *stream)
+{
+    fences_await_looks();
+    fences_finish_stream(stream);
+}
+
 void gate_leave_stream(void *stream)
 {
     fences_finish_stream(stream);

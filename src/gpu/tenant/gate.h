@@ -25,7 +25,11 @@ void gate_leave(struct gate_pass *pass, cu_result result);
 /* A context exists on this slot: from now on a thread listens to the daemon. */
 void gate_watch(int slot);
 
-/* Before a stream is destroyed or begins to capture, or a context goes away: nothing of ours stays behind on it. */
+/* Before a stream begins to capture: nothing of ours goes on it from here on, and nobody looks at a fence any more as if there
+ * were no capture, which would spoil it. */
+void gate_begin_capture(void *stream);
+
+/* Before a stream is destroyed, or a context goes away: nothing of ours stays behind on it. */
 void gate_leave_stream(void *stream);
 void gate_leave_context(void *ctx);
 

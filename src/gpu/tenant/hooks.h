@@ -189,6 +189,8 @@
 #define PARAMS_capture_into void *stream, void *graph, void *const *before, const void *edges, size_t count, int mode
 #define ARGS_capture_into stream, graph, before, edges, count, mode
 
+#define PARAMS_capture_end void *stream, void **ret_graph
+#define ARGS_capture_end stream, ret_graph
 #define PARAMS_capture_again void *stream, int mode, void *graph, void *callback, void *data
 #define ARGS_capture_again stream, mode, graph, callback, data
 #define PARAMS_capture_graphics void *stream, void *params
@@ -275,6 +277,7 @@
     X(capture_begin_v1)   \
     X(capture_begin)      \
     X(capture_into)       \
+    X(capture_end)        \
     X(capture_again)      \
     X(capture_graphics)   \
     X(checkpoint)         \
@@ -388,6 +391,8 @@
     X(cuStreamBeginCapture_v2_ptsz, capture_begin)          \
     X(cuStreamBeginCaptureToGraph, capture_into)            \
     X(cuStreamBeginCaptureToGraph_ptsz, capture_into)       \
+    X(cuStreamEndCapture, capture_end)                      \
+    X(cuStreamEndCapture_ptsz, capture_end)                 \
     X(cuStreamBeginRecaptureToGraph, capture_again)         \
     X(cuStreamBeginRecaptureToGraph_ptsz, capture_again)    \
     X(cuStreamBeginCaptureToCig, capture_graphics)          \

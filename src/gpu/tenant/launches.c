@@ -88,39 +88,56 @@ int on_stream_destroy(stream_destroy_fn *real, void *stream)
     return real(stream);
 }
 
-/* From here on nothing of ours may be put on the stream, so what is missing is put there before. */
 static void begin_capture(void *stream)
 {
     tenant_begin_capture();
-    gate_leave_stream(stream);
+    gate_begin_capture(stream);
+}
+
+static int begun(cu_result result)
+{
+    if (result != CU_SUCCESS)
+        tenant_end_capture();
+    return result;
 }
 
 int on_capture_begin_v1(capture_begin_v1_fn *real, void *stream)
 {
     begin_capture(stream);
-    return real(stream);
+    return begun(real(stream));
 }
 
 int on_capture_begin(capture_begin_fn *real, void *stream, int mode)
 {
     begin_capture(stream);
-    return real(stream, mode);
+    return begun(real(stream, mode));
 }
 
 int on_capture_into(capture_into_fn *real, PARAMS_capture_into)
 {
     begin_capture(stream);
-    return real(ARGS_capture_into);
+    return begun(real(ARGS_capture_into));
 }
 
 int on_capture_again(capture_again_fn *real, PARAMS_capture_again)
 {
     begin_capture(stream);
-    return real(ARGS_capture_again);
+    return begun(real(ARGS_capture_again));
 }
 
 int on_capture_graphics(capture_graphics_fn *real, PARAMS_capture_graphics)
 {
     begin_capture(stream);
-    return real(ARGS_capture_graphics);
+    return begun(real(ARGS_capture_graphics));
+}
+
+/* A capture is over when its stream does not capture any more, whatever has become of the graph. */
+int on_capture_end(capture_end_fn *real, PARAMS_capture_end)
+{
+    void *meant = tenant_stream((void *)real, HOOK_cuStreamEndCapture_ptsz, stream);
+    bool was_capturing = tenant_is_capturing(meant);
+    cu_result result = real(ARGS_capture_end);
+    if (was_capturing && !tenant_is_capturing(meant))
+        tenant_end_capture();
+    return result;
 }

@@ -28,6 +28,8 @@ struct tenant_tables tenant_tables;
 /* Slots of CUDA devices, plus two: 0 is not known yet, 1 is none. */
 static atomic_int slots[DEVICES];
 
+static atomic_int open_captures;
+
 static void forget(void)
 {
     table_forget(&tenant_tables.pointers);
@@ -45,6 +47,7 @@ static void forget(void)
     ledger_forget();
     for (int i = 0; i < DEVICES; i++)
         atomic_store(&slots[i], 0);
+    atomic_store(&open_captures, 0);
 }
 
 static void set_mark(void)
@@ -182,16 +185,19 @@ void *tenant_stream(void *real, enum hook per_thread, void *stream)
     return !stream && real == driver_real(per_thread) ? CU_STREAM_PER_THREAD : stream;
 }
 
-static atomic_bool has_captured;
-
 void tenant_begin_capture(void)
 {
-    atomic_store(&has_captured, true);
+    atomic_fetch_add(&open_captures, 1);
+}
+
+void tenant_end_capture(void)
+{
+    atomic_fetch_sub(&open_captures, 1);
 }
 
 bool tenant_may_capture(void)
 {
-    return atomic_load_explicit(&has_captured, memory_order_relaxed);
+    return atomic_load_explicit(&open_captures, memory_order_relaxed) > 0;
 }
 
 /* A capture elsewhere in the process may forbid to look; then this stream is left alone as well. */

@@ -31,9 +31,10 @@ cu_device tenant_device(int slot);
  * row of such a variant. */
 void *tenant_stream(void *real, enum hook per_thread, void *stream);
 
-/* Before the program captures for the first time, and whether it has: most never do, and then need not be asked about it at
- * every launch. */
+/* Before a capture begins, after one has ended, and whether any may be open in the process: most of the time none is, and then
+ * no launch has to be asked about. One whose end was not seen stays open, which costs that question and nothing else. */
 void tenant_begin_capture(void);
+void tenant_end_capture(void);
 bool tenant_may_capture(void);
 
 /* Whether what is put on the stream now goes into a graph instead of running. */

@@ -199,6 +199,7 @@ FAKE_EXPORT cu_result cuEventQuery(void *handle)
 {
     BEGIN(cuEventQuery);
     fake_lock();
+    fake_ask_device();
     struct fake_object *event = fake_get(handle, FAKE_EVENT);
     bool is_passed = event && is_let_go(event) && fake_now_ns() >= event->tail_ns;
     fake_unlock();

@@ -54,7 +54,6 @@ CUDA_HOOKS(X)
     X(cuStreamQuery, void *stream)                                                                             \
     X(cuStreamGetDevice, void *stream, cu_device *ret_device)                                                  \
     X(cuStreamIsCapturing, void *stream, int *ret_status)                                                      \
-    X(cuStreamEndCapture, void *stream, void **ret_graph)                                                      \
     X(cuThreadExchangeStreamCaptureMode, int *mode)                                                            \
     X(cuEventCreate, void **ret_event, unsigned flags)                                                         \
     X(cuEventRecord, void *event, void *stream)                                                                \
@@ -71,6 +70,8 @@ FAKE_OTHERS(X)
 void fake_pool_free(struct fake_range *range);
 /* What a pool holds beyond its threshold goes back to the device. */
 void fake_pools_release(int gpu);
+/* With the lock held: a question about the device's progress, which spoils captures that forbid it. */
+void fake_ask_device(void);
 /* An allocation on a capturing stream becomes a node. */
 struct fake_object *fake_add_alloc_node(struct fake_object *graph, uint64_t bytes);
 /* Puts work on a stream. */

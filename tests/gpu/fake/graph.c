@@ -5,6 +5,8 @@
 
 #include "exports.h"
 
+enum { CAPTURE_MODE_GLOBAL = 0 };
+
 static uint64_t graph_reserved[FAKE_GPUS];
 
 FAKE_EXPORT cu_result cuStreamIsCapturing(void *handle, int *ret_status)
@@ -18,43 +20,59 @@ FAKE_EXPORT cu_result cuStreamIsCapturing(void *handle, int *ret_status)
     return stream && ret_status ? CU_SUCCESS : CU_INVALID_HANDLE;
 }
 
-static cu_result begin_capture(void *handle, void *graph_handle)
+/* Captures for whose time other threads may not ask the device anything, unless they have said that they know. */
+static int strict_captures;
+static __thread int thread_mode;
+
+void fake_ask_device(void)
+{
+    if (strict_captures == 0 || thread_mode != CAPTURE_MODE_GLOBAL)
+        return;
+    for (struct fake_object *stream = fake_objects; stream; stream = stream->next) {
+        if (stream->kind == FAKE_STREAM && stream->capture)
+            stream->capture = CU_CAPTURE_INVALIDATED;
+    }
+}
+
+static cu_result begin_capture(void *handle, void *graph_handle, int mode)
 {
     fake_lock();
     struct fake_object *stream = fake_stream(handle);
     bool is_fine = stream && !stream->capture && handle && handle != CU_STREAM_LEGACY;
     if (is_fine) {
         stream->capture = CU_CAPTURE_ACTIVE;
+        stream->is_strict = mode == CAPTURE_MODE_GLOBAL;
+        strict_captures += stream->is_strict;
         stream->graph = graph_handle ? fake_get(graph_handle, FAKE_GRAPH) : fake_new(FAKE_GRAPH, stream->gpu);
     }
     fake_unlock();
     return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
-#define BEGIN_CAPTURE(name, ...)            \
-    FAKE_EXPORT cu_result name(__VA_ARGS__) \
-    {                                       \
-        BEGIN(name);                        \
-        return begin_capture(stream, NULL); \
+#define BEGIN_CAPTURE(name, mode, ...)            \
+    FAKE_EXPORT cu_result name(__VA_ARGS__)       \
+    {                                             \
+        BEGIN(name);                              \
+        return begin_capture(stream, NULL, mode); \
     }
 
-BEGIN_CAPTURE(cuStreamBeginCapture, void *stream)
-BEGIN_CAPTURE(cuStreamBeginCapture_ptsz, void *stream)
-BEGIN_CAPTURE(cuStreamBeginCapture_v2, void *stream, __attribute__((unused)) int mode)
-BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, void *stream, __attribute__((unused)) int mode)
+BEGIN_CAPTURE(cuStreamBeginCapture, CAPTURE_MODE_GLOBAL, void *stream)
+BEGIN_CAPTURE(cuStreamBeginCapture_ptsz, CAPTURE_MODE_GLOBAL, void *stream)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2, mode, void *stream, int mode)
+BEGIN_CAPTURE(cuStreamBeginCapture_v2_ptsz, mode, void *stream, int mode)
 
 FAKE_EXPORT cu_result cuStreamBeginCaptureToGraph(PARAMS_capture_into)
 {
     BEGIN(cuStreamBeginCaptureToGraph);
-    (void)before, (void)edges, (void)count, (void)mode;
-    return begin_capture(stream, graph);
+    (void)before, (void)edges, (void)count;
+    return begin_capture(stream, graph, mode);
 }
 
 FAKE_EXPORT cu_result cuStreamBeginCaptureToGraph_ptsz(PARAMS_capture_into)
 {
     BEGIN(cuStreamBeginCaptureToGraph_ptsz);
-    (void)before, (void)edges, (void)count, (void)mode;
-    return begin_capture(stream, graph);
+    (void)before, (void)edges, (void)count;
+    return begin_capture(stream, graph, mode);
 }
 
 #define CAPTURE_MORE(name, shape)              \
@@ -66,13 +84,13 @@ FAKE_EXPORT cu_result cuStreamBeginCaptureToGraph_ptsz(PARAMS_capture_into)
 
 static cu_result begin_capture_again(PARAMS_capture_again)
 {
-    (void)mode, (void)data;
-    return callback ? begin_capture(stream, graph) : CU_INVALID_VALUE;
+    (void)data;
+    return callback ? begin_capture(stream, graph, mode) : CU_INVALID_VALUE;
 }
 
 static cu_result begin_capture_graphics(PARAMS_capture_graphics)
 {
-    return params ? begin_capture(stream, NULL) : CU_INVALID_VALUE;
+    return params ? begin_capture(stream, NULL, CAPTURE_MODE_GLOBAL) : CU_INVALID_VALUE;
 }
 
 CAPTURE_MORE(cuStreamBeginRecaptureToGraph, capture_again)
@@ -80,29 +98,41 @@ CAPTURE_MORE(cuStreamBeginRecaptureToGraph_ptsz, capture_again)
 CAPTURE_MORE(cuStreamBeginCaptureToCig, capture_graphics)
 CAPTURE_MORE(cuStreamBeginCaptureToCig_ptsz, capture_graphics)
 
-FAKE_EXPORT cu_result cuStreamEndCapture(void *handle, void **ret_graph)
+static cu_result end_capture(void *handle, void **ret_graph)
 {
-    BEGIN(cuStreamEndCapture);
     fake_lock();
     struct fake_object *stream = fake_stream(handle);
     bool is_fine = stream && stream->capture && ret_graph;
+    bool is_spoilt = is_fine && stream->capture == CU_CAPTURE_INVALIDATED;
     if (is_fine) {
-        *ret_graph = stream->graph;
+        *ret_graph = is_spoilt ? NULL : stream->graph;
+        strict_captures -= stream->is_strict;
         stream->capture = CU_CAPTURE_NONE;
         stream->graph = NULL;
     }
     fake_unlock();
-    return is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+    return is_spoilt ? CU_STREAM_CAPTURE_INVALIDATED : is_fine ? CU_SUCCESS : CU_INVALID_VALUE;
+}
+
+FAKE_EXPORT cu_result cuStreamEndCapture(void *stream, void **ret_graph)
+{
+    BEGIN(cuStreamEndCapture);
+    return end_capture(stream, ret_graph);
+}
+
+FAKE_EXPORT cu_result cuStreamEndCapture_ptsz(void *stream, void **ret_graph)
+{
+    BEGIN(cuStreamEndCapture_ptsz);
+    return end_capture(stream ? stream : CU_STREAM_PER_THREAD, ret_graph);
 }
 
 FAKE_EXPORT cu_result cuThreadExchangeStreamCaptureMode(int *mode)
 {
-    static __thread int current;
     BEGIN(cuThreadExchangeStreamCaptureMode);
     if (!mode)
         return CU_INVALID_VALUE;
-    int before = current;
-    current = *mode;
+    int before = thread_mode;
+    thread_mode = *mode;
     *mode = before;
     return CU_SUCCESS;
 }

@@ -43,6 +43,7 @@ struct fake_object {
     struct fake_object *graph;           // stream: what it captures into
     _Atomic uint32_t *word;              // stream, event: not zero when it may end; NULL: needs none
     bool is_primary, is_dead, has_memory;
+    bool is_strict;  // stream: no other thread may ask the device anything while it captures
     char name[64];
 };
 

@@ -161,6 +161,34 @@ static void parted(void)
     check(CALL(cuStreamSynchronize, sync_stream)(streams[0]) == CU_SUCCESS, "both end");
 }
 
+/* Captures while another thread launches under a lease, so that fences are looked at all the time. */
+static void captures(void)
+{
+    cu_result (*create)(void **, unsigned) = (cu_result(*)(void **, unsigned))cuda("cuStreamCreate");
+    cu_result (*end)(void *, void **) = (cu_result(*)(void *, void **))cuda("cuStreamEndCapture");
+    unsigned us = 10;
+    unsigned long launched = 0, captured = 0, spoilt = 0;
+    void *params[] = {&us}, *stream = NULL, *graph = NULL;
+    pthread_t thread;
+    begin();
+    void *f = spin_function();
+    int64_t until = now_ns() + (int64_t)(strtod(getenv("TEST_SECONDS"), NULL) * 1e9);
+    check(create(&stream, 0) == CU_SUCCESS, "a stream is made");
+    pthread_create(&thread, NULL, spin_thread, &launched);
+    for (; now_ns() < until; captured++) {
+        (void)CALL(cuStreamBeginCapture_v2, capture_begin)(stream, 0);
+        (void)CALL(cuLaunchKernel, launch_kernel)(f, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
+        spoilt += end(stream, &graph) != CU_SUCCESS;
+    }
+    pthread_join(thread, NULL);
+    printf("# %lu captures beside %lu launches, %lu spoilt\n", captured, launched, spoilt);
+    check(captured > 100 && launched > 0, "there were captures and launches");
+    check(spoilt == 0, "none was spoilt");
+    (void)CALL(cuLaunchKernel, launch_kernel)(f, 1, 1, 1, 1, 1, 1, 0, stream, params, NULL);
+    check(CALL(cuStreamSynchronize, sync_stream)(stream) == CU_SUCCESS, "the stream goes on");
+}
+
 const struct test_case compute_cases[] = {
-    {"launches", launches}, {"overhead", overhead}, {"spin", spin}, {"spins", spins}, {"parted", parted}, {NULL, NULL},
+    {"launches", launches}, {"overhead", overhead}, {"spin", spin}, {"spins", spins},
+    {"parted", parted},     {"captures", captures}, {NULL, NULL},
 };
