@@ -318,6 +318,22 @@ static void wait_again(struct arbiter *a, struct arbiter_group *g, nsec_t now)
     enter(g, ARBITER_WAITING, now);
 }
 
+/* Of a group whose lease is over and whose kernels go on. */
+static void look_at_end(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    nsec_t ending = now - g->since;
+
+    if (g->state == ARBITER_DRAINING && may_extend(g) && ending >= a->options.quantum) {
+        extend(a, g, now);
+    } else if (g->state == ARBITER_DRAINING && ending >= a->options.drain_bound) {
+        set_holder(a, g, -1);
+        enter(g, ARBITER_STUCK, g->since);
+        act(a, ARBITER_GIVE_UP, (uint32_t)(g - a->groups));
+    }
+    if (g->state == ARBITER_STUCK && g->wants_more && ending >= 2 * a->options.drain_bound)
+        wait_again(a, g, now);
+}
+
 static void settle(struct arbiter *a, nsec_t now)
 {
     for (uint32_t i = 0; i < a->group_end; i++) {
@@ -326,24 +342,18 @@ static void settle(struct arbiter *a, nsec_t now)
         if (g->is_used)
             reckon(a, g, now);
     }
+    /* Who waits again counts for those who run. */
     for (uint32_t i = 0; i < a->group_end; i++) {
         struct arbiter_group *g = &a->groups[i];
 
-        if (!g->is_used)
-            continue;
-        if (g->state == ARBITER_RUNNING) {
-            g->lease_end = end_of_lease(a, g, now);
-            if (g->lease_end <= now)
-                close_gate(a, g, now);
-        } else if (g->state == ARBITER_DRAINING && may_extend(g) && now - g->since >= a->options.quantum) {
-            extend(a, g, now);
-        } else if (g->state == ARBITER_DRAINING && now - g->since >= a->options.drain_bound) {
-            set_holder(a, g, -1);
-            enter(g, ARBITER_STUCK, g->since);
-            act(a, ARBITER_GIVE_UP, i);
-        } else if (g->state == ARBITER_STUCK && g->wants_more && now - g->since >= 2 * a->options.drain_bound) {
-            wait_again(a, g, now);
-        }
+        if (g->is_used)
+            look_at_end(a, g, now);
+    }
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        struct arbiter_group *g = &a->groups[i];
+
+        if (g->is_used && g->state == ARBITER_RUNNING && end_of_lease(a, g, now) <= now)
+            close_gate(a, g, now);
     }
     start_waiting(a, now);
     a->deadline = NSEC_MAX;
