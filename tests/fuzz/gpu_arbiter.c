@@ -10,11 +10,6 @@
 #include "base/mem.h"
 #include "fuzz.h"
 
-static bool is_holding(const struct arbiter_group *g)
-{
-    return g->state == ARBITER_RUNNING || g->state == ARBITER_DRAINING;
-}
-
 static void check(const struct arbiter *a, nsec_t now)
 {
     uint16_t held = 0;
@@ -22,7 +17,7 @@ static void check(const struct arbiter *a, nsec_t now)
     for (uint32_t i = 0; i < a->group_end; i++) {
         const struct arbiter_group *g = &a->groups[i];
 
-        if (!g->is_used || !is_holding(g))
+        if (!g->is_used || !arbiter_is_holding(g))
             continue;
         BUG_ON(held & g->gpus);
         held |= g->gpus;

@@ -85,11 +85,6 @@ static bool is_capped(const struct arbiter_group *g)
     return g->cap < ARBITER_WHOLE;
 }
 
-static bool is_holding(const struct arbiter_group *g)
-{
-    return g->state == ARBITER_RUNNING || g->state == ARBITER_DRAINING;
-}
-
 /* The credit with which a capped group begins: its share of a plan, but not more than others would wait for. */
 static nsec_t turn_of(const struct arbiter *a, const struct arbiter_group *g)
 {
@@ -100,7 +95,7 @@ static nsec_t turn_of(const struct arbiter *a, const struct arbiter_group *g)
 static void reckon(const struct arbiter *a, struct arbiter_group *g, nsec_t now)
 {
     nsec_t max = g->state == ARBITER_IDLE ? turn_of(a, g) : times(WAITING_PLANS * a->options.plan, g->cap);
-    nsec_t unpaid = is_holding(g) || g->state == ARBITER_STUCK ? now - g->opened_at : 0;
+    nsec_t unpaid = arbiter_is_holding(g) || g->state == ARBITER_STUCK ? now - g->opened_at : 0;
     nsec_t gained = now > g->credit_at ? times(now - g->credit_at, g->cap) : 0;
 
     if (gained == 0)
@@ -113,12 +108,12 @@ static void reckon(const struct arbiter *a, struct arbiter_group *g, nsec_t now)
 /* What a holder would have if its lease ended now. */
 static nsec_t credit_now(const struct arbiter_group *g, nsec_t now)
 {
-    return is_holding(g) ? g->credit - (now - g->opened_at) : g->credit;
+    return arbiter_is_holding(g) ? g->credit - (now - g->opened_at) : g->credit;
 }
 
 static nsec_t vtime_now(const struct arbiter_group *g, nsec_t now)
 {
-    return is_holding(g) ? g->vtime + over(now - g->opened_at, g->weight) : g->vtime;
+    return arbiter_is_holding(g) ? g->vtime + over(now - g->opened_at, g->weight) : g->vtime;
 }
 
 static void enter(struct arbiter_group *g, enum arbiter_state state, nsec_t now)
@@ -404,7 +399,7 @@ void arbiter_set(struct arbiter *a, uint32_t group, uint32_t weight, uint32_t ca
 
     BUG_ON(weight == 0 || weight > ARBITER_WHOLE || cap == 0 || cap > ARBITER_WHOLE);
     reckon(a, g, now);
-    if (is_holding(g)) {
+    if (arbiter_is_holding(g)) {
         /* What was used so far counts at the old weight. */
         g->vtime = vtime_now(g, now) - over(now - g->opened_at, weight);
     }
@@ -418,7 +413,7 @@ void arbiter_remove(struct arbiter *a, uint32_t group, nsec_t now)
 {
     struct arbiter_group *g = group_at(a, group);
 
-    if (is_holding(g))
+    if (arbiter_is_holding(g))
         set_holder(a, g, -1);
     g->is_used = false;
     settle(a, now);
@@ -432,7 +427,7 @@ static nsec_t served_vtime(struct arbiter *a, const struct arbiter_group *newcom
     for (uint32_t i = 0; i < a->group_end; i++) {
         const struct arbiter_group *g = &a->groups[i];
 
-        if (g->is_used && compete(newcomer, g) && (is_holding(g) || may_start(a, g)))
+        if (g->is_used && compete(newcomer, g) && (arbiter_is_holding(g) || may_start(a, g)))
             least = MIN(least, vtime_now(g, now));
     }
     if (least != NSEC_MAX)

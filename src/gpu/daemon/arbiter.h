@@ -26,10 +26,9 @@ struct arbiter_options {
     nsec_t quantum;      // of a lease that others wait for; 0: 25 ms
     nsec_t quantum_min;  // when one who is far behind comes back, or is still behind after its turn; 0: an eighth of it
     nsec_t plan;         // over which a capped group gets its share in one piece; 0: 100 ms
-    nsec_t
-        drain_bound;  // after which a group that does not end is no longer waited for, and after which again it may have
-                      // another turn all the same: it may wait for its own next launch; 0: 1 s
-    nsec_t slack;     // of a lease, that a tenant's own measure of busy time may leave out; 0: 400 us
+    nsec_t drain_bound;  // after which a group that does not end is no longer waited for; 0: 1 s. After as long again
+                         // it may have another turn all the same: it may wait for its own next launch
+    nsec_t slack;        // of a lease, that a tenant's own measure of busy time may leave out; 0: 400 us
 };
 
 enum arbiter_state {
@@ -62,6 +61,12 @@ struct arbiter_group {
     nsec_t waited;   // while it could have run
     uint64_t leases;
 };
+
+/* It has its GPUs, and pays for them. */
+static inline bool arbiter_is_holding(const struct arbiter_group *group)
+{
+    return group->state == ARBITER_RUNNING || group->state == ARBITER_DRAINING;
+}
 
 enum arbiter_verb {
     ARBITER_NOTHING,

@@ -208,7 +208,7 @@ int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *
     ledger_init(&gpud->ledger);
     loop_task_init(&gpud->saving, loop, state_save, gpud);
     loop_timer_init(&gpud->save_again, loop, state_save, gpud);
-    figures_init(gpud);
+    meters_init(gpud);
     r = start(gpud, err);
     if (r < 0) {
         gpud_free(gpud);

@@ -170,6 +170,9 @@ MUST_CHECK int group_change(struct group *group, const struct group_spec *spec, 
 /* Ends its sessions. Its processes keep what they hold on the GPU until they end; `kills` ends them. */
 void group_remove(struct group *group, bool kills);
 struct group *group_find(const struct gpud *gpud, const char *name);
+
+/* The index in the group of a GPU of the node; -1 when it has none of it. */
+int group_gpu(const struct group *group, uint32_t device);
 void group_path(const struct group *group, char *text, size_t size);
 struct gpu_control_line *group_line(const struct group *group, uint32_t gpu);
 
@@ -231,7 +234,7 @@ void watcher_free(struct watcher *watcher);
 /* api.c, figures.c, meters.c */
 MUST_CHECK int api_start(struct gpud *gpud, struct err *err);
 void figures_status(struct gpud *gpud, struct strbuf *text);
-void figures_init(struct gpud *gpud);
-void figures_handover(struct gpud *gpud, nsec_t took);
-void figures_wait(const struct group *group, nsec_t took);
-void figures_forget(const struct group *group);
+void meters_init(struct gpud *gpud);
+void meters_handover(struct gpud *gpud, nsec_t took);
+void meters_wait(const struct group *group, nsec_t took);
+void meters_forget(const struct group *group);

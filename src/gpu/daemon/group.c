@@ -32,6 +32,15 @@ struct group *group_find(const struct gpud *gpud, const char *name)
     return NULL;
 }
 
+int group_gpu(const struct group *group, uint32_t device)
+{
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        if (group->devices[gpu] == device)
+            return (int)gpu;
+    }
+    return -1;
+}
+
 /* There is no descriptor left. Whoever waits would wake us up again and again: it is let in with the one that is kept for
  * this, and sent away. */
 static void turn_away(struct group *group)
@@ -365,7 +374,7 @@ void group_remove(struct group *group, bool kills)
         session_free(s);
     }
     leases_leave(group);
-    figures_forget(group);
+    meters_forget(group);
     if (!gpud->is_stopping)
         ledger_remove_group(&gpud->ledger, group->index);
     gpud->groups[group->index] = NULL;

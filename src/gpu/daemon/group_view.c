@@ -31,8 +31,7 @@ static nsec_t lease_time(const struct group *group, nsec_t now)
     if (group->lease < 0)
         return 0;
     lease = &group->gpud->arbiter.groups[group->lease];
-    return lease->charged +
-           (lease->state == ARBITER_RUNNING || lease->state == ARBITER_DRAINING ? now - lease->opened_at : 0);
+    return lease->charged + (arbiter_is_holding(lease) ? now - lease->opened_at : 0);
 }
 
 static void add_compute(struct group_view *v, nsec_t now)

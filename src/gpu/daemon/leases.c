@@ -105,40 +105,43 @@ static bool is_crowded(const struct group *group)
     return group->gpud->arbiter.is_crowded[group->lease];
 }
 
-static void open_gates(struct group *group)
+/* What its sessions have not ended yet is waited for no longer. */
+static void await_nobody(struct group *group)
 {
-    nsec_t waited = group->gpud->arbiter.groups[group->lease].waited;
-
-    figures_wait(group, waited - group->waited_before);
-    group->waited_before = waited;
-    group->is_open = true;
-    group->busy = 0;
-    group->wants_more = false;
-    /* Who has not ended yet is waited for together with the rest of this lease, if it takes part in it. */
     for (struct session *s = group->first; s; s = s->next) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
             s->gpus[gpu].is_awaited = false;
     }
+}
+
+/* Lets in who waits, under a lease that begins or goes on. */
+static void let_in(struct group *group)
+{
+    group->is_open = true;
+    group->wants_more = false;
     set_pace(group, is_crowded(group));
     set_gates(group, GPU_GATE_OPEN);
+}
+
+static void open_gates(struct group *group)
+{
+    nsec_t waited = group->gpud->arbiter.groups[group->lease].waited;
+
+    meters_wait(group, waited - group->waited_before);
+    group->waited_before = waited;
+    group->busy = 0;
+    /* Who has not ended yet is waited for together with the rest of this lease, if it takes part in it. */
+    await_nobody(group);
+    let_in(group);
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
         struct device *device = &group->gpud->devices[group->devices[gpu]];
 
         group->first_word[gpu] = word_of(group, gpu);
         if (device->last_holder && device->last_holder != group && device->waited_for)
-            figures_handover(group->gpud, gpud_now() - device->closed_at);
+            meters_handover(group->gpud, gpud_now() - device->closed_at);
         device->last_holder = group;
     }
     group->gpud->handovers++;
-}
-
-/* The same lease goes on under further words. */
-static void extend_gates(struct group *group)
-{
-    group->is_open = true;
-    group->wants_more = false;
-    set_pace(group, is_crowded(group));
-    set_gates(group, GPU_GATE_OPEN);
 }
 
 static struct group *group_of_lease(const struct gpud *gpud, uint32_t lease)
@@ -227,7 +230,7 @@ static void act(struct gpud *gpud, const struct arbiter_action *action)
         open_gates(group);
         break;
     case ARBITER_EXTEND:
-        extend_gates(group);
+        let_in(group);
         break;
     case ARBITER_CLOSE:
         if (!close_gates(group))
@@ -300,10 +303,7 @@ void leases_leave(struct group *group)
     if (group->lease < 0)
         return;
     /* Its last lease is over, whoever was to say so: the next one must not wait for that. */
-    for (struct session *s = group->first; s; s = s->next) {
-        for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
-            s->gpus[gpu].is_awaited = false;
-    }
+    await_nobody(group);
     arbiter_remove(&group->gpud->arbiter, (uint32_t)group->lease, gpud_now());
     group->lease = -1;
     group->is_open = false;

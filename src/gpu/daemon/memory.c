@@ -49,23 +49,13 @@ uint64_t memory_credit(const struct group *group, uint32_t gpu)
     return sum;
 }
 
-/* The index in the group of a GPU of the node; -1 when it has none of it. */
-static int gpu_in_group(const struct group *group, uint32_t device)
-{
-    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
-        if (group->devices[gpu] == device)
-            return (int)gpu;
-    }
-    return -1;
-}
-
 static uint64_t free_for(const struct group *group, uint32_t gpu)
 {
     const struct gpud *gpud = group->gpud;
     uint64_t all = 0;
 
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        int at = gpud->groups[i] ? gpu_in_group(gpud->groups[i], group->devices[gpu]) : -1;
+        int at = gpud->groups[i] ? group_gpu(gpud->groups[i], group->devices[gpu]) : -1;
 
         if (at >= 0)
             all += memory_credit(gpud->groups[i], (uint32_t)at);
@@ -105,7 +95,7 @@ static bool take_credits(struct gpud *gpud, const struct group *only, uint32_t d
 
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         struct group *group = gpud->groups[i];
-        int gpu = group && (!only || group == only) ? gpu_in_group(group, device) : -1;
+        int gpu = group && (!only || group == only) ? group_gpu(group, device) : -1;
 
         for (struct session *s = gpu >= 0 ? group->first : NULL; s; s = s->next) {
             if (s->slot)
@@ -171,7 +161,7 @@ static void ask_borrowers(struct gpud *gpud, uint32_t device, const struct group
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         struct group *group = gpud->groups[i];
-        int gpu = group && group != owner ? gpu_in_group(group, device) : -1;
+        int gpu = group && group != owner ? group_gpu(group, device) : -1;
         uint64_t borrowed = gpu >= 0 ? ledger_borrowed(&gpud->ledger, i, device) : 0;
 
         if (borrowed == 0)
@@ -190,7 +180,7 @@ static void ask_borrowers(struct gpud *gpud, uint32_t device, const struct group
 static void clear_trim(struct gpud *gpud, uint32_t device)
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        int gpu = gpud->groups[i] ? gpu_in_group(gpud->groups[i], device) : -1;
+        int gpu = gpud->groups[i] ? group_gpu(gpud->groups[i], device) : -1;
 
         if (gpu >= 0)
             atomic_store(&group_line(gpud->groups[i], (uint32_t)gpu)->trim_bytes, 0);

@@ -361,23 +361,23 @@ static void collect(void *arg, struct metrics *metrics)
 }
 
 /* From the end of one group's gate to the beginning of another's, what the first had in its queues included. */
-void figures_handover(struct gpud *gpud, nsec_t took)
+void meters_handover(struct gpud *gpud, nsec_t took)
 {
     meter_observe(meter_series(gpud->handover, NULL), (double)took / SECOND);
 }
 
 /* From a group's asking for a lease to its gate's opening. */
-void figures_wait(const struct group *group, nsec_t took)
+void meters_wait(const struct group *group, nsec_t took)
 {
     meter_observe(meter_series(group->gpud->gate_wait, METER_LABELS(group->spec.name)), (double)took / SECOND);
 }
 
-void figures_forget(const struct group *group)
+void meters_forget(const struct group *group)
 {
     (void)meter_remove(group->gpud->gate_wait, METER_LABELS(group->spec.name));
 }
 
-void figures_init(struct gpud *gpud)
+void meters_init(struct gpud *gpud)
 {
     static const double waits[] = {0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5};
     static const double buckets[] = {0.00025, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003,

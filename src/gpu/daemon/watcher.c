@@ -3,8 +3,9 @@
 /*
  * What NVML sees, against what the ledger says. NVML is asked in another thread, since it may take long; the rest happens
  * here. How often depends on what there is to see: a GPU with tenants every interval, one that is promised to groups
- * without any more seldom, and one without groups only while somebody reads figures. Memory of a tenant that the ledger does not know of (contexts, code, stacks) is added to it, so that the group
- * gets nothing new in its place; a process that is no tenant and more memory than the limit are said, or ended.
+ * without any more seldom, and one without groups only while somebody reads figures. Memory of a tenant that the ledger
+ * does not know of (contexts, code, stacks) is added to it, so that the group gets nothing new in its place; a process
+ * that is no tenant and more memory than the limit are said, or ended.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -74,13 +75,12 @@ static struct session *find_tenant(const struct gpud *gpud, uint32_t pid, uint32
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         const struct group *group = gpud->groups[i];
+        int gpu = group ? group_gpu(group, device) : -1;
 
-        for (struct session *s = group ? group->first : NULL; s; s = s->next) {
-            for (uint32_t gpu = 0; (uint32_t)s->peer.pid == pid && s->slot && gpu < group->spec.gpu_count; gpu++) {
-                if (group->devices[gpu] == device) {
-                    *ret_gpu = gpu;
-                    return s;
-                }
+        for (struct session *s = gpu >= 0 ? group->first : NULL; s; s = s->next) {
+            if ((uint32_t)s->peer.pid == pid && s->slot) {
+                *ret_gpu = (uint32_t)gpu;
+                return s;
             }
         }
     }
@@ -93,10 +93,8 @@ static bool has_group(const struct gpud *gpud, uint32_t device, bool needs_tenan
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         const struct group *group = gpud->groups[i];
 
-        for (uint32_t gpu = 0; group && (group->first || !needs_tenants) && gpu < group->spec.gpu_count; gpu++) {
-            if (group->devices[gpu] == device)
-                return true;
-        }
+        if (group && (group->first || !needs_tenants) && group_gpu(group, device) >= 0)
+            return true;
     }
     return false;
 }
@@ -232,11 +230,10 @@ static void judge_groups(struct gpud *gpud, uint32_t device)
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         struct group *group = gpud->groups[i];
+        int gpu = group ? group_gpu(group, device) : -1;
 
-        for (uint32_t gpu = 0; group && gpu < group->spec.gpu_count; gpu++) {
-            if (group->devices[gpu] == device)
-                judge_group(group, gpu);
-        }
+        if (gpu >= 0)
+            judge_group(group, (uint32_t)gpu);
     }
 }
 
