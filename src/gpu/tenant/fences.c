@@ -313,22 +313,29 @@ uint64_t fences_left(int slot)
     return atomic_load_explicit(&all[slot].fenced_ns, memory_order_relaxed);
 }
 
-/* The fence at a place behind the oldest; NULL when there are fewer. */
-static struct fence *fence_at(struct fences *fences, unsigned place)
+/* How many fences the ring holds. */
+static unsigned count_fences(struct fences *fences)
 {
     lock_take(&fences->lock);
-    struct fence *fence = fences->head + place != fences->tail ? &fences->ring[(fences->head + place) % RING] : NULL;
+    unsigned count = fences->tail - fences->head;
     lock_give(&fences->lock);
-    return fence;
+    return count;
+}
+
+/* The fence at a place behind the oldest, which is below count_fences(). Only the thread that has the turn moves the
+ * head, and only that thread calls this: the head needs no lock here, and a fence that was counted stays counted. */
+static struct fence *fence_at(struct fences *fences, unsigned place)
+{
+    return &fences->ring[(fences->head + place) % RING];
 }
 
 /* How many of the oldest have been passed, and what their launches were thought to take. */
 static unsigned count_passed(struct fences *fences, uint64_t *ret_known_ns)
 {
     unsigned count = 0;
-    struct fence *fence;
     *ret_known_ns = 0;
-    while ((fence = fence_at(fences, count))) {
+    while (count < count_fences(fences)) {
+        struct fence *fence = fence_at(fences, count);
         int state = atomic_load(&fence->state);
         if (state == FENCE_TAKEN || (state == FENCE_RECORDED && !is_passed(fence)))
             break;
