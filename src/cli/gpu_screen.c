@@ -131,12 +131,12 @@ static const char *plural(size_t count)
 }
 
 /* Prints one line, of which only as much is shown as fits. */
-static void print_line(const struct gpu_frame *f, const char *colour, const char *text, FILE *out)
+static void print_line(const struct gpu_frame *f, enum text_style style, const char *text, FILE *out)
 {
-    bool has_colour = f->screen->has_colour && *colour;
+    bool has_colour = f->screen->has_colour;
     int width = f->screen->width > 0 ? (int)f->screen->width : (int)strlen(text);
 
-    (void)fprintf(out, "%s%.*s%s\n", has_colour ? colour : "", width, text, has_colour ? "\033[0m" : "");
+    (void)fprintf(out, "%s%.*s%s\n", style_start(style, has_colour), width, text, style_end(style, has_colour));
 }
 
 static void print_summary(const struct gpu_frame *f, FILE *out)
@@ -147,14 +147,14 @@ static void print_summary(const struct gpu_frame *f, FILE *out)
     char text[TEXT_SIZE];
 
     if (f->screen->problem) {
-        print_line(f, "\033[31m", f->screen->problem, out);
+        print_line(f, STYLE_BAD, f->screen->problem, out);
         return;
     }
     (void)snprintf(text, sizeof text, "%zu GPU%s, %zu group%s, %zu process%s, %zu waiting, by %s%s%s", gpus,
                    plural(gpus), groups, plural(groups), processes, processes == 1 ? "" : "es",
                    gpu_count_waiting(f->groups, NULL), sorts[f->screen->sort].name,
                    f->screen->is_reversed ? ", least first" : "", f->screen->is_paused ? ", paused" : "");
-    print_line(f, "\033[1m", text, out);
+    print_line(f, STYLE_BOLD, text, out);
 }
 
 /* GPUs leave the groups half of the screen at least. */
@@ -191,8 +191,8 @@ static void print_footer(const struct gpu_frame *f, uint32_t first, uint32_t sho
                                    : "q quit  h help  sort by n name, m memory, c compute, w waiting  r reverse  "
                                      "p processes  space pause  arrows scroll");
     /* The last line of the screen is not ended, since that would scroll it. */
-    (void)fprintf(out, "%s%.*s%s", f->screen->has_colour ? "\033[2m" : "", (int)f->screen->width, text,
-                  f->screen->has_colour ? "\033[0m" : "");
+    (void)fprintf(out, "%s%.*s%s", style_start(STYLE_DIM, f->screen->has_colour), (int)f->screen->width, text,
+                  style_end(STYLE_DIM, f->screen->has_colour));
 }
 
 static void print_groups(const struct gpu_frame *f, struct gpu_screen *screen, uint32_t above, FILE *out)
@@ -212,7 +212,8 @@ static void print_groups(const struct gpu_frame *f, struct gpu_screen *screen, u
     if (lines.len > 0)
         print_lines(f, group_columns, group_column_count, lines.items + screen->first, shown, out);
     else
-        print_line(f, "", "No groups yet. One is made by: muster gpu run --memory 20Gi --share 0.25 -- PROGRAM", out);
+        print_line(f, STYLE_PLAIN,
+                   "No groups yet. One is made by: muster gpu run --memory 20Gi --share 0.25 -- PROGRAM", out);
     if (screen->height > 0) {
         for (uint32_t i = MAX(shown, 1u) - (lines.len == 0); i < room; i++)
             (void)fputc('\n', out);
@@ -239,7 +240,7 @@ static void print_help(const struct gpu_frame *f, FILE *out)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(help) && i + 1 < f->screen->height; i++)
-        print_line(f, "", help[i], out);
+        print_line(f, STYLE_PLAIN, help[i], out);
 }
 
 int gpu_screen_draw(struct gpu_screen *screen, const char *status, FILE *out, struct err *err)
@@ -272,7 +273,7 @@ int gpu_screen_draw(struct gpu_screen *screen, const char *status, FILE *out, st
 
         (void)snprintf(text, sizeof text, "%.0f process%s seen on shared GPUs without being a tenant.", strangers,
                        strangers == 1 ? " was" : "es were");
-        print_line(&f, "\033[33m", text, out);
+        print_line(&f, STYLE_WARN, text, out);
         above++;
     }
     (void)fputc('\n', out);

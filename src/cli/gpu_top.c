@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include "base/time.h"
 #include "cli/gpu.h"
 #include "cli/gpu_screen.h"
-#include "text/table.h"
+#include "text/terminal.h"
 
 #define REFRESH NSEC_PER_SEC
 
@@ -93,16 +92,11 @@ static void start_screen(void)
 
 static void measure(struct gpu_screen *screen)
 {
-    struct winsize size = {0};
-    struct table_view view = table_view_of(stdout);
+    struct terminal terminal = terminal_of(stdout);
 
-    screen->has_colour = view.has_colour;
-    screen->width = view.width;
-    screen->height = 24;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_row > 0) {
-        screen->width = size.ws_col;
-        screen->height = size.ws_row;
-    }
+    screen->has_colour = terminal.has_colour;
+    screen->width = terminal.width;
+    screen->height = terminal.height;
 }
 
 /* Every line overwrites what was there, so that nothing flickers. */
@@ -184,6 +178,8 @@ static int watch(const struct gpu_call *call, char **status, struct err *err)
     struct err problem = {0};
     int r = 0;
 
+    /* A screen follows its window, which a variable of the shell does not. */
+    (void)unsetenv("COLUMNS");
     measure(&screen);
     start_screen();
     do {
@@ -205,8 +201,8 @@ static int watch(const struct gpu_call *call, char **status, struct err *err)
 
 static int print_once(const struct gpu_call *call, const char *status, struct err *err)
 {
-    struct table_view view = table_view_of(stdout);
-    struct gpu_screen screen = {.width = view.width, .has_colour = view.has_colour, .sort = GPU_SORT_NAME};
+    struct terminal terminal = terminal_of(stdout);
+    struct gpu_screen screen = {.width = terminal.width, .has_colour = terminal.has_colour, .sort = GPU_SORT_NAME};
 
     if (!call->as_json)
         return gpu_screen_draw(&screen, status, stdout, err);
@@ -217,8 +213,7 @@ static int print_once(const struct gpu_call *call, const char *status, struct er
 int gpu_top(const struct command *command, const struct gpu_call *call)
 {
     _cleanup_(freep) char *status = NULL;
-    const char *terminal = getenv("TERM");
-    bool can_draw = isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    bool can_draw = terminal_of(stdout).can_redraw;
     struct err err = {0};
 
     if (call->word_count > 0)

@@ -13,6 +13,7 @@
 #include "sim/report/metrics.h"
 #include "sim/simulate/simulate.h"
 #include "text/quantity.h"
+#include "text/terminal.h"
 
 enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024 };
 #define REDRAW (100 * NSEC_PER_MSEC)
@@ -38,10 +39,8 @@ static void draw(void *context, const struct play_progress *at)
 
 void progress_start(struct progress *progress, const char *title, struct play_options *options)
 {
-    const char *terminal = getenv("TERM");
-
     *progress = (struct progress){.title = title, .started = nsec_now_monotonic()};
-    progress->is_on = isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    progress->is_on = terminal_of(stderr).can_redraw;
     options->progress = progress->is_on ? draw : NULL;
     options->progress_context = progress;
 }

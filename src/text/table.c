@@ -4,18 +4,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/macros.h"
 #include "base/mem.h"
 
-enum { GAP = 2, DEFAULT_WIDTH = 80, LEAST_WIDTH = 6, WRAPPED_WIDTH = 24, MAX_WIDTH = 10000 };
-
-static const char *const colours[] = {
-    [TABLE_PLAIN] = "",       [TABLE_GOOD] = "\033[32m", [TABLE_WARN] = "\033[33m",
-    [TABLE_BAD] = "\033[31m", [TABLE_DIM] = "\033[2m",
-};
+enum { GAP = 2, LEAST_WIDTH = 6, WRAPPED_WIDTH = 24 };
 
 /* Characters that take no column or two of them; the blocks that occur in names, not all of Unicode. */
 static const struct {
@@ -120,21 +113,9 @@ void table_cell(struct table *t, enum table_style style, const char *format, ...
 
 struct table_view table_view_of(FILE *out)
 {
-    int fd = fileno(out);
-    const char *no_colour = getenv("NO_COLOR");
-    const char *columns = getenv("COLUMNS");
-    struct winsize size = {0};
+    struct terminal terminal = terminal_of(out);
 
-    if (fd < 0 || !isatty(fd))
-        return (struct table_view){0};
-
-    long width = columns ? strtol(columns, NULL, 10) : 0;
-    if (width <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
-        width = size.ws_col;
-    if (width <= 0)
-        width = DEFAULT_WIDTH;
-    width = MIN(width, (long)MAX_WIDTH);
-    return (struct table_view){.width = (uint32_t)width, .has_colour = !no_colour || !*no_colour};
+    return (struct table_view){.width = terminal.width, .has_colour = terminal.has_colour};
 }
 
 static void measure(const struct table *t, uint32_t *widths)
@@ -232,7 +213,12 @@ static size_t line_bytes(const char *text, uint32_t width)
     return at;
 }
 
-static void print_wrapped(const struct table_cell *cell, const char *colour, uint32_t indent, uint32_t width, FILE *out)
+static enum text_style style_of(const struct table_cell *cell)
+{
+    return (enum text_style)cell->style;
+}
+
+static void print_wrapped(const struct table_cell *cell, bool has_colour, uint32_t indent, uint32_t width, FILE *out)
 {
     for (const char *at = cell->text; *at;) {
         size_t len = line_bytes(at, width);
@@ -241,7 +227,8 @@ static void print_wrapped(const struct table_cell *cell, const char *colour, uin
             (void)fputc('\n', out);
             print_spaces(indent, out);
         }
-        (void)fprintf(out, "%s%.*s%s", colour, (int)len, at, *colour ? "\033[0m" : "");
+        (void)fprintf(out, "%s%.*s%s", style_start(style_of(cell), has_colour), (int)len, at,
+                      style_end(style_of(cell), has_colour));
         at += len;
         at += strspn(at, " ");
     }
@@ -249,18 +236,14 @@ static void print_wrapped(const struct table_cell *cell, const char *colour, uin
 
 static void print_text(const struct table_cell *cell, uint32_t width, bool has_colour, uint32_t *ret_used, FILE *out)
 {
-    bool is_coloured = has_colour && cell->style != TABLE_PLAIN;
-
-    if (is_coloured)
-        (void)fputs(colours[cell->style], out);
+    (void)fputs(style_start(style_of(cell), has_colour), out);
     if (cell->width > width) {
         *ret_used = print_cut(cell->text, width, out);
     } else {
         (void)fputs(cell->text, out);
         *ret_used = cell->width;
     }
-    if (is_coloured)
-        (void)fputs("\033[0m", out);
+    (void)fputs(style_end(style_of(cell), has_colour), out);
 }
 
 static void print_cell(const struct table *t, size_t column, const struct table_cell *cell, uint32_t width,
@@ -291,7 +274,7 @@ static void print_row(const struct table *t, const struct table_cell *cells, con
         indent += widths[i] + GAP;
     }
     if (t->columns[last].shrink == TABLE_WRAP && end->width > widths[last])
-        print_wrapped(end, has_colour ? colours[end->style] : "", indent, widths[last], out);
+        print_wrapped(end, has_colour, indent, widths[last], out);
     else
         print_cell(t, last, end, widths[last], has_colour, out);
 }

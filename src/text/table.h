@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "text/terminal.h"
 
 /*
  * Tables for a terminal: a line of titles and one line a row, in columns.
@@ -20,7 +21,13 @@
  */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
-enum table_style { TABLE_PLAIN, TABLE_GOOD, TABLE_WARN, TABLE_BAD, TABLE_DIM };
+enum table_style {
+    TABLE_PLAIN = STYLE_PLAIN,
+    TABLE_GOOD = STYLE_GOOD,
+    TABLE_WARN = STYLE_WARN,
+    TABLE_BAD = STYLE_BAD,
+    TABLE_DIM = STYLE_DIM
+};
 
 /* What may happen to the cells of a column when the table is too wide. Only the last column can go on in further lines,
  * and gives way before the others. */
@@ -61,8 +68,7 @@ void table_done(struct table *t);
 /* Adds the next cell; a row is full after as many as there are columns. */
 void table_cell(struct table *t, enum table_style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The view for `out`: on a terminal its width (COLUMNS first, else what the terminal says, else 80) and colour unless
- * NO_COLOR is set; in a file or pipe any width and no colour. */
+/* The view for `out`, from what terminal_of() knows about it. */
 struct table_view table_view_of(FILE *out);
 
 /* Prints titles and full rows. Write errors are left in `out` for ferror(). */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text/table.h"
 
-#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -159,43 +157,6 @@ static void a_name_cannot_drive_the_terminal(void **state)
     table_done(&t);
 }
 
-static void a_file_gets_any_width_and_no_colour(void **state)
-{
-    (void)state;
-    FILE *out = tmpfile();
-
-    assert_non_null(out);
-    assert_int_equal(setenv("COLUMNS", "40", 1), 0);
-    struct table_view view = table_view_of(out);
-    assert_int_equal(view.width, 0);
-    assert_false(view.has_colour);
-    assert_int_equal(fclose(out), 0);
-}
-
-static void a_terminal_gets_its_width_and_colour_unless_refused(void **state)
-{
-    (void)state;
-    int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    FILE *out = terminal >= 0 ? fdopen(terminal, "r+") : NULL;
-
-    if (!out) {
-        skip();
-        return;
-    }
-    assert_int_equal(setenv("COLUMNS", "40", 1), 0);
-    assert_int_equal(unsetenv("NO_COLOR"), 0);
-    struct table_view view = table_view_of(out);
-    assert_int_equal(view.width, 40);
-    assert_true(view.has_colour);
-
-    assert_int_equal(unsetenv("COLUMNS"), 0);
-    assert_int_equal(setenv("NO_COLOR", "1", 1), 0);
-    view = table_view_of(out);
-    assert_int_equal(view.width, 80);
-    assert_false(view.has_colour);
-    assert_int_equal(fclose(out), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,8 +166,6 @@ int main(void)
         cmocka_unit_test(the_last_column_may_go_on_in_further_lines),
         cmocka_unit_test(colour_surrounds_the_text_only),
         cmocka_unit_test(a_name_cannot_drive_the_terminal),
-        cmocka_unit_test(a_file_gets_any_width_and_no_colour),
-        cmocka_unit_test(a_terminal_gets_its_width_and_colour_unless_refused),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
