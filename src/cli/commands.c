@@ -7,9 +7,9 @@
 #include "base/macros.h"
 #include "cli/command.h"
 #include "cli/suggest.h"
+#include "frame/service.h"
 #include "services/binder/binder.h"
 #include "services/fencer/fencer.h"
-#include "services/frame/service.h"
 #include "services/grouper/grouper.h"
 #include "services/reservation/reservation.h"
 #include "services/scheduler/scheduler.h"
@@ -49,8 +49,8 @@ static const char *const why_examples[] = {
     NULL,
 };
 
-/* Of every command that plays; see play_call_set(). */
-#define PLAY_OPTIONS                                                                                                 \
+/* Of every command that simulations; see sim_run_call_set(). */
+#define SIM_RUN_OPTIONS                                                                                              \
     {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},            \
         {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},                           \
         {'r', "report", "FILE", NULL, "write a page with plots: one HTML file that needs nothing else"},             \
@@ -61,7 +61,7 @@ static const char *const why_examples[] = {
         {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"}
 
 static const struct command_option simulate_options[] = {
-    PLAY_OPTIONS,
+    SIM_RUN_OPTIONS,
     {0, "journal", "FOLDER", NULL, "keep what was told and decided, for 'muster replay'"},
     {0, "journal-size", "SIZE", NULL, "bytes that the journal may take, oldest first to go (default 1Gi)"},
 };
@@ -75,7 +75,7 @@ static const char *const simulate_examples[] = {
 };
 
 static const struct command_option compare_options[] = {
-    PLAY_OPTIONS,
+    SIM_RUN_OPTIONS,
     {'w', "with", "PATH", NULL, "more of the cluster, the same for both; may be given several times"},
     {0, "require", "BOUND", NULL, "such as 'p95_wait(queue=research)<30m', of B; may be given several times"},
 };

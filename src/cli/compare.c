@@ -18,15 +18,15 @@
 #include "text/file.h"
 #include "text/table.h"
 
-enum { OPTION_WITH = _PLAY_OPTION_MAX, OPTION_REQUIRE };
+enum { OPTION_WITH = _SIM_RUN_OPTION_MAX, OPTION_REQUIRE };
 
 struct call {
-    struct play_call play;
+    struct sim_run_call run;
     VEC(const char *) with;  // read for both
     VEC(struct bound) bounds;
 };
 
-static int play(struct call *call, const char *path, struct simulation *sim, const struct trace *trace, struct err *err)
+static int run(struct call *call, const char *path, struct simulation *sim, const struct trace *trace, struct err *err)
 {
     VEC(const char *) paths = {0};
     struct cluster_source source;
@@ -36,19 +36,18 @@ static int play(struct call *call, const char *path, struct simulation *sim, con
     vec_foreach (&call->with, with)
         vec_push(&paths, *with);
     vec_push(&paths, path);
-    cluster_source_init(&source, call->play.kubeconfig);
+    cluster_source_init(&source, call->run.kubeconfig);
     r = simulation_load(sim, &source.options, paths.items, paths.len, err);
     vec_done(&paths);
     if (r < 0)
         return r;
     warn_about(sim);
-    call->play.options.until =
-        moment_at(&call->play.until, trace->events.len ? trace->events.items[0].time : sim->start);
-    call->play.options.has_gantt = call->play.report != NULL;
-    progress_start(&progress, path, &call->play.options);
-    r = simulation_run(sim, &call->play.options, trace, err);
+    call->run.options.until = moment_at(&call->run.until, trace->events.len ? trace->events.items[0].time : sim->start);
+    call->run.options.has_gantt = call->run.report != NULL;
+    progress_start(&progress, path, &call->run.options);
+    r = simulation_run(sim, &call->run.options, trace, err);
     progress_end(&progress);
-    return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->play.trace), path) : 0;
+    return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->run.trace), path) : 0;
 }
 
 static void write_report(void *context, FILE *out)
@@ -62,16 +61,16 @@ static int show(const struct call *call, struct comparison *c, struct err *err)
     struct table_view view = table_view_of(stdout);
     int r = comparison_judge(c, err);
 
-    if (r >= 0 && call->play.report)
-        r = write_file(call->play.report, write_report, c, err);
+    if (r >= 0 && call->run.report)
+        r = write_file(call->run.report, write_report, c, err);
     if (r < 0)
         return command_failed(r, err);
-    if (call->play.as_json)
+    if (call->run.as_json)
         comparison_write(c, stdout);
     else
         comparison_print(c, &view, stdout);
-    if (call->play.report && !call->play.as_json)
-        (void)printf("\nReport: %s\n", call->play.report);
+    if (call->run.report && !call->run.as_json)
+        (void)printf("\nReport: %s\n", call->run.report);
     for (size_t i = 0; i < c->bound_count; i++)
         if (!c->holds[i])
             return EXIT_FAILED;
@@ -101,7 +100,7 @@ static int compare(struct call *call, const char *const *paths)
     struct err err = {0};
     _cleanup_(freep) bool *holds = xcalloc(call->bounds.len + 1, sizeof *holds);
     struct comparison c = {
-        .plays = {&sims[0].play, &sims[1].play},
+        .runs = {&sims[0].run, &sims[1].run},
         .bounds = call->bounds.items,
         .holds = holds,
         .bound_count = call->bounds.len,
@@ -111,9 +110,9 @@ static int compare(struct call *call, const char *const *paths)
     int r;
 
     trace_init(&trace);
-    r = trace_read(&trace, call->play.trace, &err);
+    r = trace_read(&trace, call->run.trace, &err);
     for (; r >= 0 && loaded < 2; loaded++)
-        r = play(call, paths[loaded], &sims[loaded], &trace, &err);
+        r = run(call, paths[loaded], &sims[loaded], &trace, &err);
     name_settings(&c, paths[0], paths[1]);
     status = r < 0 ? command_failed(r, &err) : show(call, &c, &err);
     for (int i = 0; i < loaded; i++)
@@ -131,7 +130,7 @@ static int read_option(struct call *call, int option, const char *value, struct 
         return 0;
     }
     if (option != OPTION_REQUIRE)
-        return play_call_set(&call->play, option, value, err);
+        return sim_run_call_set(&call->run, option, value, err);
     int r = bound_parse(&bound, value, err);
     if (r >= 0)
         vec_push(&call->bounds, bound);
@@ -156,7 +155,7 @@ static int read_call(const struct command *command, struct arguments *arguments,
         return EXIT_WRONG_CALL;
     if (arguments->operand_count != 2)
         return command_wrong(command, "which two settings?");
-    if (!call->play.trace)
+    if (!call->run.trace)
         return command_wrong(command, "which trace? Say so with --trace");
     return compare(call, arguments->operands);
 }
@@ -166,7 +165,7 @@ int run_compare(const struct command *command, struct arguments *arguments)
     struct call call = {0};
     int status;
 
-    play_call_init(&call.play);
+    sim_run_call_init(&call.run);
     status = read_call(command, arguments, &call);
     vec_done(&call.with);
     vec_done(&call.bounds);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster replay: a journal, played again. */
-#include "sim/journal/replay.h"
+/* muster replay: a journal, simulated again. */
+#include "sim/replay/replay.h"
 
 #include <string.h>
 

@@ -34,7 +34,7 @@ static size_t peak_memory(void)
     return kib * 1024;
 }
 
-static int play_file(struct scenario_report *report, const char *path, struct err *err)
+static int sim_run_file(struct scenario_report *report, const char *path, struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
     struct json_at root;
@@ -47,20 +47,20 @@ static int play_file(struct scenario_report *report, const char *path, struct er
     return r < 0 ? err_wrap(err, r, "%s", file_name(path)) : 0;
 }
 
-static int play_all(struct scenario_report *report, const struct arguments *arguments)
+static int sim_run_all(struct scenario_report *report, const struct arguments *arguments)
 {
     struct err err = {0};
     int r = 0;
 
     scenario_report_begin(report);
     for (size_t i = 0; r >= 0 && i < arguments->operand_count; i++)
-        r = play_file(report, arguments->operands[i], &err);
+        r = sim_run_file(report, arguments->operands[i], &err);
     scenario_report_end(report);
     command_warn(report->warnings->text);
     return r < 0 ? command_failed(r, &err) : EXIT_FINE;
 }
 
-static int play(struct scenario_report report, const struct arguments *arguments)
+static int run(struct scenario_report report, const struct arguments *arguments)
 {
     char *text = NULL;
     size_t len = 0;
@@ -74,7 +74,7 @@ static int play(struct scenario_report report, const struct arguments *arguments
     }
     strbuf_init(&warnings, WARNINGS_MAX);
     report.warnings = &warnings;
-    status = play_all(&report, arguments);
+    status = sim_run_all(&report, arguments);
     (void)fclose(report.out);
     /* What standard output does not take is seen when the program ends. */
     if (status == EXIT_FINE)
@@ -106,5 +106,5 @@ int run_scenario(const struct command *command, struct arguments *arguments)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count == 0)
         return command_wrong(command, "which file?");
-    return play(report, arguments);
+    return run(report, arguments);
 }

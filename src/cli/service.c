@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "cli/command.h"
-#include "services/frame/service.h"
+#include "frame/service.h"
 
 static bool has_flag(const struct flag_set *set, const char *name)
 {

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "cli/command.h"
-#include "sim/journal/journal.h"
+#include "journal/journal.h"
 #include "sim/report/metrics.h"
 #include "sim/simulate/simulate.h"
 #include "text/quantity.h"
@@ -18,7 +18,7 @@
 enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024 };
 #define REDRAW (100 * NSEC_PER_MSEC)
 
-static void draw(void *context, const struct play_progress *at)
+static void draw(void *context, const struct sim_run_progress *at)
 {
     struct progress *progress = context;
     nsec_t now = nsec_now_monotonic();
@@ -37,7 +37,7 @@ static void draw(void *context, const struct play_progress *at)
     (void)fflush(stderr);
 }
 
-void progress_start(struct progress *progress, const char *title, struct play_options *options)
+void progress_start(struct progress *progress, const char *title, struct sim_run_options *options)
 {
     *progress = (struct progress){.title = title, .started = nsec_now_monotonic()};
     progress->is_on = terminal_of(stderr).can_redraw;
@@ -70,10 +70,10 @@ nsec_t moment_at(const struct moment *moment, nsec_t start)
     return moment->is_relative ? start + moment->value : moment->value;
 }
 
-void play_call_init(struct play_call *call)
+void sim_run_call_init(struct sim_run_call *call)
 {
-    *call = (struct play_call){0};
-    play_options_init(&call->options);
+    *call = (struct sim_run_call){0};
+    sim_run_options_init(&call->options);
 }
 
 static int duration_set(const char *option, const char *value, nsec_t *ret, struct err *err)
@@ -83,31 +83,31 @@ static int duration_set(const char *option, const char *value, nsec_t *ret, stru
     return r < 0 ? err_wrap(err, r, "%s", option) : 0;
 }
 
-int play_call_set(struct play_call *call, int option, const char *value, struct err *err)
+int sim_run_call_set(struct sim_run_call *call, int option, const char *value, struct err *err)
 {
-    struct play_options *options = &call->options;
+    struct sim_run_options *options = &call->options;
 
     switch (option) {
-    case PLAY_OUTPUT:
+    case SIM_RUN_OUTPUT:
         call->as_json = strcmp(value, "json") == 0;
         return 0;
-    case PLAY_TRACE:
+    case SIM_RUN_TRACE:
         call->trace = value;
         return 0;
-    case PLAY_REPORT:
+    case SIM_RUN_REPORT:
         call->report = value;
         return 0;
-    case PLAY_KUBECONFIG:
+    case SIM_RUN_KUBECONFIG:
         call->kubeconfig = value;
         return 0;
-    case PLAY_UNTIL:
+    case SIM_RUN_UNTIL:
         return parse_moment(value, &call->until, err);
-    case PLAY_GRACE:
+    case SIM_RUN_GRACE:
         return duration_set("--grace", value, &options->grace, err);
-    case PLAY_USAGE_WINDOW:
+    case SIM_RUN_USAGE_WINDOW:
         options->usage.is_on = true;
         return duration_set("--usage-window", value, &options->usage.window, err);
-    case PLAY_USAGE_HALF_LIFE:
+    case SIM_RUN_USAGE_HALF_LIFE:
         options->usage.is_on = true;
         return duration_set("--usage-half-life", value, &options->usage.half_life, err);
     default:

@@ -5,16 +5,16 @@
 #include <stdio.h>
 
 #include "base/macros.h"
-#include "services/live/live.h"
-#include "sim/cluster/cluster_files.h"
-#include "sim/play/play.h"
+#include "cluster/cluster_files.h"
+#include "live/live.h"
+#include "sim/run/run.h"
 
 struct err;
 struct simulation;
 
-/* What the commands that play traces share. */
+/* What the commands that simulation traces share. */
 
-/* A bar on standard error while a play goes on; nothing when that is no terminal. */
+/* A bar on standard error while a simulation goes on; nothing when that is no terminal. */
 struct progress {
     bool is_on;
     const char *title;
@@ -22,7 +22,7 @@ struct progress {
     nsec_t drawn;
 };
 
-void progress_start(struct progress *progress, const char *title, struct play_options *options);
+void progress_start(struct progress *progress, const char *title, struct sim_run_options *options);
 void progress_end(struct progress *progress);
 
 /* "12h" from the start, or a point in time. */
@@ -35,32 +35,32 @@ struct moment {
 nsec_t moment_at(const struct moment *moment, nsec_t start);
 
 /* Options that all of them have, in this order; a command's own come after them. */
-enum play_option {
-    PLAY_OUTPUT,
-    PLAY_TRACE,
-    PLAY_REPORT,
-    PLAY_KUBECONFIG,
-    PLAY_UNTIL,
-    PLAY_GRACE,
-    PLAY_USAGE_WINDOW,
-    PLAY_USAGE_HALF_LIFE,
-    _PLAY_OPTION_MAX
+enum sim_run_option {
+    SIM_RUN_OUTPUT,
+    SIM_RUN_TRACE,
+    SIM_RUN_REPORT,
+    SIM_RUN_KUBECONFIG,
+    SIM_RUN_UNTIL,
+    SIM_RUN_GRACE,
+    SIM_RUN_USAGE_WINDOW,
+    SIM_RUN_USAGE_HALF_LIFE,
+    _SIM_RUN_OPTION_MAX
 };
 
 /* Their values. */
-struct play_call {
+struct sim_run_call {
     bool as_json;
     const char *trace;
     const char *report;
     const char *kubeconfig;
     struct moment until;
-    struct play_options options;
+    struct sim_run_options options;
 };
 
-void play_call_init(struct play_call *call);
+void sim_run_call_init(struct sim_run_call *call);
 
 /* Takes one of the options. Returns 0, or what is wrong with its value. */
-MUST_CHECK int play_call_set(struct play_call *call, int option, const char *value, struct err *err);
+MUST_CHECK int sim_run_call_set(struct sim_run_call *call, int option, const char *value, struct err *err);
 
 /*
  * How commands read clusters: files, and with PATH "kube:" or "kube:CONTEXT" a running one. `kubeconfig` is NULL for

@@ -7,11 +7,11 @@
 
 #include "base/macros.h"
 #include "base/time.h"
+#include "model/devices/numa.h"
 #include "model/node.h"
-#include "model/numa.h"
 #include "model/pod.h"
 #include "model/resources.h"
-#include "model/shape.h"
+#include "model/shapes/shape.h"
 
 struct err;
 struct state;
@@ -278,7 +278,7 @@ void state_drop_pod(struct state *state, const char *namespace, const char *name
 /*
  * A pod's status alone, as time or a service brings it: no node and no groups for one that waits again. Books follow, and
  * a pod without a node holds no claims: one that only it held loses its devices.
- * (While a cycle runs, model/books.h is for that.)
+ * (While a cycle runs, model/books/books.h is for that.)
  */
 void state_move_pod(struct state *state, pod_id pod, enum pod_status status, node_id node, struct group_list groups);
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 enum { GROUPS_MAX = 4096, DEPTH_MAX = 64 };
 

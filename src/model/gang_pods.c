@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 /* The label may be a number, be there without being one, or not be there; KAI takes them in this order. */
 static int priority_rank(const struct pod *pod)

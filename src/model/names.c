@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 /*
  * Slices of MIG are multiplied by their size and the unit of GPUs; the product must stay far from the end of int64_t.

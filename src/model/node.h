@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 #include "base/vec.h"
-#include "model/claim.h"
+#include "model/devices/claim.h"
+#include "model/devices/numa.h"
 #include "model/ids.h"
-#include "model/labels.h"
-#include "model/numa.h"
 #include "model/resources.h"
-#include "model/shape.h"
+#include "model/shapes/labels.h"
+#include "model/shapes/shape.h"
 
 /* Why a node takes no pods, as bits: cordoned, or a condition that is not what it should be. */
 enum node_trouble {

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 enum { GROUPS_MAX = 1024, CLAIMS_MAX = 256, DRAWS_MAX = NUMA_ZONES_MAX * RES_MAX };
 

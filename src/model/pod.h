@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 #include "model/ids.h"
-#include "model/shape.h"
+#include "model/shapes/shape.h"
 
 enum pod_status {
     POD_PENDING,

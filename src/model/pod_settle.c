@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What follows from a changed pod: heap memory for lists that a cycle made, and its place in its node's list. */
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 static void own_groups(struct state *state, struct pod *pod)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 /*
  * Parents that are there already form no cycle, so that walking up from the new parent ends, or comes back to the

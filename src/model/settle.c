@@ -5,7 +5,7 @@
  * those changes is made anew. A node's books are always made from its capacity and its pods in one fixed order, so
  * that a state that was kept through any number of changes has the same books as one that was loaded afresh.
  */
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 static void relay_rows(struct state *state, uint32_t dims)
 {

@@ -4,7 +4,7 @@
 #include "model/state.h"
 
 #include "base/mem.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 struct state *state_new(void)
 {

@@ -10,14 +10,14 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "model/claim.h"
+#include "model/devices/claim.h"
 #include "model/gang.h"
 #include "model/ids.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/queue.h"
 #include "model/resources.h"
-#include "model/shape.h"
+#include "model/shapes/shape.h"
 #include "model/tap.h"
 #include "model/topology.h"
 #include "model/undo.h"
@@ -27,7 +27,7 @@
  * The state of a cluster: everything that decisions depend on, kept and changed by deltas (model/delta.h), never rebuilt.
  *
  * Whoever changes the state between two cycles calls state_settle once before the next one reads it: it makes anew what
- * the changes made stale, at a cost that follows the changes. During a cycle all changes go through model/books.h.
+ * the changes made stale, at a cost that follows the changes. During a cycle all changes go through model/books/books.h.
  */
 
 /* A list of ids in which each stands at most once; `place` is kept by the list. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* How much memory the objects take: by what is in use, not by what vectors have in reserve. */
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 #define vec_used(v) ((size_t)(v)->len * sizeof *(v)->items)
 

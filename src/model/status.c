@@ -6,8 +6,8 @@
  */
 #include <stddef.h>
 
-#include "model/books.h"
-#include "model/state_internal.h"
+#include "model/books/books.h"
+#include "model/parts.h"
 
 static const char *const status_names[_POD_STATUS_MAX] = {
     [POD_PENDING] = "pending",     [POD_GATED] = "gated",         [POD_ALLOCATED] = "allocated",

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 void state_set_tap(struct state *state, delta_fn fn, void *arg)
 {

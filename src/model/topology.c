@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 enum { DEFAULT_PRIORITY = 50 };  // KAI: of a gang whose class is not there, when no class is the default
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 int state_put_volume(struct state *state, const struct volume_spec *spec, struct err *err)
 {

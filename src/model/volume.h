@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "model/ids.h"
-#include "model/labels.h"
+#include "model/shapes/labels.h"
 
 /* A PersistentVolumeClaim, as far as placement needs it. */
 struct volume {

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "objects/decode_internal.h"
-#include "objects/group/group_internal.h"
-#include "objects/make/make_internal.h"
+#include "objects/decode/decode.h"
+#include "objects/group/rules.h"
+#include "objects/make/maker.h"
 
 static void drop_node(struct state *state, const struct object *object)
 {

@@ -11,11 +11,11 @@
 #include "base/err.h"
 #include "model/delta.h"
 #include "model/queue.h"
-#include "objects/decode_internal.h"
+#include "objects/decode/decode.h"
 #include "objects/group/group.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 #include "objects/notes.h"
 
 void object_options_init(struct object_options *options)

@@ -7,7 +7,7 @@
 #include "objects/fields.h"
 #include "objects/kinds.h"
 #include "objects/object.h"
-#include "objects/settings.h"
+#include "objects/settings/settings.h"
 
 /* The lists of a snapshot; their items do not say of what kind they are. CSI objects say nothing that is used here. */
 static const struct list {

@@ -5,11 +5,11 @@
  * in turn and at random. Every byte must be as it was.
  */
 #include "check.h"
-#include "engine/engine_internal.h"
-#include "engine/order_internal.h"
-#include "engine/place_internal.h"
-#include "engine/statement_internal.h"
-#include "engine/view_internal.h"
+#include "engine/context.h"
+#include "engine/gangs/view.h"
+#include "engine/nodes/place.h"
+#include "engine/nodes/statement.h"
+#include "engine/queues/order.h"
 #include "image.h"
 #include "model/state.h"
 

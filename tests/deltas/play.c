@@ -12,7 +12,7 @@
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "check.h"
-#include "engine/engine_internal.h"
+#include "engine/context.h"
 #include "model/state.h"
 
 void play_fail(const struct play *play, const char *what, const char *format, ...)

@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/macros.h"
-#include "model/state_internal.h"
+#include "model/parts.h"
 #include "world_internal.h"
 #include "world_tables.h"
 

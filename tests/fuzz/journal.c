@@ -12,9 +12,9 @@
 
 #include "base/err.h"
 #include "fuzz.h"
+#include "journal/record.h"
+#include "journal/segment.h"
 #include "model/state.h"
-#include "sim/journal/record.h"
-#include "sim/journal/segment.h"
 
 enum { MEMORY_MAX = 64 << 20 };
 

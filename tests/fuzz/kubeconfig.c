@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Any bytes are a kubeconfig or are refused with a reason; what is taken from one can be used. */
-#include "kube/config.h"
+#include "kube/access/config.h"
 
 #include <string.h>
 
 #include "base/err.h"
 #include "fuzz.h"
-#include "kube/credentials.h"
+#include "kube/access/credentials.h"
 
 /* The rest of the input is what a credential plugin prints. */
 static void read_answer(const struct kube_exec *exec, const char *text, size_t len)

@@ -12,7 +12,7 @@
 #include "objects/notes.h"
 #include "objects/object.h"
 #include "objects/reader.h"
-#include "objects/settings.h"
+#include "objects/settings/settings.h"
 #include "objects/snapshot.h"
 #include "text/yaml.h"
 

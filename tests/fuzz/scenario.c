@@ -57,7 +57,7 @@ static void play(const struct json_at *at)
         if (!is_played)
             return;
         s = (struct scenario){0};
-        BUG_ON(scenario_play(&s, at, &watch, &err) < 0);
+        BUG_ON(scenario_simulate(&s, at, &watch, &err) < 0);
         scenario_done(&s);
     }
     BUG_ON(outcomes[0] != outcomes[1]);

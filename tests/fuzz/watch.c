@@ -4,7 +4,7 @@
  * A stream of JSON is cut in the same places however it is torn into pieces, no object is larger than allowed, and any
  * object can be read as an event, as a lease and as metadata.
  */
-#include "kube/watch.h"
+#include "kube/follow/watch.h"
 
 #include <string.h>
 
@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "fuzz.h"
-#include "kube/lease.h"
-#include "kube/meta.h"
-#include "kube/split.h"
+#include "kube/client/meta.h"
+#include "kube/client/split.h"
+#include "kube/lease/lease.h"
 
 enum { OBJECT_MAX = 300, ENVELOPE_MAX = 1000 };
 

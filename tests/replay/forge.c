@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "sim/journal/record.h"
-#include "sim/journal/segment.h"
+#include "journal/record.h"
+#include "journal/segment.h"
 
 static void expect(int r, const struct err *err)
 {

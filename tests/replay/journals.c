@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "journal/journal.h"
 #include "play.h"
-#include "sim/journal/journal.h"
-#include "sim/journal/replay.h"
+#include "sim/replay/replay.h"
 #include "text/table.h"
 
 enum { DEFAULT_COUNT = 60, BYTES_MAX = JOURNAL_SIZE_MIN };

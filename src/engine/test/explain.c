@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/explain.h"
+#include "engine/reasons/explain.h"
 
 #include "engine/test/small_state.h"
 

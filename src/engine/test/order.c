@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/order_internal.h"
+#include "engine/queues/order.h"
 
 #include "engine/test/plain_order.h"
 

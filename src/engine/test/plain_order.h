@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "engine/order_tree_internal.h"
+#include "engine/queues/order_tree.h"
 #include "engine/test/queues.h"
 
 enum { PLAIN_QUEUES = 64, PLAIN_GANGS = 512 };

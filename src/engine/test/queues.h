@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "engine/engine_internal.h"
-#include "engine/order_internal.h"
-#include "engine/share_internal.h"
-#include "engine/view_internal.h"
+#include "engine/context.h"
+#include "engine/gangs/view.h"
+#include "engine/queues/order.h"
+#include "engine/queues/share.h"
 #include "model/delta.h"
 #include "model/state.h"
 

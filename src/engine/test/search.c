@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/victims/search.h"
 #include "base/arena.h"
-#include "engine/search_internal.h"
 #include "engine/test/running.h"
 
 /* ---- The best of many numbers. ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/share_internal.h"
+#include "engine/queues/share.h"
 
 #include "engine/test/queues.h"
 

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "engine/engine_internal.h"
-#include "engine/filter_internal.h"
-#include "engine/topology_internal.h"
+#include "engine/context.h"
+#include "engine/nodes/filter.h"
+#include "engine/topology/topology.h"
 #include "model/delta.h"
 #include "model/state.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/topology_internal.h"
+#include "engine/topology/topology.h"
 
+#include "engine/gangs/view.h"
 #include "engine/test/small_state.h"
-#include "engine/topology_tree_internal.h"
-#include "engine/view_internal.h"
+#include "engine/topology/topology_tree.h"
 
 /* Names of the nodes of all sets, in order: "a b|c". */
 static char sets_text[4096];

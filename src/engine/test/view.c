@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/view_internal.h"
+#include "engine/gangs/view.h"
 
 #include "engine/test/queues.h"
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "gpu/tenant/client.h"
+#include "gpu/tenant/link/client.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "gpu/tenant/driver.h"
-#include "gpu/tenant/ledger.h"
+#include "gpu/tenant/memory/ledger.h"
 #include "gpu/tenant/table.h"
 
 /* At the beginning of each hooked call: false when it has to go straight to the driver, because the driver itself calls

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Callbacks that end what called them, at every moment; the server is our own, in the same loop. */
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "kube/config.h"
-#include "kube/discovery.h"
-#include "kube/events.h"
-#include "kube/follow.h"
-#include "kube/lease.h"
-#include "kube/modify.h"
-#include "kube/verbs.h"
+#include "kube/access/config.h"
+#include "kube/client/discovery.h"
+#include "kube/client/modify.h"
+#include "kube/client/verbs.h"
+#include "kube/events/events.h"
+#include "kube/follow/follow.h"
+#include "kube/lease/lease.h"
 #include "net/http_server.h"
 #include "net/loop.h"
 

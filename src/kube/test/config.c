@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kube/config.h"
+#include "kube/access/config.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "kube/base64.h"
-#include "kube/credentials.h"
+#include "kube/access/base64.h"
+#include "kube/access/credentials.h"
 #include "text/json.h"
 
 static const char *const usual =

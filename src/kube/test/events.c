@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "kube/correlate_internal.h"
-#include "kube/events_internal.h"
+#include "kube/events/correlate_internal.h"
+#include "kube/events/events_internal.h"
 
 static struct event event_of(const char *name, const char *message)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kube/lease.h"
+#include "kube/lease/lease.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "kube/lease_internal.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
+#include "kube/lease/lease_internal.h"
 #include "text/json.h"
 
 static void times_have_six_digits(void **state)

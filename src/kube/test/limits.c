@@ -9,10 +9,10 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "kube/backoff.h"
-#include "kube/bucket.h"
-#include "kube/chance.h"
-#include "kube/retry.h"
+#include "kube/client/backoff.h"
+#include "kube/client/bucket.h"
+#include "kube/client/chance.h"
+#include "kube/client/retry.h"
 
 static void waits_double_up_to_their_limit(void **state)
 {

@@ -13,11 +13,11 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "kube/chance.h"
-#include "kube/meta.h"
-#include "kube/resource.h"
-#include "kube/seen_internal.h"
-#include "kube/watch.h"
+#include "kube/client/chance.h"
+#include "kube/client/meta.h"
+#include "kube/client/resource.h"
+#include "kube/follow/seen_internal.h"
+#include "kube/follow/watch.h"
 #include "text/json.h"
 
 static void assert_path(enum kube_known which, const char *namespace, const char *name, const char *sub,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kube/split.h"
+#include "kube/client/split.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "model/books.h"
+#include "model/books/books.h"
 #include "model/delta.h"
 #include "model/state.h"
 #include "model/test/dump.h"

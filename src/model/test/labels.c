@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/test/helper.h"
 
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 static const struct str_pair pairs[] = {{"zone", "b"}, {"disk", "ssd"}, {"zone", "a"}, {"size", "12"}, {"empty", ""}};
 

@@ -3,7 +3,7 @@
 /* The smaller objects: topologies, priority and device classes, volumes, config maps, slices, claims, NUMA zones. */
 #include "model/test/helper.h"
 
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 static void a_topology_is_found_by_name_until_it_is_dropped(void **unused)
 {

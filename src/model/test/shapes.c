@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/test/helper.h"
 
-#include "model/state_internal.h"
+#include "model/parts.h"
 
 static request_id add_request(struct state *state, const struct request_spec *spec)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/group/group_internal.h"
+#include "objects/group/rules.h"
 #include "objects/notes.h"
 #include "objects/reader.h"
 

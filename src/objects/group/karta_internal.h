@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "objects/group/group_internal.h"
+#include "objects/group/rules.h"
 
 /*
  * A Karta says what the objects of a kind are made of: a root and components below it, how many pods each stands for,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/group/group_internal.h"
+#include "objects/group/rules.h"
 
 const struct object *group_add_owner(struct object_set *set, const char *api_version, const char *kind, yyjson_val *val,
                                      bool is_partial)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/group/group_internal.h"
+#include "objects/group/rules.h"
 #include "objects/reader.h"
 
 #define TRAIN "train"

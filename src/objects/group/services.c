@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/group/group_internal.h"
+#include "objects/group/rules.h"
 
 /* Whether a pod of the revision has a group of its own: then the others get theirs as well. */
 static int has_single_groups(struct grouping *g, const char *revision, bool *ret_has, struct err *err)

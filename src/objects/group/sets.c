@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/group/group_internal.h"
+#include "objects/group/rules.h"
 
 #define LEADER "leader"
 #define WORKERS "workers"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 
 #define TEMPLATE_SPEC                                                                               \
     "{\"spec\":{\"devices\":{\"requests\":[{\"name\":\"channel\",\"exactly\":{\"deviceClassName\":" \

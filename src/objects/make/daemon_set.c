@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 #include "objects/reader.h"
 #include "objects/selector.h"
 

@@ -2,7 +2,7 @@
 
 /* Templates that a controller writes itself, from a workload that says the same in other words. */
 #include "base/macros.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 
 void draft_init(struct draft *draft)
 {

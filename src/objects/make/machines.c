@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "objects/amounts.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 
 /* What KubeVirt's own processes in a pod need, and what it adds for a device that is passed through, in bytes. */
 #define MIB (INT64_C(1) << 20)

@@ -3,7 +3,7 @@
 /* Pods of Kubernetes' own workloads. A workload that make_child() says 1 for is another scheduler's, and done. */
 #include <string.h>
 
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 
 struct job_json {
     int32_t parallelism;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 #include "objects/notes.h"
 
 static int64_t scale_of(const struct json_at *template)

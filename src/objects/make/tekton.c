@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 #include "objects/notes.h"
 
 /* Combinations of one task's matrix, at most; Tekton's own limit is 256 unless it is raised. */

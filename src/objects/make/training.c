@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 
 /* The role that the operator writes on the pods of a replica type; NULL: none. */
 static const char *role_of(const char *type)

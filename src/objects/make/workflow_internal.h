@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "objects/make/make_internal.h"
+#include "objects/make/maker.h"
 
 /* A workflow on its way to the pods that it starts with. */
 struct flow {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "objects/test/world.h"
 
-#include "model/numa.h"
+#include "model/devices/numa.h"
 
 static void a_node_has_what_is_allocatable(void **state)
 {

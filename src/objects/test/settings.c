@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "objects/settings.h"
+#include "objects/settings/settings.h"
 
 #include "objects/snapshot.h"
 #include "objects/test/world.h"

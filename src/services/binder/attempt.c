@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "kube/backoff.h"
+#include "kube/client/backoff.h"
 #include "net/loop.h"
 #include "services/binder/document.h"
 #include "text/json.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <yyjson.h>
 
-#include "kube/client.h"
+#include "kube/client/client.h"
 
 /*
  * Writes that do not depend on what was there before: they are made again when somebody came in between. Those that

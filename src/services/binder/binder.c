@@ -16,13 +16,13 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/follow.h"
-#include "kube/meta.h"
-#include "kube/resource.h"
+#include "frame/service.h"
+#include "kube/client/meta.h"
+#include "kube/client/resource.h"
+#include "kube/follow/follow.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
 #include "services/binder/meters.h"
-#include "services/frame/service.h"
 
 #define AT(member) FLAG_AT(struct binder_flags, member)
 

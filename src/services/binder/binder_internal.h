@@ -10,14 +10,14 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/time.h"
-#include "kube/client.h"
+#include "frame/rush.h"
+#include "kube/client/client.h"
 #include "net/loop.h"
 #include "services/binder/attempt.h"
 #include "services/binder/names.h"
 #include "services/binder/options.h"
 #include "services/binder/request.h"
 #include "services/binder/roster.h"
-#include "services/frame/rush.h"
 
 /*
  * The parts of the binder and how they meet:

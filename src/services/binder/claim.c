@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "services/binder/document.h"
 #include "services/binder/names.h"
 #include "text/json.h"

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/meta.h"
-#include "kube/resource.h"
+#include "kube/client/meta.h"
+#include "kube/client/resource.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "services/binder/binder_internal.h"
 
 static uint64_t hash_name(const char *namespace, const char *name)

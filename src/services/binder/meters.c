@@ -5,8 +5,8 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
+#include "frame/service.h"
 #include "services/binder/binder_internal.h"
-#include "services/frame/service.h"
 #include "text/metrics.h"
 
 struct binder_meters {

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "objects/keys.h"
 
 enum { DIGEST_BYTES = 32, TEXT_MAX = 1024 };

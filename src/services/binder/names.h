@@ -5,7 +5,7 @@
 #include <yyjson.h>
 
 #include "base/macros.h"
-#include "services/frame/sharing.h"
+#include "kube/sharing.h"
 
 struct err;
 

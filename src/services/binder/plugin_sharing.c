@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kube/modify.h"
-#include "kube/resource.h"
+#include "kube/client/modify.h"
+#include "kube/client/resource.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
 #include "services/binder/document.h"

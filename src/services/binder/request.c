@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "services/binder/document.h"
 #include "text/json.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "services/binder/binder_internal.h"
 #include "services/binder/write.h"
 #include "text/json.h"

@@ -8,7 +8,7 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "objects/keys.h"
 #include "services/binder/names.h"
 

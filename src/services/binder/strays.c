@@ -10,9 +10,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/meta.h"
-#include "kube/modify.h"
-#include "kube/resource.h"
+#include "kube/client/meta.h"
+#include "kube/client/modify.h"
+#include "kube/client/resource.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
 #include "services/binder/document.h"

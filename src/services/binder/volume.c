@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "objects/selector.h"
 #include "services/binder/document.h"
 #include "services/binder/names.h"

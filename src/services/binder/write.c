@@ -7,7 +7,7 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
-#include "kube/condition.h"
+#include "kube/client/condition.h"
 #include "objects/keys.h"
 #include "services/binder/document.h"
 #include "services/binder/names.h"

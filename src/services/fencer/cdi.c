@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "kube/sharing.h"
 #include "services/fencer/files.h"
-#include "services/frame/sharing.h"
 #include "text/file.h"
 #include "text/json.h"
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kube/follow.h"
+#include "frame/service.h"
+#include "kube/follow/follow.h"
 #include "objects/keys.h"
 #include "services/fencer/fencer_internal.h"
 #include "services/fencer/gpud_link.h"
-#include "services/frame/service.h"
 
 #define AT(member) FLAG_AT(struct fencer_flags, member)
 

@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 #include "base/vec.h"
-#include "kube/backoff.h"
+#include "kube/client/backoff.h"
 #include "net/loop.h"
 #include "services/fencer/files.h"
 #include "services/fencer/sharer.h"

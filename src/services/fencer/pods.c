@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "kube/follow.h"
-#include "kube/resource.h"
+#include "frame/service.h"
+#include "kube/client/resource.h"
+#include "kube/follow/follow.h"
 #include "services/fencer/fencer_internal.h"
-#include "services/frame/service.h"
 
 #define RETRY_FIRST (500 * NSEC_PER_MSEC)
 #define RETRY_MAX (30 * NSEC_PER_SEC)

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "gpu/request/request.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "objects/keys.h"
 #include "text/json.h"
 

@@ -5,7 +5,7 @@
 #include <yyjson.h>
 
 #include "base/vec.h"
-#include "services/frame/sharing.h"
+#include "kube/sharing.h"
 
 /*
  * Pods as the fencer needs them, read from the API's objects: those that share GPUs, with what they ask for, and those

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "frame/service.h"
 #include "services/fencer/fencer_internal.h"
-#include "services/frame/service.h"
 
 void post_complain(struct fencer *fencer, struct post *post, const struct err *err)
 {

@@ -12,12 +12,12 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "kube/chance.h"
-#include "kube/follow.h"
+#include "frame/service.h"
+#include "kube/client/chance.h"
+#include "kube/follow/follow.h"
 #include "services/fencer/cdi.h"
 #include "services/fencer/fencer_internal.h"
 #include "services/fencer/gpud_link.h"
-#include "services/frame/service.h"
 #include "text/metrics.h"
 
 #define LOOK_PERIOD (5 * NSEC_PER_SEC)

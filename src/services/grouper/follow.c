@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "kube/follow.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
+#include "kube/follow/follow.h"
 #include "services/grouper/grouper_internal.h"
 
 bool follow_is_synced(const struct grouper *grouper)

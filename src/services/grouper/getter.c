@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "kube/client.h"
-#include "kube/discovery.h"
+#include "kube/client/client.h"
+#include "kube/client/discovery.h"
 #include "net/loop.h"
 #include "text/json.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kube/discovery.h"
+#include "kube/client/discovery.h"
 #include "objects/keys.h"
 #include "services/grouper/getter.h"
 #include "services/grouper/grouper_internal.h"

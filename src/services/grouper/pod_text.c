@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "base/macros.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "objects/keys.h"
 #include "text/json.h"
 

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
-#include "kube/events.h"
+#include "kube/events/events.h"
 #include "objects/object.h"
 #include "services/grouper/grouper_internal.h"
 #include "services/grouper/pod_text.h"

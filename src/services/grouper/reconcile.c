@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "kube/list.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
+#include "kube/follow/list.h"
 #include "objects/keys.h"
 #include "services/grouper/reconcile_internal.h"
 #include "text/json.h"

@@ -9,8 +9,8 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
-#include "kube/list.h"
-#include "kube/meta.h"
+#include "kube/client/meta.h"
+#include "kube/follow/list.h"
 #include "objects/kinds.h"
 #include "services/grouper/pod_text.h"
 #include "services/grouper/reconcile_internal.h"

@@ -8,9 +8,9 @@
 #include <xxhash.h>
 
 #include "base/mem.h"
-#include "kube/client.h"
-#include "kube/meta.h"
-#include "kube/verbs.h"
+#include "kube/client/client.h"
+#include "kube/client/meta.h"
+#include "kube/client/verbs.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
 #include "services/grouper/merge.h"

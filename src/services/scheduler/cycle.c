@@ -9,15 +9,15 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/verdict_text.h"
-#include "kube/chance.h"
+#include "kube/client/chance.h"
 #include "model/delta.h"
-#include "services/scheduler/carry.h"
-#include "services/scheduler/gang_notes.h"
-#include "services/scheduler/report.h"
-#include "services/scheduler/scheduler_internal.h"
-#include "services/scheduler/usage.h"
-#include "services/scheduler/writes.h"
+#include "services/scheduler/carry/carry.h"
+#include "services/scheduler/carry/writes.h"
+#include "services/scheduler/context.h"
+#include "services/scheduler/intake/usage.h"
+#include "services/scheduler/report/gang_notes.h"
+#include "services/scheduler/report/report.h"
+#include "words/verdict_text.h"
 
 /* Between cycles at least: what comes meanwhile is decided together. */
 #define SETTLE_TIME (2 * NSEC_PER_MSEC)

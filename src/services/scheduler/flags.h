@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/time.h"
-#include "services/frame/flags.h"
+#include "frame/flags.h"
 
 /* What the scheduler is told on its command line: KAI's flags under KAI's names, and Muster's own at the end. Those that
  * every service has are the frame's, but for two that have another default here. */

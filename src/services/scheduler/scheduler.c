@@ -7,15 +7,15 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "services/scheduler/carry.h"
-#include "services/scheduler/complain.h"
-#include "services/scheduler/configure.h"
-#include "services/scheduler/gang_notes.h"
-#include "services/scheduler/report.h"
-#include "services/scheduler/scheduler_internal.h"
-#include "services/scheduler/usage.h"
-#include "services/scheduler/watching.h"
-#include "services/scheduler/writes.h"
+#include "services/scheduler/carry/carry.h"
+#include "services/scheduler/carry/writes.h"
+#include "services/scheduler/context.h"
+#include "services/scheduler/intake/complain.h"
+#include "services/scheduler/intake/configure.h"
+#include "services/scheduler/intake/usage.h"
+#include "services/scheduler/intake/watching.h"
+#include "services/scheduler/report/gang_notes.h"
+#include "services/scheduler/report/report.h"
 
 /* How often an orderly stop looks whether everything under way is over. */
 #define STOP_STEP (10 * NSEC_PER_MSEC)

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/strbuf.h"
-#include "kube/client.h"
-#include "kube/config.h"
-#include "kube/events.h"
+#include "kube/access/config.h"
+#include "kube/client/client.h"
+#include "kube/events/events.h"
 #include "net/http_server.h"
 #include "services/test/scheduler_stage.h"
 

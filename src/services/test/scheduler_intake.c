@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Events of followers into the scheduler's state, with its own decisions laid over them. No API server is asked. */
-#include "model/numa.h"
+#include "model/devices/numa.h"
 #include "services/test/scheduler_stage.h"
 
 /* As if the engine had placed it and the bind were under way. */

@@ -12,14 +12,14 @@
 
 #include <cmocka.h>
 
-#include "kube/meta.h"
+#include "kube/client/meta.h"
 #include "model/delta.h"
-#include "services/scheduler/complain.h"
-#include "services/scheduler/gang_notes.h"
-#include "services/scheduler/intake.h"
-#include "services/scheduler/report.h"
-#include "services/scheduler/scheduler_internal.h"
-#include "services/scheduler/writes.h"
+#include "services/scheduler/carry/writes.h"
+#include "services/scheduler/context.h"
+#include "services/scheduler/intake/complain.h"
+#include "services/scheduler/intake/intake.h"
+#include "services/scheduler/report/gang_notes.h"
+#include "services/scheduler/report/report.h"
 
 #define NODE(name)                                                                                          \
     "{\"metadata\":{\"name\":\"" name "\"},\"status\":{\"allocatable\":{\"cpu\":\"8\",\"memory\":\"64Gi\"," \

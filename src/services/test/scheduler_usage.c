@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "services/scheduler/usage_internal.h"
+#include "services/scheduler/intake/usage_internal.h"
 
 #define NOW (INT64_C(1763230000) * NSEC_PER_SEC + 250 * NSEC_PER_MSEC)
 

@@ -7,9 +7,9 @@
 
 #include "base/err.h"
 #include "model/state.h"
-#include "sim/play/play.h"
 #include "sim/report/metrics.h"
 #include "sim/report/report.h"
+#include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 #include "text/table.h"
 
@@ -20,7 +20,7 @@ struct pair {
 
 static struct pair values_of(const struct comparison *c, enum metric metric, const struct metric_filter *filter)
 {
-    return (struct pair){metric_value(c->plays[0], metric, filter), metric_value(c->plays[1], metric, filter)};
+    return (struct pair){metric_value(c->runs[0], metric, filter), metric_value(c->runs[1], metric, filter)};
 }
 
 int comparison_judge(struct comparison *c, struct err *err)
@@ -29,8 +29,8 @@ int comparison_judge(struct comparison *c, struct err *err)
         const struct bound *bound = &c->bounds[i];
         struct pair values;
 
-        if (bound->filter.queue && !metric_has_queue(c->plays[0], bound->filter.queue) &&
-            !metric_has_queue(c->plays[1], bound->filter.queue))
+        if (bound->filter.queue && !metric_has_queue(c->runs[0], bound->filter.queue) &&
+            !metric_has_queue(c->runs[1], bound->filter.queue))
             return err_set(err, -EINVAL, "--require '%s': no queue is called '%s'", bound->text, bound->filter.queue);
         values = values_of(c, bound->metric, &bound->filter);
         c->holds[i] = bound_holds(bound, values.a, values.b);
@@ -114,7 +114,7 @@ static void print_queues(const struct comparison *c, const struct table_view *vi
         {"P95 WAIT", TABLE_RIGHT, TABLE_WHOLE},   {"SHARE", TABLE_RIGHT, TABLE_WHOLE},
         {"LOST GPU-H", TABLE_RIGHT, TABLE_WHOLE},
     };
-    const struct play *first = c->plays[0];
+    const struct sim_run *first = c->runs[0];
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
@@ -171,7 +171,7 @@ static void write_metrics(struct emit *e, const char *key, const struct comparis
 
 void comparison_write(const struct comparison *c, FILE *out)
 {
-    const struct play *first = c->plays[0];
+    const struct sim_run *first = c->runs[0];
     struct emit e = {.out = out};
 
     emit_open(&e, NULL, '{');
@@ -202,8 +202,8 @@ void comparison_write(const struct comparison *c, FILE *out)
 
 void comparison_report(const struct comparison *c, FILE *out)
 {
-    struct report_play plays[] = {{c->titles[0], c->plays[0]}, {c->titles[1], c->plays[1]}};
+    struct report_run runs[] = {{c->titles[0], c->runs[0]}, {c->titles[1], c->runs[1]}};
     struct report_bounds bounds = {c->bounds, c->holds, c->bound_count};
 
-    report_write(out, "Muster comparison", plays, ARRAY_LEN(plays), &bounds);
+    report_write(out, "Muster comparison", runs, ARRAY_LEN(runs), &bounds);
 }

@@ -9,19 +9,19 @@
 
 struct bound;
 struct err;
-struct play;
+struct sim_run;
 struct table_view;
 
-/* Two plays of the same trace with different settings, side by side. */
+/* Two simulations of the same trace with different settings, side by side. */
 struct comparison {
     const char *titles[2];
-    const struct play *plays[2];
+    const struct sim_run *runs[2];
     const struct bound *bounds;
     bool *holds;  // by bound
     size_t bound_count;
 };
 
-/* Judges the bounds by the second play. -EINVAL when one names a queue that neither of them has. */
+/* Judges the bounds by the second simulation. -EINVAL when one names a queue that neither of them has. */
 MUST_CHECK int comparison_judge(struct comparison *comparison, struct err *err);
 
 /* The table for people: metric by metric, then queue by queue, then the bounds. */

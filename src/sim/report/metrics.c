@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Each metric is a row of the table: what it is called and how it is made from a play and the jobs that count. */
+/* Each metric is a row of the table: what it is called and how it is made from a simulation and the jobs that count. */
 #include "sim/report/metrics.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "model/resources.h"
 #include "model/state.h"
-#include "sim/play/play.h"
+#include "sim/run/run.h"
 
 #define NSEC_HOUR 3.6e12
 
@@ -55,14 +55,14 @@ bool size_parse(const char *text, double *ret_min, double *ret_max)
     return *end == '\0';
 }
 
-bool metric_counts(const struct play *play, const struct play_job *job)
+bool metric_counts(const struct sim_run *run, const struct sim_run_job *job)
 {
-    return job->from_trace || !play->has_trace;
+    return job->from_trace || !run->has_trace;
 }
 
-double metric_wait(const struct play *play, const struct play_job *job)
+double metric_wait(const struct sim_run *run, const struct sim_run_job *job)
 {
-    nsec_t until = job->first_start ? job->first_start : job->ended ? job->ended : play->end;
+    nsec_t until = job->first_start ? job->first_start : job->ended ? job->ended : run->end;
 
     return (double)(until - job->submitted) / 1e9;
 }
@@ -74,36 +74,36 @@ double metric_percentile(const double *sorted, size_t count, double part)
     return count == 0 ? NAN : sorted[rank > 0 ? rank - 1 : 0];
 }
 
-static bool is_in_queue(const struct play *play, uint32_t queue, const char *name)
+static bool is_in_queue(const struct sim_run *run, uint32_t queue, const char *name)
 {
-    for (; queue != NO_ID; queue = play->queues.items[queue].parent)
-        if (strcmp(state_name(play->state, play->queues.items[queue].name), name) == 0)
+    for (; queue != NO_ID; queue = run->queues.items[queue].parent)
+        if (strcmp(state_name(run->state, run->queues.items[queue].name), name) == 0)
             return true;
     return false;
 }
 
-bool metric_has_queue(const struct play *play, const char *name)
+bool metric_has_queue(const struct sim_run *run, const char *name)
 {
-    for (uint32_t i = 0; i < play->queues.len; i++)
-        if (strcmp(state_name(play->state, play->queues.items[i].name), name) == 0)
+    for (uint32_t i = 0; i < run->queues.len; i++)
+        if (strcmp(state_name(run->state, run->queues.items[i].name), name) == 0)
             return true;
     return false;
 }
 
-static bool passes(const struct play *play, const struct play_job *job, const struct metric_filter *filter)
+static bool passes(const struct sim_run *run, const struct sim_run_job *job, const struct metric_filter *filter)
 {
     double gpus = gpu_to_double(job->gpus);
 
-    if (!metric_counts(play, job) || (filter->queue && !is_in_queue(play, job->queue, filter->queue)))
+    if (!metric_counts(run, job) || (filter->queue && !is_in_queue(run, job->queue, filter->queue)))
         return false;
     return !filter->has_size || (gpus >= filter->size_min && gpus <= filter->size_max);
 }
 
 /* The jobs that count, and their waits in ascending order. */
 struct sample {
-    const struct play *play;
+    const struct sim_run *run;
     const struct metric_filter *filter;
-    VEC(const struct play_job *) jobs;
+    VEC(const struct sim_run_job *) jobs;
     VEC(double) waits;
 };
 
@@ -115,16 +115,16 @@ static int ascending(const void *l, const void *r)
     return (a > b) - (a < b);
 }
 
-static void sample_init(struct sample *s, const struct play *play, const struct metric_filter *filter)
+static void sample_init(struct sample *s, const struct sim_run *run, const struct metric_filter *filter)
 {
-    *s = (struct sample){.play = play, .filter = filter};
-    for (uint32_t i = 0; i < play->jobs.len; i++) {
-        const struct play_job *job = &play->jobs.items[i];
+    *s = (struct sample){.run = run, .filter = filter};
+    for (uint32_t i = 0; i < run->jobs.len; i++) {
+        const struct sim_run_job *job = &run->jobs.items[i];
 
-        if (!passes(play, job, filter))
+        if (!passes(run, job, filter))
             continue;
         vec_push(&s->jobs, job);
-        vec_push(&s->waits, metric_wait(play, job));
+        vec_push(&s->waits, metric_wait(run, job));
     }
     if (s->waits.len > 0)
         qsort(s->waits.items, s->waits.len, sizeof *s->waits.items, ascending);
@@ -207,24 +207,24 @@ static double gpu_hours(struct sample *s)
 
 static double use(struct sample *s)
 {
-    return s->play->capacity->total > 0 ? gpu_time(s) / s->play->capacity->total : NAN;
+    return s->run->capacity->total > 0 ? gpu_time(s) / s->run->capacity->total : NAN;
 }
 
 static double share(struct sample *s)
 {
-    return s->play->used->total > 0 ? gpu_time(s) / s->play->used->total : NAN;
+    return s->run->used->total > 0 ? gpu_time(s) / s->run->used->total : NAN;
 }
 
 /* The mean over time of what the queue was due, as a part of the cluster. */
 static double fair_share(struct sample *s)
 {
-    const struct play *play = s->play;
+    const struct sim_run *run = s->run;
 
-    if (!s->filter->queue || play->capacity->total <= 0)
+    if (!s->filter->queue || run->capacity->total <= 0)
         return NAN;
-    for (uint32_t i = 0; i < play->queues.len; i++)
-        if (strcmp(state_name(play->state, play->queues.items[i].name), s->filter->queue) == 0)
-            return play->queues.items[i].share->total / play->capacity->total;
+    for (uint32_t i = 0; i < run->queues.len; i++)
+        if (strcmp(state_name(run->state, run->queues.items[i].name), s->filter->queue) == 0)
+            return run->queues.items[i].share->total / run->capacity->total;
     return NAN;
 }
 
@@ -258,9 +258,9 @@ static double lost_gpu_hours(struct sample *s)
 /* Of the time of idle GPUs, the part that they spent on nodes that something else is on. */
 static double fragmentation(struct sample *s)
 {
-    const struct play *play = s->play;
-    double broken = play->idle_partly->total + play->idle_shared->total;
-    double idle = broken + play->idle_empty->total;
+    const struct sim_run *run = s->run;
+    double broken = run->idle_partly->total + run->idle_shared->total;
+    double idle = broken + run->idle_empty->total;
 
     return idle > 0 ? broken / idle : NAN;
 }
@@ -272,7 +272,7 @@ static double makespan(struct sample *s)
 
     vec_foreach (&s->jobs, job) {
         first = MIN(first, (*job)->submitted);
-        last = MAX(last, (*job)->ended ? (*job)->ended : s->play->end);
+        last = MAX(last, (*job)->ended ? (*job)->ended : s->run->end);
     }
     return s->jobs.len ? (double)(last - first) / 1e9 : NAN;
 }
@@ -327,12 +327,12 @@ bool metric_find(const char *name, size_t len, enum metric *ret)
     return false;
 }
 
-double metric_value(const struct play *play, enum metric metric, const struct metric_filter *filter)
+double metric_value(const struct sim_run *run, enum metric metric, const struct metric_filter *filter)
 {
     struct sample s;
     double value;
 
-    sample_init(&s, play, filter);
+    sample_init(&s, run, filter);
     value = rows[metric].compute(&s);
     vec_done(&s.jobs);
     vec_done(&s.waits);

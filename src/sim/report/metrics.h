@@ -10,11 +10,11 @@
 
 struct emit;
 struct err;
-struct play;
-struct play_job;
+struct sim_run;
+struct sim_run_job;
 
 /*
- * Numbers that tell how a play went, by name: tables, the report and bounds all take them from here. docs/compare.md says
+ * Numbers that tell how a simulation went, by name: tables, the report and bounds all take them from here. docs/compare.md says
  * what each of them means. They are about the jobs of the trace, or of the state when there was no trace.
  */
 enum metric {
@@ -62,13 +62,13 @@ struct metric_filter {
 };
 
 /* The number, NAN when no job counts (an average of nothing). */
-double metric_value(const struct play *play, enum metric metric, const struct metric_filter *filter);
+double metric_value(const struct sim_run *run, enum metric metric, const struct metric_filter *filter);
 
 /* Writes all of them as the member "metrics": of the cluster, or those of a queue where one is named. */
-void metrics_write(struct emit *e, const struct play *play, const char *queue);
+void metrics_write(struct emit *e, const struct sim_run *run, const char *queue);
 
 /* Is there such a queue? */
-bool metric_has_queue(const struct play *play, const char *name);
+bool metric_has_queue(const struct sim_run *run, const char *name);
 
 /* Sizes of jobs as people speak of them: "cpu", "fraction", "1", "2-7", ... "128+". */
 struct size_class {
@@ -87,10 +87,10 @@ uint32_t size_class_of(double gpus);
 MUST_CHECK bool size_parse(const char *text, double *ret_min, double *ret_max);
 
 /* Does the job count at all, filter aside? */
-bool metric_counts(const struct play *play, const struct play_job *job);
+bool metric_counts(const struct sim_run *run, const struct sim_run_job *job);
 
-/* How long the job waited until it first ran, or up to the end of the play, in seconds. */
-double metric_wait(const struct play *play, const struct play_job *job);
+/* How long the job waited until it first ran, or up to the end of the simulation, in seconds. */
+double metric_wait(const struct sim_run *run, const struct sim_run_job *job);
 
 /* The smallest of `count` ascending values that `part` of them do not exceed. */
 double metric_percentile(const double *sorted, size_t count, double part);

@@ -215,13 +215,13 @@ bool bound_holds(const struct bound *bound, double a, double b)
     return false;
 }
 
-void metrics_write(struct emit *e, const struct play *play, const char *queue)
+void metrics_write(struct emit *e, const struct sim_run *run, const char *queue)
 {
     struct metric_filter filter = {.queue = queue};
 
     emit_open(e, "metrics", '{');
     for (int i = 0; i < _METRIC_MAX; i++)
         if (!queue || !metric_info((enum metric)i)->is_of_cluster)
-            emit_double(e, metric_info((enum metric)i)->name, metric_value(play, (enum metric)i, &filter));
+            emit_double(e, metric_info((enum metric)i)->name, metric_value(run, (enum metric)i, &filter));
     emit_close(e, '}');
 }

@@ -25,8 +25,8 @@ extern const uint64_t report_js_len;
 struct page {
     FILE *out;
     const char *title;
-    const struct report_play *plays;
-    size_t play_count;
+    const struct report_run *runs;
+    size_t sim_run_count;
     const struct report_bounds *bounds;
 };
 
@@ -70,8 +70,8 @@ static void write_data(const struct page *page, FILE *out)
     write_metric_list(&e);
     write_bounds(&e, page->bounds);
     emit_open(&e, "plays", '[');
-    for (size_t i = 0; i < page->play_count; i++)
-        report_write_play(&e, &page->plays[i]);
+    for (size_t i = 0; i < page->sim_run_count; i++)
+        report_write_run(&e, &page->runs[i]);
     emit_close(&e, ']');
     emit_close(&e, '}');
 }
@@ -129,10 +129,10 @@ static const struct {
     {"{{SCRIPT}}", put_script},
 };
 
-void report_write(FILE *out, const char *title, const struct report_play *plays, size_t count,
+void report_write(FILE *out, const char *title, const struct report_run *runs, size_t count,
                   const struct report_bounds *bounds)
 {
-    const struct page page = {out, title, plays, count, bounds};
+    const struct page page = {out, title, runs, count, bounds};
     const char *at = report_html;
     const char *page_end = report_html + report_html_len;
 

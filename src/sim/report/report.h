@@ -7,15 +7,15 @@
 
 struct bound;
 struct emit;
-struct play;
+struct sim_run;
 
 /*
  * The report: one HTML page that holds its style, its script and its data, and asks nobody for anything. ui/report has the
  * page; here is what it shows.
  */
-struct report_play {
+struct report_run {
     const char *title;  // of the setting; NULL when there is only one
-    const struct play *play;
+    const struct sim_run *run;
 };
 
 /* Bounds that were to hold, and what became of them. */
@@ -26,11 +26,11 @@ struct report_bounds {
 };
 
 /* `bounds` may be NULL. Write errors stay in `out`. */
-void report_write(FILE *out, const char *title, const struct report_play *plays, size_t count,
+void report_write(FILE *out, const char *title, const struct report_run *runs, size_t count,
                   const struct report_bounds *bounds);
 
-/* The data of one play, as a JSON object. */
-void report_write_play(struct emit *e, const struct report_play *play);
+/* The data of one simulation, as a JSON object. */
+void report_write_run(struct emit *e, const struct report_run *run);
 
 /* Its Gantt chart, as the member "gantt". */
-void report_write_gantt(struct emit *e, const struct play *play);
+void report_write_gantt(struct emit *e, const struct sim_run *run);

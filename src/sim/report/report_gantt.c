@@ -3,13 +3,13 @@
 /*
  * The Gantt chart's bars as packed numbers in base64: there are hundreds of thousands of them. A bar is five 32-bit words,
  * lowest byte first: node | how it ended << 24, job, start, length, top << 16 | height. Times are in units that make the
- * whole play fit into 31 bits.
+ * whole simulation fit into 31 bits.
  */
 #include <string.h>
 
 #include "model/state.h"
-#include "sim/play/play.h"
 #include "sim/report/report.h"
+#include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 
 enum { JOB_NONE = 0xffff };
@@ -40,11 +40,11 @@ static void pack(struct packer *p, uint32_t word)
     }
 }
 
-static nsec_t unit_of(const struct play *play)
+static nsec_t unit_of(const struct sim_run *run)
 {
     nsec_t unit = NSEC_PER_MSEC;
 
-    while ((play->end - play->start) / unit > INT32_MAX)
+    while ((run->end - run->start) / unit > INT32_MAX)
         unit *= 10;
     return unit;
 }
@@ -63,70 +63,70 @@ static void close_packed(struct emit *e, struct packer *p)
     emit_close(e, '"');
 }
 
-static void write_bars(struct emit *e, const struct play *play, nsec_t unit)
+static void write_bars(struct emit *e, const struct sim_run *run, nsec_t unit)
 {
     struct packer p;
 
     open_packed(e, &p, "bars");
-    for (uint32_t i = 0; i < play->gantt.segments.len; i++) {
-        const struct gantt_segment *segment = &play->gantt.segments.items[i];
+    for (uint32_t i = 0; i < run->gantt.segments.len; i++) {
+        const struct gantt_segment *segment = &run->gantt.segments.items[i];
 
         pack(&p, (segment->node & 0xffffff) | (uint32_t)segment->how << 24);
         pack(&p, segment->job);
-        pack(&p, (uint32_t)((segment->start - play->start) / unit));
+        pack(&p, (uint32_t)((segment->start - run->start) / unit));
         pack(&p, (uint32_t)((segment->end - segment->start) / unit));
         pack(&p, MIN(segment->top, 0xffffu) << 16 | MIN(segment->height, 0xffffu));
     }
     close_packed(e, &p);
 }
 
-static void write_job_queues(struct emit *e, const struct play *play)
+static void write_job_queues(struct emit *e, const struct sim_run *run)
 {
     struct packer p;
 
     open_packed(e, &p, "job_queues");
-    for (uint32_t i = 0; i < play->jobs.len; i += 2) {
-        uint32_t low = MIN(play->jobs.items[i].queue, (uint32_t)JOB_NONE);
-        uint32_t high = i + 1 < play->jobs.len ? MIN(play->jobs.items[i + 1].queue, (uint32_t)JOB_NONE) : 0;
+    for (uint32_t i = 0; i < run->jobs.len; i += 2) {
+        uint32_t low = MIN(run->jobs.items[i].queue, (uint32_t)JOB_NONE);
+        uint32_t high = i + 1 < run->jobs.len ? MIN(run->jobs.items[i + 1].queue, (uint32_t)JOB_NONE) : 0;
 
         pack(&p, low | high << 16);
     }
     close_packed(e, &p);
 }
 
-static void write_nodes(struct emit *e, const struct play *play)
+static void write_nodes(struct emit *e, const struct sim_run *run)
 {
     emit_open(e, "nodes", '[');
-    for (uint32_t rank = 0; rank < play->state->nodes_by_rank.len; rank++) {
-        node_id id = play->state->nodes_by_rank.items[rank];
-        int64_t lanes = state_books(play->state, id).allocatable[RES_GPU] / GPU_ONE;
+    for (uint32_t rank = 0; rank < run->state->nodes_by_rank.len; rank++) {
+        node_id id = run->state->nodes_by_rank.items[rank];
+        int64_t lanes = state_books(run->state, id).allocatable[RES_GPU] / GPU_ONE;
 
-        if (id < play->gantt.nodes.len)
-            lanes = MAX(lanes, (int64_t)play->gantt.nodes.items[id].lanes.len);
+        if (id < run->gantt.nodes.len)
+            lanes = MAX(lanes, (int64_t)run->gantt.nodes.items[id].lanes.len);
         if (lanes == 0)
             continue;
         emit_open(e, NULL, '[');
         emit_int(e, NULL, id);
-        emit_str(e, NULL, state_name(play->state, play->state->nodes.items[id].name));
+        emit_str(e, NULL, state_name(run->state, run->state->nodes.items[id].name));
         emit_int(e, NULL, lanes);
         emit_close(e, ']');
     }
     emit_close(e, ']');
 }
 
-void report_write_gantt(struct emit *e, const struct play *play)
+void report_write_gantt(struct emit *e, const struct sim_run *run)
 {
-    nsec_t unit = unit_of(play);
+    nsec_t unit = unit_of(run);
 
     emit_open(e, "gantt", '{');
     emit_double(e, "unit", (double)unit / 1e9);
-    emit_int(e, "is_cut", play->gantt.is_cut);
-    write_nodes(e, play);
+    emit_int(e, "is_cut", run->gantt.is_cut);
+    write_nodes(e, run);
     emit_open(e, "jobs", '[');
-    for (uint32_t i = 0; i < play->jobs.len; i++)
-        emit_str(e, NULL, state_name(play->state, play->jobs.items[i].label));
+    for (uint32_t i = 0; i < run->jobs.len; i++)
+        emit_str(e, NULL, state_name(run->state, run->jobs.items[i].label));
     emit_close(e, ']');
-    write_job_queues(e, play);
-    write_bars(e, play, unit);
+    write_job_queues(e, run);
+    write_bars(e, run, unit);
     emit_close(e, '}');
 }

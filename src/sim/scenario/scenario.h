@@ -69,7 +69,7 @@ struct scenario_round {
 };
 
 /*
- * Who looks on while a scenario is played. `round` is called after the actions, while the decisions are in the state
+ * Who looks on while a scenario is simulated. `round` is called after the actions, while the decisions are in the state
  * and before anything is folded back; `match` at the match point of a scenario of several rounds. `clock` times the
  * parts and may be NULL.
  */
@@ -81,6 +81,6 @@ struct scenario_watch {
     nsec_t (*clock)(void);
 };
 
-/* Reads and plays the scenario at `at`; `s` is at its end state after it, until scenario_done. */
-MUST_CHECK int scenario_play(struct scenario *s, const struct json_at *at, const struct scenario_watch *watch,
-                             struct err *err);
+/* Reads and simulates the scenario at `at`; `s` is at its end state after it, until scenario_done. */
+MUST_CHECK int scenario_simulate(struct scenario *s, const struct json_at *at, const struct scenario_watch *watch,
+                                 struct err *err);

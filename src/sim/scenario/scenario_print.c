@@ -7,7 +7,7 @@
 
 #include "base/strbuf.h"
 #include "engine/engine.h"
-#include "model/books.h"
+#include "model/books/books.h"
 #include "model/state.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/scenario_why.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Plays scenarios and writes what came out. Repeats come first and are only timed; the last one is the one that is
- * written, round by round while it is played, so that no outcome is held as a document.
+ * Simulates scenarios and writes what came out. Repeats come first and are only timed; the last one is the one that is
+ * written, round by round while it is simulated, so that no outcome is held as a document.
  */
 #include "sim/scenario/scenario_report.h"
 
@@ -142,7 +142,7 @@ static int report_one(struct scenario_report *report, const struct json_at *at, 
     for (w.repeat = 0; r >= 0 && w.repeat < report->repeats; w.repeat++) {
         struct scenario s;
 
-        r = scenario_play(&s, at, &watch, err);
+        r = scenario_simulate(&s, at, &watch, err);
         if (w.repeat == 0 && s.warnings.len > 0 && report->warnings)
             strbuf_addstr(report->warnings, s.warnings.text);
         scenario_done(&s);

@@ -16,7 +16,7 @@ struct scenario_round;
 struct scenario_timing;
 struct strbuf;
 
-/* How scenarios are played and shown. */
+/* How scenarios are simulated and shown. */
 struct scenario_report {
     FILE *out;
     bool as_json;
@@ -27,7 +27,7 @@ struct scenario_report {
     uint32_t shown;               // scenarios so far
 };
 
-/* Plays the scenario at `at`, or each one of the array there, and writes what came out. */
+/* Simulates the scenario at `at`, or each one of the array there, and writes what came out. */
 MUST_CHECK int scenario_report_all(struct scenario_report *report, const struct json_at *at, struct err *err);
 
 /* The opening and closing bracket of the whole output; nothing for people. */

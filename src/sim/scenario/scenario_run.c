@@ -101,7 +101,7 @@ static void run_rounds(struct scenario *s, struct engine *engine, const struct s
     }
 }
 
-int scenario_play(struct scenario *s, const struct json_at *at, const struct scenario_watch *watch, struct err *err)
+int scenario_simulate(struct scenario *s, const struct json_at *at, const struct scenario_watch *watch, struct err *err)
 {
     nsec_t started = read_clock(watch);
     struct engine *engine;

@@ -6,7 +6,7 @@
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
-#include "model/books.h"
+#include "model/books/books.h"
 #include "model/state.h"
 
 static void add_amount(struct strbuf *text, int resource, double amount)

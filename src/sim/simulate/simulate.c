@@ -97,15 +97,15 @@ int simulation_load(struct simulation *sim, const struct cluster_options *option
     return 0;
 }
 
-int simulation_run(struct simulation *sim, const struct play_options *options, const struct trace *trace,
+int simulation_run(struct simulation *sim, const struct sim_run_options *options, const struct trace *trace,
                    struct err *err)
 {
-    struct play_options own = *options;
+    struct sim_run_options own = *options;
 
     own.start = sim->start;
     /* What is asked for on the command line comes before what the cluster says. */
     if (!own.usage.is_on && sim->notes.usage.is_on)
-        own.usage = (struct play_usage_options){
+        own.usage = (struct sim_run_usage_options){
             .is_on = true,
             .window = sim->notes.usage.window,
             .half_life = sim->notes.usage.half_life,
@@ -113,12 +113,12 @@ int simulation_run(struct simulation *sim, const struct play_options *options, c
         };
     if (!trace)
         own.max_cycles = STATIC_CYCLES_MAX;
-    return play_run(&sim->play, sim->state, &sim->config, &own, trace, err);
+    return sim_run_run(&sim->run, sim->state, &sim->config, &own, trace, err);
 }
 
 void simulation_done(struct simulation *sim)
 {
-    play_done(&sim->play);
+    sim_run_done(&sim->run);
     if (sim->is_scenario)
         scenario_done(&sim->scenario);
     else

@@ -7,9 +7,9 @@
 #include <yyjson.h>
 
 #include "base/macros.h"
+#include "cluster/cluster_files.h"
 #include "engine/config.h"
-#include "sim/cluster/cluster_files.h"
-#include "sim/play/play.h"
+#include "sim/run/run.h"
 #include "sim/scenario/scenario.h"
 
 struct err;
@@ -17,12 +17,12 @@ struct state;
 struct table_view;
 struct trace;
 
-/* A cluster from files, played until nothing changes or through a trace, and what came of it. */
+/* A cluster from files, simulated until nothing changes or through a trace, and what came of it. */
 struct simulation {
     struct state *state;
     struct config config;
     struct cluster_notes notes;
-    struct play play;
+    struct sim_run run;
     nsec_t start;      // the latest time that the files name, now for a running cluster, or the start of traces
     bool is_scenario;  // the cluster came as a scenario, whose own are the next two
     struct scenario scenario;
@@ -34,8 +34,8 @@ struct simulation {
 MUST_CHECK int simulation_load(struct simulation *sim, const struct cluster_options *options, const char *const *paths,
                                size_t path_count, struct err *err);
 
-/* Plays it once. `trace` may be NULL; `options` are taken as they are but for the start. */
-MUST_CHECK int simulation_run(struct simulation *sim, const struct play_options *options, const struct trace *trace,
+/* Simulates it once. `trace` may be NULL; `options` are taken as they are but for the start. */
+MUST_CHECK int simulation_run(struct simulation *sim, const struct sim_run_options *options, const struct trace *trace,
                               struct err *err);
 void simulation_done(struct simulation *sim);
 

@@ -5,7 +5,7 @@
 
 #include "base/strbuf.h"
 #include "engine/engine.h"
-#include "model/books.h"
+#include "model/books/books.h"
 #include "model/state.h"
 #include "sim/report/metrics.h"
 #include "sim/scenario/scenario_why.h"
@@ -39,7 +39,7 @@ static void print_queues(const struct simulation *sim, const struct table_view *
     queue_standings(sim, &list);
     table_init(&t, columns, ARRAY_LEN(columns));
     vec_foreach (&list, at) {
-        const char *name = state_name(sim->state, sim->play.queues.items[at->queue].name);
+        const char *name = state_name(sim->state, sim->run.queues.items[at->queue].name);
 
         table_cell(&t, TABLE_PLAIN, "%*s%s", (int)MIN(at->depth, (uint32_t)DEPTH_SHOWN) * 2, "", name);
         add_gpus(&t, TABLE_PLAIN, at->quota);
@@ -109,13 +109,13 @@ static uint32_t add_nodes(struct strbuf *text, const struct state *state, const 
     return running;
 }
 
-static void add_name(struct table *t, const struct state *state, const struct play_job *job)
+static void add_name(struct table *t, const struct state *state, const struct sim_run_job *job)
 {
     table_cell(t, TABLE_PLAIN, "%s%s%s", state_name(state, job->namespace), job->namespace ? "/" : "",
                state_name(state, job->label));
 }
 
-static void add_workload(struct table *t, const struct simulation *sim, const struct play_job *job,
+static void add_workload(struct table *t, const struct simulation *sim, const struct sim_run_job *job,
                          struct strbuf *where)
 {
     const struct state *state = sim->state;
@@ -151,9 +151,9 @@ static void print_workloads(const struct simulation *sim, const struct table_vie
 
     strbuf_init(&where, CELL_MAX);
     table_init(&t, columns, ARRAY_LEN(columns));
-    for (uint32_t i = 0; i < sim->play.jobs.len; i++)
-        if (sim->play.jobs.items[i].gang != NO_ID)
-            add_workload(&t, sim, &sim->play.jobs.items[i], &where);
+    for (uint32_t i = 0; i < sim->run.jobs.len; i++)
+        if (sim->run.jobs.items[i].gang != NO_ID)
+            add_workload(&t, sim, &sim->run.jobs.items[i], &where);
     if (t.cells.len > 0) {
         (void)fputs("\nWorkloads\n", out);
         table_print(&t, view, out);
@@ -173,8 +173,8 @@ static void print_waiting(struct simulation *sim, const struct table_view *view,
 
     strbuf_init(&why, CELL_MAX);
     table_init(&t, columns, ARRAY_LEN(columns));
-    for (uint32_t i = 0; i < sim->play.jobs.len; i++) {
-        const struct play_job *job = &sim->play.jobs.items[i];
+    for (uint32_t i = 0; i < sim->run.jobs.len; i++) {
+        const struct sim_run_job *job = &sim->run.jobs.items[i];
         const struct gang *gang = job->gang == NO_ID ? NULL : &state->gangs.items[job->gang];
 
         if (!gang || gang->pending == 0)
@@ -184,10 +184,10 @@ static void print_waiting(struct simulation *sim, const struct table_view *view,
             continue;
         }
         strbuf_clear(&why);
-        scenario_why(&why, state, sim->play.engine, job->gang);
+        scenario_why(&why, state, sim->run.engine, job->gang);
         add_name(&t, state, job);
         table_cell(&t, TABLE_WARN, "%s",
-                   verdict_class_name(verdict_class(engine_verdict(sim->play.engine, job->gang).code)));
+                   verdict_class_name(verdict_class(engine_verdict(sim->run.engine, job->gang).code)));
         table_cell(&t, TABLE_PLAIN, "%s", why.text);
     }
     if (t.cells.len > 0) {
@@ -207,27 +207,27 @@ static void print_evictions(const struct simulation *sim, const struct table_vie
                                                   {"PODS", TABLE_RIGHT, TABLE_WHOLE},
                                                   {"FOR", TABLE_LEFT, TABLE_CUT},
                                                   {"BY", TABLE_LEFT, TABLE_WHOLE}};
-    const struct play *play = &sim->play;
+    const struct sim_run *run = &sim->run;
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
-    for (uint32_t i = 0; i < MIN(play->evictions.len, (uint32_t)ROWS_SHOWN); i++) {
-        const struct play_eviction *eviction = &play->evictions.items[i];
+    for (uint32_t i = 0; i < MIN(run->evictions.len, (uint32_t)ROWS_SHOWN); i++) {
+        const struct sim_run_eviction *eviction = &run->evictions.items[i];
 
-        add_name(&t, sim->state, &play->jobs.items[eviction->job]);
+        add_name(&t, sim->state, &run->jobs.items[eviction->job]);
         table_cell(&t, TABLE_PLAIN, "%u", eviction->pods);
         if (eviction->for_job == NO_ID)
             table_cell(&t, TABLE_DIM, "-");
         else
-            add_name(&t, sim->state, &play->jobs.items[eviction->for_job]);
+            add_name(&t, sim->state, &run->jobs.items[eviction->for_job]);
         table_cell(&t, TABLE_PLAIN, "%s", action_name((enum action)eviction->action));
     }
     if (t.cells.len > 0) {
         (void)fputc('\n', out);
         table_print(&t, view, out);
     }
-    if (play->evictions.len > ROWS_SHOWN)
-        (void)fprintf(out, "and %u more\n", play->evictions.len - ROWS_SHOWN);
+    if (run->evictions.len > ROWS_SHOWN)
+        (void)fprintf(out, "and %u more\n", run->evictions.len - ROWS_SHOWN);
     table_done(&t);
 }
 
@@ -241,9 +241,9 @@ static void print_notes(const struct simulation *sim, FILE *out)
         (void)fprintf(out, "%s %u %s", i ? "," : "", notes->skipped.items[i].count, notes->skipped.items[i].kind);
     if (notes->skipped.len > 0)
         (void)fputc('\n', out);
-    if (sim->play.is_cut)
+    if (sim->run.is_cut)
         (void)fprintf(out, "\nStopped after %llu cycles; it had not come to rest.\n",
-                      (unsigned long long)sim->play.cycles);
+                      (unsigned long long)sim->run.cycles);
 }
 
 void simulation_print(struct simulation *sim, const struct table_view *view, FILE *out)

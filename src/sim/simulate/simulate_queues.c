@@ -13,9 +13,9 @@
 
 static void add(const struct simulation *sim, uint32_t index, uint32_t depth, struct queue_standings *ret)
 {
-    const struct play_queue *at = &sim->play.queues.items[index];
+    const struct sim_run_queue *at = &sim->run.queues.items[index];
     const struct queue *queue = &sim->state->queues.items[at->id];
-    struct queue_share share = engine_share(sim->play.engine, at->id);
+    struct queue_share share = engine_share(sim->run.engine, at->id);
     struct queue_standing standing = {
         .queue = index,
         .depth = depth,
@@ -73,11 +73,11 @@ static void list_tree(const struct simulation *sim, struct queue_standings *ret)
     VEC(struct visit) next = {0};
     _cleanup_(freep) uint32_t *index_of = xcalloc(state->queues.len, sizeof *index_of);
 
-    for (uint32_t i = 0; i < sim->play.queues.len; i++)
-        index_of[sim->play.queues.items[i].id] = i;
-    for (uint32_t i = sim->play.queues.len; i > 0; i--)
-        if (sim->play.queues.items[i - 1].parent == NO_ID)
-            vec_push(&next, (struct visit){sim->play.queues.items[i - 1].id, 0});
+    for (uint32_t i = 0; i < sim->run.queues.len; i++)
+        index_of[sim->run.queues.items[i].id] = i;
+    for (uint32_t i = sim->run.queues.len; i > 0; i--)
+        if (sim->run.queues.items[i - 1].parent == NO_ID)
+            vec_push(&next, (struct visit){sim->run.queues.items[i - 1].id, 0});
     while (next.len > 0) {
         struct visit visit = vec_pop(&next);
         const struct queue *queue = &state->queues.items[visit.id];
@@ -101,7 +101,7 @@ void queue_standings(const struct simulation *sim, struct queue_standings *ret)
 
         vec_clear(&siblings);
         for (uint32_t i = 0; i < ret->len; i++)
-            if (sim->play.queues.items[ret->items[i].queue].parent == index)
+            if (sim->run.queues.items[ret->items[i].queue].parent == index)
                 vec_push(&siblings, i);
         if (siblings.len > 0)
             lend(ret, siblings.items, siblings.len, share < 0 ? whole : share);

@@ -9,7 +9,7 @@ struct simulation;
 
 /* How a queue stands at the end, in GPUs; -1 is no bound. */
 struct queue_standing {
-    uint32_t queue;  // in play.queues
+    uint32_t queue;  // in simulation.queues
     uint32_t depth;
     double quota;
     double limit;

@@ -27,7 +27,7 @@ enum { COLUMNS = ARRAY_LEN(shown) + 2 };
 
 static void add_row(struct table *t, const struct simulation *sim, const struct queue_standing *at)
 {
-    const char *name = state_name(sim->state, sim->play.queues.items[at->queue].name);
+    const char *name = state_name(sim->state, sim->run.queues.items[at->queue].name);
     struct metric_filter filter = {.queue = name};
     char text[METRIC_TEXT_MAX];
 
@@ -37,7 +37,7 @@ static void add_row(struct table *t, const struct simulation *sim, const struct 
     else
         table_cell(t, TABLE_PLAIN, "%.6g", at->quota);
     for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
-        double value = metric_value(&sim->play, shown[i].metric, &filter);
+        double value = metric_value(&sim->run, shown[i].metric, &filter);
 
         table_cell(t, value == 0 ? TABLE_DIM : TABLE_PLAIN, "%s",
                    metric_format(metric_info(shown[i].metric)->unit, value, text));
@@ -63,28 +63,28 @@ static void print_queues(const struct simulation *sim, const struct table_view *
 
 static const char *show(const struct simulation *sim, enum metric metric, char text[static METRIC_TEXT_MAX])
 {
-    return metric_format(metric_info(metric)->unit, metric_value(&sim->play, metric, &(struct metric_filter){0}), text);
+    return metric_format(metric_info(metric)->unit, metric_value(&sim->run, metric, &(struct metric_filter){0}), text);
 }
 
 /* One line that says it all, as a sentence. */
 static void print_summary(const struct simulation *sim, FILE *out)
 {
-    const struct play *play = &sim->play;
+    const struct sim_run *run = &sim->run;
     uint32_t nodes = sim->state->nodes_by_rank.len;
     char a[METRIC_TEXT_MAX];
     char b[METRIC_TEXT_MAX];
 
-    double jobs = metric_value(play, METRIC_JOBS, &(struct metric_filter){0});
+    double jobs = metric_value(run, METRIC_JOBS, &(struct metric_filter){0});
 
     (void)fprintf(out, "%s workload%s in %s on %.6g GPUs of %u node%s: %s of the GPU time used",
                   show(sim, METRIC_JOBS, a), jobs == 1 ? "" : "s",
-                  metric_format(UNIT_SECONDS, (double)(play->end - play->start) / 1e9, b),
+                  metric_format(UNIT_SECONDS, (double)(run->end - run->start) / 1e9, b),
                   gpu_to_double(sim->state->total.v[SHARE_GPU]), nodes, nodes == 1 ? "" : "s",
                   show(sim, METRIC_USE, (char[METRIC_TEXT_MAX]){0}));
-    if (play->idle_partly->total > 0 || play->idle_shared->total > 0)
+    if (run->idle_partly->total > 0 || run->idle_shared->total > 0)
         (void)fprintf(out, ", %s of the rest in pieces", show(sim, METRIC_FRAGMENTATION, a));
     (void)fprintf(out, ", %s never started, %s cycle%s\n\n", show(sim, METRIC_NEVER_STARTED, a),
-                  metric_format(UNIT_COUNT, (double)play->cycles, b), play->cycles == 1 ? "" : "s");
+                  metric_format(UNIT_COUNT, (double)run->cycles, b), run->cycles == 1 ? "" : "s");
 }
 
 void simulation_print_trace(const struct simulation *sim, const struct table_view *view, FILE *out)

@@ -36,9 +36,9 @@ static void write_verdict(struct emit *e, const struct simulation *sim, const st
         emit_null(e, "verdict");
         return;
     }
-    verdict = engine_verdict(sim->play.engine, pod->gang);
+    verdict = engine_verdict(sim->run.engine, pod->gang);
     strbuf_init(&why, WHY_MAX);
-    scenario_why(&why, sim->state, sim->play.engine, pod->gang);
+    scenario_why(&why, sim->state, sim->run.engine, pod->gang);
     emit_open(e, "verdict", '{');
     emit_str(e, "reason", verdict_code_name(verdict.code));
     emit_str(e, "class", verdict_class_name(verdict_class(verdict.code)));
@@ -77,9 +77,9 @@ static void write_amounts(struct emit *e, const char *key, double gpu, double cp
 
 static void write_queue(struct emit *e, const struct simulation *sim, const struct queue_standing *at)
 {
-    const struct play_queue *of = &sim->play.queues.items[at->queue];
+    const struct sim_run_queue *of = &sim->run.queues.items[at->queue];
     const struct queue *queue = &sim->state->queues.items[of->id];
-    struct queue_share share = engine_share(sim->play.engine, of->id);
+    struct queue_share share = engine_share(sim->run.engine, of->id);
     const int64_t *used = of->used_now.v;
 
     emit_open(e, NULL, '{');
@@ -90,14 +90,14 @@ static void write_queue(struct emit *e, const struct simulation *sim, const stru
     write_amounts(e, "used", gpu_to_double(used[SHARE_GPU]), (double)used[SHARE_CPU], (double)used[SHARE_MEMORY]);
     emit_double(e, "borrows", at->borrows);
     emit_double(e, "lends", at->lends);
-    if (sim->play.has_trace)
-        metrics_write(e, &sim->play, state_name(sim->state, of->name));
+    if (sim->run.has_trace)
+        metrics_write(e, &sim->run, state_name(sim->state, of->name));
     emit_close(e, '}');
 }
 
 static void emit_job(struct emit *e, const char *key, const struct simulation *sim, uint32_t job)
 {
-    const struct play_job *of = &sim->play.jobs.items[job];
+    const struct sim_run_job *of = &sim->run.jobs.items[job];
     struct strbuf name;
 
     strbuf_init(&name, WHY_MAX);
@@ -110,8 +110,8 @@ static void emit_job(struct emit *e, const char *key, const struct simulation *s
 static void write_evictions(struct emit *e, const struct simulation *sim)
 {
     emit_open(e, "evicted", '[');
-    for (uint32_t i = 0; i < sim->play.evictions.len; i++) {
-        const struct play_eviction *eviction = &sim->play.evictions.items[i];
+    for (uint32_t i = 0; i < sim->run.evictions.len; i++) {
+        const struct sim_run_eviction *eviction = &sim->run.evictions.items[i];
 
         emit_open(e, NULL, '{');
         emit_job(e, "name", sim, eviction->job);
@@ -156,9 +156,9 @@ void simulation_write(struct simulation *sim, FILE *out)
     emit_close(&e, ']');
     write_evictions(&e, sim);
     write_skipped(&e, &sim->notes.found);
-    emit_int(&e, "cycles", (int64_t)sim->play.cycles);
-    if (sim->play.has_trace)
-        metrics_write(&e, &sim->play, NULL);
+    emit_int(&e, "cycles", (int64_t)sim->run.cycles);
+    if (sim->run.has_trace)
+        metrics_write(&e, &sim->run, NULL);
     emit_close(&e, '}');
     (void)fputc('\n', out);
     vec_done(&list);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/journal/journal.h"
+#include "journal/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "journal/segment.h"
+#include "journal/segment_format.h"
 #include "model/state.h"
-#include "sim/journal/replay.h"
-#include "sim/journal/segment.h"
-#include "sim/journal/segment_internal.h"
+#include "sim/replay/replay.h"
 
 /* A cluster of two nodes that one pod comes to in each cycle, with its journal in a folder of its own. */
 struct bench {

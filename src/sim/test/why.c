@@ -336,8 +336,8 @@ static void a_copy_is_what_its_source_is_and_decides_alike(void **state)
     strbuf_init(&original, 100000);
     strbuf_init(&copied, 100000);
     state_settle(a.s.state);
-    struct state *copy = why_copy(a.s.state, &WHY_CHANGE_INIT(NO_ID));
-    struct state *second = why_copy(copy, &WHY_CHANGE_INIT(NO_ID));
+    struct state *copy = state_retell(a.s.state, &RETELL_CHANGE_INIT(NO_ID));
+    struct state *second = state_retell(copy, &RETELL_CHANGE_INIT(NO_ID));
     state_free(second);
     add_decisions(copy, &a.s.config, &copied);
     add_decisions(a.s.state, &a.s.config, &original);

@@ -10,7 +10,7 @@
 #include "base/macros.h"
 #include "base/time.h"
 #include "base/vec.h"
-#include "model/shape.h"
+#include "model/shapes/shape.h"
 
 struct err;
 

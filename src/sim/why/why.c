@@ -109,7 +109,7 @@ static bool is_all_placed(const struct state *state, gang_id id)
 
 static void look_for_remedies(struct why *why)
 {
-    struct why_change emptied = WHY_CHANGE_INIT(why->gang);
+    struct retell_change emptied = RETELL_CHANGE_INIT(why->gang);
 
     emptied.is_emptied = true;
     why->is_never = why->explanation.verdict.code != VERDICT_NOT_READY && !why_works(why, &emptied, why->now);
@@ -127,13 +127,13 @@ static void look_for_remedies(struct why *why)
 
 void why_ask(struct why *why, struct state *state, const struct config *config, nsec_t now, gang_id gang)
 {
-    struct why_change nothing = WHY_CHANGE_INIT(gang);
+    struct retell_change nothing = RETELL_CHANGE_INIT(gang);
     const struct gang *asked = &state->gangs.items[gang];
 
     *why = (struct why){.state = state, .config = config, .now = now, .gang = gang};
     arena_init(&why->arena);
     state_settle(state);
-    why->settled = why_copy(state, &nothing);
+    why->settled = state_retell(state, &nothing);
     why_run(&why->run, why->settled, config, now);
     why->settled_gang =
         state_find_gang(why->settled, state_name(state, asked->namespace), state_name(state, asked->name));

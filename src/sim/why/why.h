@@ -10,9 +10,9 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "engine/config.h"
-#include "engine/explain.h"
+#include "engine/reasons/explain.h"
 #include "model/ids.h"
-#include "sim/why/why_copy.h"
+#include "model/retell/retell.h"
 #include "sim/why/why_run.h"
 
 struct err;
@@ -53,9 +53,9 @@ struct why_step {
 
 struct why_remedy {
     enum why_remedy_kind kind;
-    struct why_change change;  // ids and names are those of the asked state
-    struct why_step step;      // kinds with one number; WAIT: seconds
-    const char *level_from;    // LEVEL
+    struct retell_change change;  // ids and names are those of the asked state
+    struct why_step step;         // kinds with one number; WAIT: seconds
+    const char *level_from;       // LEVEL
     const char *level_less;
     const struct why_step *steps;  // QUOTA: of each change of a queue
     nsec_t until;                  // WAIT

@@ -12,16 +12,17 @@
 enum { WHY_TRIES_MAX = 600 };  // in all; a search that comes to it ends with what it has
 
 /* Does the workload run on a copy with the change, at this time? */
-bool why_works(struct why *why, const struct why_change *change, nsec_t now);
+bool why_works(struct why *why, const struct retell_change *change, nsec_t now);
 
 /* Puts the number into the change. */
-typedef void (*why_set_fn)(struct why_change *change, int64_t number, void *context);
+typedef void (*why_set_fn)(struct retell_change *change, int64_t number, void *context);
 
 /*
  * The last whole number from `good` towards `bad` at which it works, by halving: it works there and not one further. It
  * is known to work at `good` and not at `bad`.
  */
-int64_t why_edge(struct why *why, struct why_change *change, int64_t good, int64_t bad, why_set_fn set, void *context);
+int64_t why_edge(struct why *why, struct retell_change *change, int64_t good, int64_t bad, why_set_fn set,
+                 void *context);
 
 /* Adds a remedy that was found, unless the number of tries ran out while it was looked for: its edge is then not known. */
 void why_keep(struct why *why, struct why_remedy remedy);

@@ -5,10 +5,10 @@
 
 #include "base/strbuf.h"
 #include "engine/engine.h"
-#include "engine/verdict_text.h"
 #include "model/state.h"
 #include "sim/why/why_internal.h"
 #include "text/json.h"
+#include "words/verdict_text.h"
 
 enum { TEXT_MAX = 64 * 1024 };
 
@@ -213,7 +213,7 @@ static void write_texts(struct writer *w, yyjson_mut_val *to)
 }
 
 /* The names of the waiting pods whose request the remedy changes. */
-static void write_pods(struct writer *w, yyjson_mut_val *to, const struct why_change *change)
+static void write_pods(struct writer *w, yyjson_mut_val *to, const struct retell_change *change)
 {
     const struct state *state = w->why->state;
     yyjson_mut_val *pods = put_array(w, to, "pods");
@@ -264,7 +264,7 @@ static void write_level(struct writer *w, yyjson_mut_val *to, const struct why_r
 static void write_details(struct writer *w, yyjson_mut_val *to, const struct why_remedy *remedy)
 {
     const struct state *state = w->why->state;
-    const struct why_change *change = &remedy->change;
+    const struct retell_change *change = &remedy->change;
 
     switch (remedy->kind) {
     case WHY_AMOUNT:

@@ -6,7 +6,7 @@
 
 #include "base/time.h"
 #include "engine/config.h"
-#include "engine/explain.h"
+#include "engine/reasons/explain.h"
 #include "model/ids.h"
 
 struct engine;

@@ -7,7 +7,7 @@
 #include "model/state.h"
 #include "sim/why/why_internal.h"
 
-bool why_works(struct why *why, const struct why_change *change, nsec_t now)
+bool why_works(struct why *why, const struct retell_change *change, nsec_t now)
 {
     const struct gang *gang = &why->state->gangs.items[why->gang];
     struct why_run run;
@@ -16,7 +16,7 @@ bool why_works(struct why *why, const struct why_change *change, nsec_t now)
     if (why->tries == WHY_TRIES_MAX)
         return false;
     why->tries++;
-    struct state *copy = why_copy(why->state, change);
+    struct state *copy = state_retell(why->state, change);
     why_run(&run, copy, why->config, now);
     is_running = why_gang_runs(
         copy, state_find_gang(copy, state_name(why->state, gang->namespace), state_name(why->state, gang->name)),
@@ -26,7 +26,8 @@ bool why_works(struct why *why, const struct why_change *change, nsec_t now)
     return is_running;
 }
 
-int64_t why_edge(struct why *why, struct why_change *change, int64_t good, int64_t bad, why_set_fn set, void *context)
+int64_t why_edge(struct why *why, struct retell_change *change, int64_t good, int64_t bad, why_set_fn set,
+                 void *context)
 {
     while (llabs(good - bad) > 1) {
         int64_t middle = (good + bad) / 2;
@@ -55,7 +56,7 @@ static gang_id source_gang(const struct why *why, gang_id settled)
     return state_find_gang(why->state, state_name(why->settled, gang->namespace), state_name(why->settled, gang->name));
 }
 
-static void set_min(struct why_change *change, int64_t number, void *context)
+static void set_min(struct retell_change *change, int64_t number, void *context)
 {
     (void)context;
     change->min = (int32_t)number;
@@ -78,7 +79,7 @@ void why_try_pods(struct why *why)
 {
     const struct gang *gang = &why->state->gangs.items[why->gang];
     uint32_t set = short_set(why, gang);
-    struct why_change change = WHY_CHANGE_INIT(why->gang);
+    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
 
     if (set == NO_ID || gang->groups[set].min <= 1 || why->more_than > 0)
         return;
@@ -110,7 +111,7 @@ void why_try_queues(struct why *why)
     uint32_t named = 0;
 
     for (queue_id id = 0; id < state->queues.len && tried < TRIES && named < NAMED; id++) {
-        struct why_change change = WHY_CHANGE_INIT(why->gang);
+        struct retell_change change = RETELL_CHANGE_INIT(why->gang);
 
         if (id == state->gangs.items[why->gang].queue || !takes_work(state, id))
             continue;
@@ -123,7 +124,7 @@ void why_try_queues(struct why *why)
     }
 }
 
-static void try_choice(struct why *why, enum why_remedy_kind kind, const struct why_change *change)
+static void try_choice(struct why *why, enum why_remedy_kind kind, const struct retell_change *change)
 {
     if (why_works(why, change, why->now))
         why_keep(why, (struct why_remedy){.kind = kind, .change = *change});
@@ -135,7 +136,7 @@ static void try_levels(struct why *why, uint32_t group)
     const struct state *state = why->state;
     const struct topology_constraint *constraint = &state->gangs.items[why->gang].groups[group].topology;
     topology_id id = state_find_topology(state, constraint->topology);
-    struct why_change change = WHY_CHANGE_INIT(why->gang);
+    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
     const char *from = state_name(state, constraint->required);
     const char *less = from;
     uint32_t level = 0;
@@ -173,7 +174,7 @@ void why_try_choices(struct why *why)
 {
     const struct state *state = why->state;
     const struct gang *gang = &state->gangs.items[why->gang];
-    struct why_change change = WHY_CHANGE_INIT(why->gang);
+    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
     bool limits_nodes = false;
 
     for (uint32_t g = 0; g < gang->group_count; g++) {
@@ -210,7 +211,7 @@ static void try_without(struct why *why, bool is_own_queue)
     uint32_t named = 0;
 
     for (uint32_t i = e->holder_count; i-- > 0 && tried < TRIES && named < NAMED;) {
-        struct why_change change = WHY_CHANGE_INIT(why->gang);
+        struct retell_change change = RETELL_CHANGE_INIT(why->gang);
 
         if (e->holders[i].gang == NO_ID || (e->holders[i].queue == queue) != is_own_queue)
             continue;
@@ -248,7 +249,7 @@ static int64_t seconds_until(nsec_t now, nsec_t until)
 
 static void try_until(struct why *why, const nsec_t *times, uint32_t count)
 {
-    struct why_change change = WHY_CHANGE_INIT(why->gang);
+    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
 
     for (uint32_t i = 0; i < count; i++) {
         int64_t seconds = seconds_until(why->now, times[i]);

@@ -84,9 +84,9 @@ static double value_of(const struct raise *raise)
 }
 
 /* What is raised, as a change. */
-static struct why_change change_of(struct raises *raises)
+static struct retell_change change_of(struct raises *raises)
 {
-    struct why_change change = WHY_CHANGE_INIT(raises->why->gang);
+    struct retell_change change = RETELL_CHANGE_INIT(raises->why->gang);
 
     for (uint32_t i = 0; i < raises->count; i++) {
         if (raises->items[i].steps == 0)
@@ -100,7 +100,7 @@ static struct why_change change_of(struct raises *raises)
 
 static bool works(struct raises *raises)
 {
-    struct why_change change = change_of(raises);
+    struct retell_change change = change_of(raises);
 
     return why_works(raises->why, &change, raises->why->now);
 }
@@ -143,7 +143,7 @@ static bool is_minimal(struct raises *raises)
 static void keep(struct raises *raises)
 {
     struct why *why = raises->why;
-    struct why_change change = change_of(raises);
+    struct retell_change change = change_of(raises);
     struct queue_change *changes = arena_alloc(&why->arena, change.queue_count * sizeof *changes);
     struct why_step *steps = arena_alloc(&why->arena, change.queue_count * sizeof *steps);
     uint32_t count = 0;

@@ -25,7 +25,7 @@ struct dial {
     double from;   // what is asked for, in that
 };
 
-static void turn(struct why_change *change, int64_t steps, void *context)
+static void turn(struct retell_change *change, int64_t steps, void *context)
 {
     const struct dial *dial = context;
 
@@ -35,7 +35,7 @@ static void turn(struct why_change *change, int64_t steps, void *context)
 /* Tries the dial from one step upwards to what is asked for now, which does not run. */
 static bool try_dial(struct why *why, request_id request, struct dial dial)
 {
-    struct why_change change = WHY_CHANGE_INIT(why->gang);
+    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
     int64_t bad = (dial.now + dial.step - 1) / dial.step;
 
     change.part = dial.part;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The thread that gives leases back, with launching threads that do the unlikely at the worst moment. */
-#include "gpu/tenant/control.h"
+#include "gpu/tenant/compute/control.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "gpu/tenant/client.h"
-#include "gpu/tenant/fences.h"
-#include "gpu/tenant/gate_internal.h"
+#include "gpu/tenant/compute/fences.h"
+#include "gpu/tenant/compute/gate_internal.h"
+#include "gpu/tenant/link/client.h"
 #include "gpu/tenant/tenant.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 /* A device in virtual time: kernels run one after the other, and an event has passed when all that was launched before it
  * has ended. */
-#include "gpu/tenant/fences.h"
+#include "gpu/tenant/compute/fences.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The gate in virtual time, with fences that say what a test wants. */
-#include "gpu/tenant/gate.h"
+#include "gpu/tenant/compute/gate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
-#include "gpu/tenant/client.h"
-#include "gpu/tenant/control.h"
-#include "gpu/tenant/fences.h"
-#include "gpu/tenant/gate_internal.h"
+#include "gpu/tenant/compute/control.h"
+#include "gpu/tenant/compute/fences.h"
+#include "gpu/tenant/compute/gate_internal.h"
+#include "gpu/tenant/link/client.h"
 #include "gpu/tenant/tenant.h"
 
 enum { BACKLOG_NS = 1500000, FIRST_WORD = 2 * GPU_GATE_GENERATION | GPU_GATE_OPEN };

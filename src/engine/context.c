@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/context.h"
+#include "engine/node_set.h"
+
+struct verdict *engine_verdict_slot(struct engine *engine, gang_id gang)
+{
+    uint32_t *at = &engine->verdict_of.items[gang];
+
+    if (*at == 0) {
+        vec_push(&engine->verdicts, (struct verdict){.pod = NO_ID, .queue = NO_ID});
+        *at = engine->verdicts.len;
+    }
+    return &engine->verdicts.items[*at - 1];
+}
+
+struct node_set node_set_all(const struct engine *engine)
+{
+    const struct state *state = engine->state;
+
+    return (struct node_set){true, state->nodes_by_rank.items, state->nodes_by_rank.len};
+}

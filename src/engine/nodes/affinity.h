@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/ids.h"
+#include "model/shapes/labels.h"
+
+struct engine;
+struct pod;
+struct pod_term;
+struct state;
+
+/*
+ * What filters that look at more than one node remember. It is worked out for one pod when the first node is asked
+ * about and serves all nodes, until some node's books change.
+ */
+
+/* Numbers by pair of a node label's key and value: one for each domain of a topology key. */
+struct pair_sums {
+    VEC(name_id) keys;  // each once
+    struct map64 sums;  // key << 32 | value
+};
+
+void pair_sums_clear(struct pair_sums *pairs);
+void pair_sums_done(struct pair_sums *pairs);
+size_t pair_sums_bytes(const struct pair_sums *pairs);
+
+/* Adds to the pair of `key` and its value in `labels`. False when the label is not there. */
+bool pair_sums_add(struct pair_sums *pairs, struct labels labels, name_id key, int64_t amount);
+
+/* The sum at `key` and its value in `labels`, 0 when there is none. */
+int64_t pair_sums_get(const struct pair_sums *pairs, struct labels labels, name_id key);
+
+/* The sum over all keys. */
+int64_t pair_sums_all(const struct pair_sums *pairs, struct labels labels);
+
+static inline bool pair_sums_is_empty(const struct pair_sums *pairs)
+{
+    return map64_len(&pairs->sums) == 0;
+}
+
+/* For whom something was worked out, and when. */
+struct worked_out {
+    bool is_valid;
+    pod_id pod;
+    uint64_t touches;
+};
+
+/*
+ * Whether it is for another pod or older than the last change of the books; it then counts as worked out for this one.
+ */
+bool worked_out_is_old(struct worked_out *what, const struct engine *engine, pod_id pod);
+
+/* Domains of one term of spread, with the pods that match it. */
+struct spread_counts {
+    struct pair_sums pods;
+    int64_t least;
+};
+
+struct affinity_memory {
+    uint64_t cycle;
+    VEC(uint64_t) skipped;  // by pod: the cycle in which it was found to have nothing to do with affinity
+
+    struct worked_out required_for;
+    struct pair_sums repelled;   // where pods are whose required anti-affinity is against this one
+    struct pair_sums attracted;  // where pods are that match all of its required affinity
+    struct pair_sums avoided;    // where pods are that match some of its required anti-affinity
+
+    struct worked_out preferred_for;
+    struct pair_sums preferred;  // weights
+
+    struct worked_out spread_for;
+    VEC(struct spread_counts) spread;  // by term
+
+    /* Devices (claims.c). */
+    bool is_slice_index_made;
+    VEC(uint32_t) slice_start;  // by node id: its part of slice_ids; those for all nodes come last
+    VEC(uint32_t) slice_ids;
+    struct map64 pools;         // driver << 32 | pool -> a number; pools of slices first
+    VEC(uint32_t) pool_slice;   // by that number: a slice of the pool
+    struct map64 used_devices;  // number of the pool << 32 | name
+    bool are_devices_known;
+    uint64_t devices_touches;
+
+    /* NUMA (numa.c). */
+    bool is_most_zones_known;
+    uint32_t most_zones;
+};
+
+/* Does the term, of a pod in namespace `owner`, select the pod? */
+bool pod_term_matches(const struct state *state, const struct pod_term *term, name_id owner, const struct pod *pod);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "model/shapes/shape.h"
+
+struct node;
+
+/* Are all of the node's taints with this effect tolerated? */
+bool taints_tolerated(const struct node *node, const struct constraints *constraints, enum taint_effect effect);

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Test 7 of those in search_refute.c: most scenarios of reclaim fail because every victim is placed again before the
+ * probe has its turn. Where two things can be told beforehand, that is replayed on what is free (replay.c) and not
+ * simulated.
+ *
+ * Turns. All victims are of one leaf, next to the probe's leaf below the same queue. To come to the probe, its leaf
+ * has to be served with each gang that waits before it; one of them, or the probe itself, is the barrier. A leaf's
+ * place among the others is compared by what it holds and what its next gang asks for. Until the last victim came off,
+ * their leaf holds no more than it did, and its next gang is one that waits before the last victim, or a victim: and
+ * with what that one asks for it holds no more than it did either. So if the leaf with all that it held, and with the
+ * most that any of those that wait asks for, is before the probe's leaf at its barrier, it is at every moment; and a
+ * heap whose ranks are up to date does not give out what comes later. Ranks are: a leaf's changes only when it is at
+ * the top and its gang came off. Only parts of the comparison that make an order count: what decides between equals
+ * does not.
+ *
+ * Order. Victims of one leaf come off by priority, by how complete eviction left them, and by age. A gang has one try:
+ * at what its minimum lacks, or at one pod where it lacks nothing; all other victims of it stay out. A gang whose
+ * first pod finds no room stays out as well; one that gets stuck later would have to be taken back, and the replay
+ * gives up.
+ *
+ * When all have had their turns and the probe then finds no room, the scenario has failed. Whatever else comes out is
+ * simulated.
+ */
+#include <string.h>
+
+#include "engine/context.h"
+#include "engine/queues/kept_orders.h"
+#include "engine/queues/order_tree.h"
+#include "engine/victims/rehearsal.h"
+#include "engine/victims/search.h"
+#include "model/gang.h"
+
+enum {
+    BARRIERS_MAX = 64,  // gangs in front of the probe that are looked at
+    LEAVES_MAX = 64,    // times that a search may go over to victims of another leaf
+    WORTH = 500,        // nodes and gangs that may be read for the price of one simulation
+    ELASTIC_STATES = ELASTIC_ABOVE + 1,
+};
+
+/* A gang of the victims' leaf, by its turn among equally complete ones. */
+struct turn {
+    gang_id gang;
+    struct gang_key key;         // when it lacks pods of its minimum
+    double before[SHARE_COUNT];  // the most that gangs which wait before it ask for then
+};
+
+/* A gang of one set of plain pods; one that does not wait has all of them. */
+static bool is_plain(const struct engine *engine, const struct gang *gang, bool waits)
+{
+    if (gang->group_count != 2 || !gang->groups[1].is_pod_set || gang->groups[0].topology.topology != 0 ||
+        gang->groups[1].topology.topology != 0 || gang->stray_pods.len > 0)
+        return false;
+    const struct group *set = &gang->groups[1];
+    if (!waits && (set->min < 1 || set->min > (int32_t)set->pods.len || gang->active_allocated != set->pods.len ||
+                   gang->groups[0].min > 1))
+        return false;
+    /* A pod that was moved, and only has a promise now, finds back to where that is in its own way. */
+    if (!waits && gang->allocated != set->pods.len && engine->room->has_moved_pods)
+        return false;
+    for (uint32_t i = 0; i < set->pods.len; i++) {
+        if (!replay_takes(engine, set->pods.items[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool queue_has_limits(const struct engine *engine, queue_id queue)
+{
+    const struct queue *queues = engine->state->queues.items;
+
+    for (queue_id id = queue; id != NO_ID; id = queues[id].parent) {
+        for (int r = 0; r < SHARE_COUNT; r++) {
+            if (queues[id].limit[r] != UNLIMITED)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void raise_to(double most[SHARE_COUNT], const double asked[SHARE_COUNT])
+{
+    for (int r = 0; r < SHARE_COUNT; r++)
+        most[r] = MAX(most[r], asked[r]);
+}
+
+/* ---- Turns. ---- */
+
+/* The last place that the probe's leaf has among the others before the probe's turn. */
+static struct queue_rank find_barrier(struct search *s)
+{
+    struct engine *engine = s->engine;
+    const struct gang *gang = &engine->state->gangs.items[s->gang];
+    struct kept_list *list = &engine->orders->queues.items[s->queue].waiting;
+    struct gang_key key = gang_key_of(engine, gang, s->view->elastic);
+    struct kept_place end = kept_list_find(list, engine->orders, engine->state, &key);
+    struct queue_rank barrier;
+    uint64_t seen = 0;
+
+    queue_rank_of(engine, s->queue, s->view->asked, NULL, &barrier);
+    struct kept_place at = {0, 0};
+    for (uint32_t i = 0; i < BARRIERS_MAX && kept_place_is_before(at, end); i++, at = kept_list_next(list, at)) {
+        gang_id other = kept_list_at(list, at);
+        uint8_t class = kept_class(engine, other);
+        struct queue_rank rank;
+        if (other == s->gang || (class != CLASS_OTHER && seen >> class & 1))
+            continue;
+        seen |= UINT64_C(1) << class;
+        queue_rank_of(engine, s->queue, view_of(engine, other)->asked, NULL, &rank);
+        if (queue_rank_compare_shares(&barrier, &rank) < 0)
+            barrier = rank;
+    }
+    return barrier;
+}
+
+/* Puts the gang in its place among those found so far: the list that they come from has complete ones first. */
+static void add_turn(const struct engine *engine, struct search_replay *replay, gang_id id)
+{
+    struct turn turn = {.gang = id, .key = gang_key_of(engine, &engine->state->gangs.items[id], ELASTIC_BELOW)};
+    uint32_t at = replay->turn_count++;
+
+    for (; at > 0 && gang_key_precedes(engine->state, &turn.key, &replay->turns[at - 1].key); at--)
+        replay->turns[at] = replay->turns[at - 1];
+    replay->turns[at] = turn;
+}
+
+/* What gangs that wait in the leaf ask for at most: all of them, and those before each turn. */
+static void weigh_waiting(struct search *s, const struct kept_list *waiting)
+{
+    struct engine *engine = s->engine;
+    struct search_replay *replay = &s->replay;
+    uint32_t turn = 0;
+
+    memset(replay->before_any, 0, sizeof replay->before_any);
+    for (struct kept_place at = {0, 0}; !kept_list_is_end(waiting, at); at = kept_list_next(waiting, at)) {
+        gang_id gang = kept_list_at(waiting, at);
+        const struct gang_key *key = &engine->orders->gangs.items[gang].key;
+        for (; turn < replay->turn_count && !gang_key_precedes(engine->state, key, &replay->turns[turn].key); turn++)
+            memcpy(replay->turns[turn].before, replay->before_any, sizeof replay->before_any);
+        raise_to(replay->before_any, view_of(engine, gang)->asked);
+    }
+    for (; turn < replay->turn_count; turn++)
+        memcpy(replay->turns[turn].before, replay->before_any, sizeof replay->before_any);
+}
+
+/* Numbers the gangs that run in the leaf by their turns, those that are not plain with none. */
+static void find_turns(struct search *s, queue_id leaf)
+{
+    struct engine *engine = s->engine;
+    const struct kept_queue *kept = &engine->orders->queues.items[leaf];
+    const struct kept_list *list = &kept->victims;
+    struct search_replay *replay = &s->replay;
+
+    replay->leaf = leaf;
+    replay->turn_count = 0;
+    replay->turns = arena_alloc(&s->solving, list->len * sizeof *replay->turns);
+    for (struct kept_place at = {0, 0}; !kept_list_is_end(list, at); at = kept_list_next(list, at)) {
+        gang_id id = kept_list_at(list, at);
+        const struct gang *gang = &engine->state->gangs.items[id];
+        s->gangs[id].turn = NO_ID;
+        s->gangs[id].turn_solve = s->solve;
+        if (gang->pending == 0 && is_plain(engine, gang, false))
+            add_turn(engine, replay, id);
+    }
+    replay->words = replay->turn_count / 64 + 1;
+    replay->chosen = arena_alloc(&s->solving, ELASTIC_STATES * replay->words * sizeof *replay->chosen);
+    for (uint32_t i = 0; i < replay->turn_count; i++)
+        s->gangs[replay->turns[i].gang].turn = i;
+    weigh_waiting(s, &kept->waiting);
+}
+
+static uint32_t evicted_of(const struct search *s, const struct group *set)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < set->pods.len; i++)
+        count += s->pods[set->pods.items[i]].listed == s->scenario;
+    return count;
+}
+
+/* Do all victims have their turns before the probe? Marks the turns of their gangs, by how complete they are left. */
+static bool victims_come_first(struct search *s, queue_id leaf)
+{
+    struct engine *engine = s->engine;
+    struct search_replay *replay = &s->replay;
+    double most[SHARE_COUNT] = {0};
+    struct queue_rank rank;
+
+    memset(replay->chosen, 0, ELASTIC_STATES * replay->words * sizeof *replay->chosen);
+    for (uint32_t i = 0; i < s->victim_gangs.len; i++) {
+        gang_id id = s->victim_gangs.items[i];
+        const struct gang *gang = &engine->state->gangs.items[id];
+        const struct gang_tally *tally = &s->gangs[id];
+        if (gang->queue != leaf || tally->turn_solve != s->solve || tally->turn == NO_ID)
+            return false;
+        const struct group *set = &gang->groups[1];
+        int32_t left = (int32_t)(set->pods.len - evicted_of(s, set));
+        enum elastic_state state = left < set->min ? ELASTIC_BELOW : left == set->min ? ELASTIC_AT_MIN : ELASTIC_ABOVE;
+        if (!engine_has(engine, PLUGIN_ELASTIC))
+            state = ELASTIC_BELOW;
+        replay->chosen[state * replay->words + tally->turn / 64] |= UINT64_C(1) << (tally->turn % 64);
+        raise_to(most, state == ELASTIC_BELOW ? replay->turns[tally->turn].before : replay->before_any);
+    }
+    /* Sums of doubles depend on their order: a little more is safe. */
+    for (int r = 0; r < SHARE_COUNT; r++)
+        most[r] = most[r] * (1 + 1e-9) + 1e-9;
+    queue_rank_of(engine, leaf, most, NULL, &rank);
+    return queue_rank_compare_shares(&rank, &replay->barrier) < 0;
+}
+
+/* ---- The replay. ---- */
+
+static bool search_is_plain(struct search *s)
+{
+    struct engine *engine = s->engine;
+    const struct gang *gang = &engine->state->gangs.items[s->gang];
+
+    return engine->config.max_placements == 0 && engine_has(engine, PLUGIN_PROPORTION) &&
+           is_plain(engine, gang, true) && replay_begin(engine->replay, engine, s->feasible);
+}
+
+static void begin_search(struct search *s)
+{
+    s->replay = (struct search_replay){.solve = s->solve, .leaf = NO_ID};
+    kept_orders_settle(s->engine);
+    s->replay.is_plain = search_is_plain(s);
+}
+
+static bool begin_leaf(struct search *s, queue_id leaf)
+{
+    const struct queue *queues = s->engine->state->queues.items;
+
+    if (s->replay.leaf != leaf) {
+        if (s->replay.leaf_count++ == LEAVES_MAX)
+            return s->replay.is_plain = false;
+        find_turns(s, leaf);
+        s->replay.is_leaf_plain =
+            leaf != s->queue && queues[leaf].parent == queues[s->queue].parent && !queue_has_limits(s->engine, leaf);
+    }
+    return s->replay.is_leaf_plain;
+}
+
+/* The gang's one try. False: nobody knows what comes of it. */
+static bool place_victims(struct search *s, const struct group *set)
+{
+    uint32_t evicted = evicted_of(s, set);
+    int32_t missing = set->min - (int32_t)(set->pods.len - evicted);
+    uint32_t count = MIN(evicted, (uint32_t)MAX(missing, 1));
+    uint32_t placed = 0;
+
+    for (uint32_t i = 0; placed < count; i++) {
+        if (s->pods[set->pods.items[i]].listed != s->scenario)
+            continue;
+        enum replay_result result = replay_place(s->engine->replay, set->pods.items[i]);
+        if (result != REPLAY_DONE)
+            return result == REPLAY_NO_ROOM && placed == 0;
+        placed++;
+    }
+    return true;
+}
+
+/* Gangs of one priority come by how complete they are, and then by age. */
+static bool place_priority(struct search *s, uint32_t from, uint32_t to)
+{
+    const struct search_replay *replay = &s->replay;
+
+    for (uint32_t state = 0; state < ELASTIC_STATES; state++) {
+        const uint64_t *chosen = replay->chosen + state * replay->words;
+        for (uint32_t turn = from; turn < to; turn++) {
+            if (chosen[turn / 64] >> (turn % 64) == 0) {
+                turn |= 63;
+                continue;
+            }
+            if ((chosen[turn / 64] >> (turn % 64) & 1) &&
+                !place_victims(s, &s->engine->state->gangs.items[replay->turns[turn].gang].groups[1]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool victims_have_turns(struct search *s)
+{
+    const struct search_replay *replay = &s->replay;
+    uint32_t from = 0;
+
+    replay_reset(s->engine->replay);
+    for (uint32_t i = 0; i < s->victims.len; i++) {
+        if (replay_evict(s->engine->replay, s->victims.items[i].pod) != REPLAY_DONE)
+            return false;
+    }
+    while (from < replay->turn_count) {
+        uint32_t to = from;
+        while (to < replay->turn_count && replay->turns[to].key.rank == replay->turns[from].key.rank)
+            to++;
+        if (!place_priority(s, from, to))
+            return false;
+        from = to;
+    }
+    return true;
+}
+
+static bool probe_finds_no_room(struct search *s)
+{
+    enum replay_result result = REPLAY_DONE;
+
+    for (uint32_t i = 0; i < s->view->chunk_count && result == REPLAY_DONE; i++)
+        result = replay_place(s->engine->replay, s->view->chunk[i]);
+    return result == REPLAY_NO_ROOM;
+}
+
+/* Replays begin with reading nodes and queues: not before simulations that failed have cost as much. */
+static bool is_worth_it(const struct search *s, queue_id leaf)
+{
+    const struct kept_queue *kept = &s->engine->orders->queues.items[leaf];
+    uint64_t items = (uint64_t)s->feasible.count + kept->victims.len + kept->waiting.len;
+
+    return map64_len(&s->failed) > 0 && (uint64_t)map64_len(&s->failed) * WORTH >= items;
+}
+
+bool replay_refutes(struct search *s)
+{
+    queue_id leaf = s->engine->state->gangs.items[s->victim_gangs.items[0]].queue;
+
+    if (s->action != ACTION_RECLAIM || !is_worth_it(s, leaf))
+        return false;
+    if (s->replay.solve != s->solve)
+        begin_search(s);
+    if (!s->replay.is_plain || !begin_leaf(s, leaf))
+        return false;
+    if (s->replay.barrier_probe != s->probe) {
+        s->replay.barrier_probe = s->probe;
+        s->replay.barrier = find_barrier(s);
+    }
+    return victims_come_first(s, leaf) && victims_have_turns(s) && probe_finds_no_room(s);
+}

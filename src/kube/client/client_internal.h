@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/list.h"
+#include "base/strbuf.h"
+#include "kube/access/config.h"
+#include "kube/access/credentials.h"
+#include "kube/client/backoff.h"
+#include "kube/client/bucket.h"
+#include "kube/client/client.h"
+#include "kube/client/split.h"
+#include "net/http.h"
+#include "net/loop.h"
+
+enum call_state {
+    CALL_QUEUED,   // waits for its turn
+    CALL_RUNNING,  // with the server
+    CALL_RESTING,  // backs off before another try
+};
+
+struct kube_call {
+    struct kube_client *client;
+    struct kube_call *prev, *next;  // of all calls
+    struct list_link in_queue;
+    enum call_state state;
+    struct kube_request request;  // texts in it are not kept, but for what follows
+    char *what;                   // "create pods default/x", for messages
+    char *url;
+    char *body;
+    const char *accept;
+    struct http_call *http;
+    struct loop_timer rest;
+    struct backoff backoff;
+    uint32_t tries_left;
+    bool has_new_login;
+    bool has_items;   // some were handed out: the request cannot be made again
+    bool is_reading;  // its items are being handed out
+    bool is_cancelled;
+    struct split split;
+    struct err split_err;
+    yyjson_doc *doc;  // of the answer, when somebody asked for it
+};
+
+struct kube_client {
+    struct loop *loop;
+    struct kube_config *config;
+    struct kube_client_options options;
+    char *user_agent;
+    struct kube_credentials credentials;
+    struct http_client *http;
+    struct chance chance;
+    struct bucket bucket;
+    struct loop_timer timer;  // when the rate allows the next request
+    struct loop_task pump;
+    struct list urgent, usual;  // calls that are queued
+    struct kube_call *first;    // all calls
+    size_t calls;
+    uint32_t in_flight;  // requests with the server, watches left out
+    uint32_t busy;       // nesting of calls back, which may free the client
+    bool is_freed;
+};
+
+struct kube_call *kube_call_new(struct kube_client *client, const struct kube_request *request);
+void kube_call_free(struct kube_call *call);
+
+/* Gives it to the server. */
+void kube_call_start(struct kube_call *call);
+
+/* No answer could even be asked for. */
+void kube_call_fail(struct kube_call *call, const struct err *err);
+
+/* Puts it at the end of its queue. */
+void kube_client_queue(struct kube_client *client, struct kube_call *call);
+void kube_client_unqueue(struct kube_client *client, struct kube_call *call);
+
+/* Around whatever calls back. */
+void kube_client_enter(struct kube_client *client);
+void kube_client_leave(struct kube_client *client);
+
+/* Fills in what an answer of the server means. */
+void kube_answer_explain(struct kube_answer *answer, const char *what);

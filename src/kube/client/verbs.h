@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+#include <yyjson.h>
+
+#include "kube/client/client.h"
+
+/* Requests that are more than a verb and an object. */
+
+/* kube_send() with the document as its body. */
+struct kube_call *kube_send_doc(struct kube_client *client, const struct kube_request *request,
+                                const yyjson_mut_doc *doc);
+
+/*
+ * Binds a pod to a node. `uid` guards against another pod of that name; NULL for none. The outcome is certain: when an
+ * answer got lost, or a second attempt was told that the pod has a node, the pod is read, and if it is on that node all
+ * is well. Fails with -EEXIST when the pod is on another node.
+ */
+struct kube_bind;
+
+struct kube_bind_request {
+    const char *namespace;
+    const char *pod;
+    const char *uid;
+    const char *node;
+    const char *const *annotations;  // of the pod from then on: key, value, key, ... up to a NULL; NULL: none
+    kube_done_fn on_done;            // with the last answer
+    void *arg;
+};
+
+struct kube_bind *kube_bind_start(struct kube_client *client, const struct kube_bind_request *request);
+void kube_bind_cancel(struct kube_bind *bind);
+
+/* Deletes an object, if it is still the one of that UID. */
+struct kube_delete_request {
+    const struct kube_resource *resource;
+    const char *namespace;
+    const char *name;
+    const char *uid;          // NULL: whichever has the name
+    const char *propagation;  // "Background", "Foreground", "Orphan"; NULL: as the kind does
+    int64_t grace_s;          // negative: the object's own
+    kube_done_fn on_done;
+    void *arg;
+};
+
+struct kube_call *kube_delete(struct kube_client *client, const struct kube_delete_request *request);
+
+/* Asks for a pod to be evicted, which disruption budgets may refuse for now (429). Takes a pod as its resource. */
+struct kube_call *kube_evict(struct kube_client *client, const struct kube_delete_request *request);

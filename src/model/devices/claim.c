@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Resource claims. A claim that pods name has a slot from then on, present or not, and knows those pods: what they ask
+ * for in GPUs depends on it.
+ */
+#include "model/devices/claim.h"
+
+#include <errno.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "model/parts.h"
+
+enum { LIST_MAX = 1 << 16 };
+
+bool name_says_gpu(const char *name)
+{
+    for (; *name; name++)
+        if (strncasecmp(name, "gpu", 3) == 0)
+            return true;
+    return false;
+}
+
+uint32_t claim_slot(struct state *state, name_id namespace, name_id name)
+{
+    uint64_t key = name_pair(namespace, name);
+    uint32_t id = map_find(&state->claim_by_name, key);
+
+    if (id != NO_ID)
+        return id;
+    id = slot_take(&state->claims, &state->unused_claims);
+    state->claims.items[id].name = name;
+    state->claims.items[id].namespace = namespace;
+    map64_put(&state->claim_by_name, key, id);
+    return id;
+}
+
+static void free_if_unused(struct state *state, uint32_t id)
+{
+    struct claim *claim = &state->claims.items[id];
+
+    if (claim->is_present || claim->users.len > 0)
+        return;
+    vec_done(&claim->users);
+    claim->is_plan = false;
+    map64_remove(&state->claim_by_name, name_pair(claim->namespace, claim->name));
+    claim->name = 0;
+    claim->namespace = 0;
+    vec_push(&state->unused_claims, id);
+}
+
+static void set_lists(struct state *state, struct claim *claim, const struct claim_spec *spec)
+{
+    struct device *devices = spec->device_count ? xcalloc(spec->device_count, sizeof *devices) : NULL;
+    name_id *reserved = spec->reserved_count ? xcalloc(spec->reserved_count, sizeof *reserved) : NULL;
+
+    for (size_t i = 0; i < spec->device_count; i++) {
+        devices[i].driver = name_add(state, spec->devices[i].driver);
+        devices[i].pool = name_add(state, spec->devices[i].pool);
+        devices[i].name = name_add(state, spec->devices[i].device);
+    }
+    for (size_t i = 0; i < spec->reserved_count; i++)
+        reserved[i] = name_add(state, spec->reserved_for[i]);
+    state_discard(state, claim->own_devices);
+    state_discard(state, claim->own_reserved);
+    claim->own_devices = devices;
+    claim->own_reserved = reserved;
+    claim->devices = devices;
+    claim->reserved_for = reserved;
+    claim->device_count = (uint32_t)spec->device_count;
+    claim->reserved_count = (uint32_t)spec->reserved_count;
+    claim->lists_are_owned = 1;
+}
+
+static void empty(struct state *state, struct claim *claim)
+{
+    static const struct claim_spec nothing = {0};
+
+    claim->is_present = false;
+    claim->is_allocated = 0;
+    claim->count = 0;
+    claim->device_class = 0;
+    claim->labels = 0;
+    set_lists(state, claim, &nothing);
+}
+
+void claim_add_user(struct state *state, uint32_t id, pod_id pod)
+{
+    vec_push(&state->claims.items[id].users, pod);
+}
+
+void claim_remove_user(struct state *state, uint32_t id, pod_id pod)
+{
+    struct claim *claim = &state->claims.items[id];
+
+    for (uint32_t i = claim->users.len; i-- > 0;)
+        if (claim->users.items[i] == pod) {
+            vec_swap_remove(&claim->users, i);
+            break;
+        }
+    if (claim->is_plan && claim->users.len == 0)
+        empty(state, claim);
+    free_if_unused(state, id);
+}
+
+static int64_t claimed_gpus(const struct state *state, const struct pod *pod)
+{
+    int64_t gpus = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (pod->claims[i].claim == NO_ID)
+            continue;
+        const struct claim *claim = &state->claims.items[pod->claims[i].claim];
+        if (claim->is_gpu)
+            gpus = MIN(gpus + claim->count, AMOUNT_MAX / GPU_ONE);
+    }
+    return gpus * GPU_ONE;
+}
+
+void pod_refresh_request(struct state *state, pod_id id)
+{
+    int64_t dra_gpus = claimed_gpus(state, &state->pods.items[id]);
+    request_id request = request_with_dra(state, state->pods.items[id].request, dra_gpus);
+
+    if (state->pods.items[id].request == request)
+        return;
+    pod_uncharge(state, id);
+    state->pods.items[id].request = request;
+}
+
+uint32_t pod_gpu_devices(const struct state *state, pod_id id, struct device *ret_devices)
+{
+    const struct pod *pod = &state->pods.items[id];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (pod->claims[i].claim == NO_ID)
+            continue;
+        const struct claim *claim = &state->claims.items[pod->claims[i].claim];
+        for (uint32_t d = 0; claim->is_allocated && !claim->is_synthetic && d < claim->device_count; d++) {
+            if (!name_says_gpu(state_name(state, claim->devices[d].driver)))
+                continue;
+            if (ret_devices)
+                ret_devices[count] = claim->devices[d];
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The claim came, went or changed: what its pods ask for and hold may have, too. */
+static void refresh_users(struct state *state, uint32_t id)
+{
+    const struct claim *claim = &state->claims.items[id];
+
+    vec_foreach (&claim->users, user) {
+        struct pod *pod = &state->pods.items[*user];
+        struct pod_claim *claims = (struct pod_claim *)(uintptr_t)pod->claims;
+
+        for (uint32_t i = 0; i < pod->claim_count; i++)
+            if (claims[i].slot == id)
+                claims[i].claim = claim->is_present ? id : NO_ID;
+        pod_refresh_request(state, *user);
+        pod_touch(state, *user);
+        if (pod->listed_node != NO_ID)
+            node_mark_stale(state, pod->listed_node);
+    }
+}
+
+static bool is_reserved_for(const struct claim *claim, name_id uid)
+{
+    for (uint32_t i = 0; i < claim->reserved_count; i++)
+        if (claim->reserved_for[i] == uid)
+            return true;
+    return false;
+}
+
+void claim_leave(struct state *state, uint32_t id, name_id uid)
+{
+    struct claim *claim = &state->claims.items[id];
+    uint32_t kept = 0;
+
+    if (!is_reserved_for(claim, uid))
+        return;
+    claim_own_lists(state, id);
+    for (uint32_t i = 0; claim->own_reserved && i < claim->reserved_count; i++)
+        if (claim->own_reserved[i] != uid)
+            claim->own_reserved[kept++] = claim->own_reserved[i];
+    claim->reserved_count = kept;
+    if (kept == 0) {
+        claim->is_allocated = 0;
+        claim->device_count = 0;
+    }
+    refresh_users(state, id);
+}
+
+void claims_leave(struct state *state, pod_id id)
+{
+    const struct pod *pod = &state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++)
+        if (pod->claims[i].claim != NO_ID)
+            claim_leave(state, pod->claims[i].claim, pod->uid);
+}
+
+static int check(const struct claim_spec *spec, struct err *err)
+{
+    if (is_empty(spec->name))
+        return err_set(err, -EINVAL, "a resource claim needs a name");
+    if (spec->count < 0)
+        return err_set(err, -EINVAL, "resource claim '%s': it asks for %lld devices; must not be negative", spec->name,
+                       (long long)spec->count);
+    if (spec->device_count > LIST_MAX || spec->reserved_count > LIST_MAX)
+        return err_set(err, -EINVAL, "resource claim '%s': more than %d devices or pods", spec->name, LIST_MAX);
+    return 0;
+}
+
+int state_put_claim(struct state *state, const struct claim_spec *spec, struct err *err)
+{
+    int r = check(spec, err);
+
+    BUG_ON(state->undo.is_recording);
+    if (r < 0)
+        return r;
+    uint32_t id = claim_slot(state, name_add(state, spec->namespace), name_add(state, spec->name));
+    labels_id labels = labels_add(state, spec->labels, spec->label_count);
+    struct claim *claim = &state->claims.items[id];
+
+    claim->is_present = true;
+    claim->is_gpu = !spec->is_synthetic && !is_empty(spec->device_class) && name_says_gpu(spec->device_class);
+    claim->is_synthetic = spec->is_synthetic;
+    claim->device_class = name_add(state, spec->device_class);
+    claim->labels = labels;
+    claim->count = CLAMP(spec->count, INT64_C(1), AMOUNT_MAX);
+    claim->is_allocated = spec->is_allocated;
+    set_lists(state, claim, spec);
+    refresh_users(state, id);
+    tap_tell(state, DELTA_PUT_CLAIM, spec);
+    return 0;
+}
+
+void state_drop_claim(struct state *state, const char *namespace, const char *name)
+{
+    name_id namespace_id;
+    name_id id_of_name;
+
+    BUG_ON(state->undo.is_recording);
+    if (!name_find(state, namespace, &namespace_id) || !name_find(state, name, &id_of_name))
+        return;
+    uint32_t id = map_find(&state->claim_by_name, name_pair(namespace_id, id_of_name));
+    if (id == NO_ID || !state->claims.items[id].is_present)
+        return;
+    empty(state, &state->claims.items[id]);
+    refresh_users(state, id);
+    free_if_unused(state, id);
+    tap_name(state, DELTA_DROP_CLAIM, namespace, name);
+}
+
+void claim_own_lists(struct state *state, uint32_t id)
+{
+    struct claim *claim = &state->claims.items[id];
+
+    if (!claim->is_present)
+        return;
+    if (claim->devices != claim->own_devices) {
+        struct device *copy = claim->device_count ? xcalloc(claim->device_count, sizeof *copy) : NULL;
+
+        if (copy)
+            memcpy(copy, claim->devices, claim->device_count * sizeof *copy);
+        state_discard(state, claim->own_devices);
+        claim->own_devices = copy;
+        claim->devices = copy;
+    }
+    if (claim->reserved_for != claim->own_reserved) {
+        name_id *copy = claim->reserved_count ? xcalloc(claim->reserved_count, sizeof *copy) : NULL;
+
+        if (copy)
+            memcpy(copy, claim->reserved_for, claim->reserved_count * sizeof *copy);
+        state_discard(state, claim->own_reserved);
+        claim->own_reserved = copy;
+        claim->reserved_for = copy;
+    }
+    claim->lists_are_owned = 1;
+    refresh_users(state, id);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The GPU of a reservation pod is free for the engine as soon as nobody shares it any more, but taken for the node until
+ * the binder has deleted that pod: a pod that got there before would be refused by its kubelet. Such a bind waits.
+ */
+#include "net/loop.h"
+#include "services/scheduler/carry/carry_internal.h"
+#include "services/scheduler/context.h"
+
+#define LOOK_AGAIN (20 * NSEC_PER_MSEC)
+/* A reservation pod that stays so long has no binder that would delete it. */
+#define WAIT_MAX (10 * NSEC_PER_SEC)
+
+static bool is_in(const struct group_list *list, gpu_group group)
+{
+    for (uint32_t i = 0; i < list->count; i++)
+        if (group_at(list, i) == group)
+            return true;
+    return false;
+}
+
+static bool is_shared_by_any(const struct state *state, const struct node *node, gpu_group group)
+{
+    vec_foreach (&node->pods, at) {
+        const struct pod *pod = &state->pods.items[*at];
+
+        if (pod->is_present && !pod->is_reservation && status_in(pod->status, ACTIVE_USED) &&
+            is_in(&pod->groups, group))
+            return true;
+    }
+    return false;
+}
+
+/* A reservation pod that is there for nobody. */
+static bool has_idle_reservation(const struct state *state, node_id id)
+{
+    const struct node *node = &state->nodes.items[id];
+
+    vec_foreach (&node->pods, at) {
+        const struct pod *pod = &state->pods.items[*at];
+
+        if (pod->is_present && pod->is_reservation && pod->node == id && status_in(pod->status, ACTIVE_USED) &&
+            pod->groups.count == 1 && !is_shared_by_any(state, node, pod->groups.one))
+            return true;
+    }
+    return false;
+}
+
+static bool must_wait(const struct carrying *carrying, pod_id id)
+{
+    const struct state *state = carrying->s->state;
+    const struct pod *pod = &state->pods.items[id];
+
+    return !state_request(state, id)->is_cpu_only && has_idle_reservation(state, pod->node) &&
+           nsec_now_monotonic() - carrying->began < WAIT_MAX;
+}
+
+static void on_look(void *arg)
+{
+    struct carrying *carrying = arg;
+    struct scheduler *s = carrying->s;
+    pod_id id = key_pod(s->state, carrying->key);
+
+    if (id == NO_ID || s->state->pods.items[id].uid != carrying->uid || s->state->pods.items[id].node == NO_ID)
+        carrying->on_room(carrying, NO_ID);
+    else
+        carry_when_free(carrying, id);
+}
+
+void carry_when_free(struct carrying *carrying, pod_id pod)
+{
+    if (!must_wait(carrying, pod)) {
+        carrying->on_room(carrying, pod);
+        return;
+    }
+    if (!carrying->look.handle)
+        loop_timer_init(&carrying->look, carrying->s->loop, on_look, carrying);
+    loop_timer_start(&carrying->look, LOOK_AGAIN);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/scheduler/carry/placements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kube/client/meta.h"
+#include "model/delta.h"
+#include "objects/reader.h"
+#include "services/scheduler/carry/zones.h"
+#include "services/scheduler/context.h"
+#include "text/json.h"
+
+/* Shared GPUs of one request; the annotation that asks for them allows no more. */
+enum { GROUPS_MAX = 1024 };
+
+static void clear(struct placement *placement)
+{
+    free(placement->groups);
+    free(placement->zones);
+    free(placement->claims);
+    free(placement->extended);
+    placement->groups = NULL;
+    placement->zones = NULL;
+    placement->claims = NULL;
+    placement->extended = NULL;
+    placement->group_count = 0;
+}
+
+static void placement_free(struct placement *placement)
+{
+    clear(placement);
+    free(placement);
+}
+
+void placements_done(struct map64 *placements)
+{
+    uint64_t key, value;
+
+    for (size_t cursor = 0; map64_next(placements, &cursor, &key, &value);)
+        placement_free((struct placement *)(uintptr_t)value);
+    map64_done(placements);
+}
+
+struct placement *placement_find(const struct scheduler *s, object_key key)
+{
+    uint64_t value = 0;
+
+    return map64_get(&s->placements, key, &value) ? (struct placement *)(uintptr_t)value : NULL;
+}
+
+struct placement *placement_put(struct scheduler *s, object_key key)
+{
+    struct placement *placement = placement_find(s, key);
+
+    if (placement)
+        return placement;
+    placement = xcalloc(1, sizeof *placement);
+    placement->key = key;
+    map64_put(&s->placements, key, (uint64_t)(uintptr_t)placement);
+    return placement;
+}
+
+void placement_drop(struct scheduler *s, struct placement *placement)
+{
+    (void)map64_remove(&s->placements, placement->key);
+    placement_free(placement);
+}
+
+static bool has_node(const struct scheduler *s, name_id name, node_id *ret_node)
+{
+    uint64_t node = NO_ID;
+
+    if (!map64_get(&s->state->node_by_name, name, &node) || !s->state->nodes.items[node].is_present)
+        return false;
+    *ret_node = (node_id)node;
+    return true;
+}
+
+bool placement_is_live(const struct scheduler *s, const struct placement *placement, name_id pod_uid)
+{
+    node_id node;
+
+    return placement && !placement->has_failed && !placement->is_being_deleted && has_node(s, placement->node, &node) &&
+           (placement->pod_uid == 0 || placement->pod_uid == pod_uid);
+}
+
+static name_id owner_uid(struct scheduler *s, yyjson_val *request)
+{
+    yyjson_val *owners = yyjson_obj_get(yyjson_obj_get(request, "metadata"), "ownerReferences");
+    size_t i, count;
+    yyjson_val *owner;
+
+    yyjson_arr_foreach(owners, i, count, owner)
+    {
+        if (strcmp(kube_text(owner, "kind"), "Pod") == 0)
+            return name_put(s->state, kube_text(owner, "uid"));
+    }
+    return 0;
+}
+
+static bool has_failed_for_good(yyjson_val *request)
+{
+    yyjson_val *limit = yyjson_obj_get(yyjson_obj_get(request, "spec"), "backoffLimit");
+    yyjson_val *attempts = yyjson_obj_get(yyjson_obj_get(request, "status"), "failedAttempts");
+
+    return strcmp(kube_text(request, "status", "phase"), "Failed") == 0 &&
+           (!yyjson_is_int(limit) || yyjson_get_sint(attempts) >= yyjson_get_sint(limit));
+}
+
+/* A request carries the label of the pool whose scheduler made it. */
+static bool is_in_partition(const struct scheduler *s, yyjson_val *request)
+{
+    yyjson_val *labels = yyjson_obj_get(yyjson_obj_get(request, "metadata"), "labels");
+    const char *pool = yyjson_get_str(yyjson_obj_get(labels, s->options.node_pool_label));
+
+    if (!s->options.has_partition)
+        return true;
+    return *s->options.partition ? pool && strcmp(pool, s->options.partition) == 0 : !pool;
+}
+
+static void read_groups(struct scheduler *s, struct placement *placement, yyjson_val *list)
+{
+    size_t i, count;
+    yyjson_val *item;
+
+    if (yyjson_arr_size(list) == 0 || yyjson_arr_size(list) > GROUPS_MAX)
+        return;
+    placement->groups = xcalloc(yyjson_arr_size(list), sizeof *placement->groups);
+    yyjson_arr_foreach(list, i, count, item)
+    {
+        if (yyjson_is_str(item))
+            placement->groups[placement->group_count++] = name_put(s->state, yyjson_get_str(item));
+    }
+}
+
+void placement_read(struct scheduler *s, struct placement *placement, yyjson_val *request)
+{
+    yyjson_val *spec = yyjson_obj_get(request, "spec");
+    yyjson_val *zones = yyjson_obj_get(spec, "predictedNUMAZones");
+    yyjson_val *claims = yyjson_obj_get(spec, "resourceClaimAllocations");
+    yyjson_val *extended = yyjson_obj_get(spec, "extendedResourceClaimAllocation");
+
+    clear(placement);
+    placement->pod_uid = owner_uid(s, request);
+    placement->node = name_put(s->state, kube_text(request, "spec", "selectedNode"));
+    read_groups(s, placement, yyjson_obj_get(spec, "selectedGPUGroups"));
+    if (yyjson_arr_size(zones) > 0)
+        placement->zones = yyjson_val_write(zones, 0, NULL);
+    if (yyjson_arr_size(claims) > 0)
+        placement->claims = yyjson_val_write(claims, 0, NULL);
+    if (yyjson_is_obj(extended))
+        placement->extended = yyjson_val_write(extended, 0, NULL);
+    placement->has_request = true;
+    placement->is_direct = false;
+    placement->request_uid = name_put(s->state, kube_text(request, "metadata", "uid"));
+    placement->has_failed = has_failed_for_good(request);
+    placement->is_ours = is_in_partition(s, request);
+    placement->is_being_deleted = kube_text(request, "metadata", "deletionTimestamp")[0] != '\0';
+    s->has_stale_requests |= placement->has_failed;
+}
+
+void placement_take(struct scheduler *s, struct placement *placement, pod_id id)
+{
+    const struct pod *pod = &s->state->pods.items[id];
+
+    clear(placement);
+    placement->pod_uid = pod->uid;
+    placement->node = s->state->nodes.items[pod->node].name;
+    placement->has_failed = false;
+    placement->is_being_deleted = false;
+    placement->is_ours = true;
+    placement->zones = zones_encode(s->state, pod->numa);
+    if (pod->groups.count == 0)
+        return;
+    placement->groups = xcalloc(pod->groups.count, sizeof *placement->groups);
+    for (uint32_t i = 0; i < pod->groups.count; i++) {
+        gpu_group group = group_at(&pod->groups, i);
+
+        if (!gpu_group_is_fresh(group))
+            placement->groups[placement->group_count++] = (name_id)group;
+    }
+}
+
+yyjson_doc *placement_encode(const struct scheduler *s, const struct placement *placement)
+{
+    yyjson_mut_val *root;
+    yyjson_mut_doc *doc = json_new_object(&root);
+
+    yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
+    yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, root, "spec");
+
+    (void)yyjson_mut_obj_add_str(doc, meta, "name", key_name(s->state, placement->key));
+    (void)yyjson_mut_obj_add_str(doc, meta, "namespace", key_namespace(s->state, placement->key));
+    (void)yyjson_mut_obj_add_str(doc, spec, "selectedNode", state_name(s->state, placement->node));
+    yyjson_mut_val *groups = yyjson_mut_obj_add_arr(doc, spec, "selectedGPUGroups");
+    for (uint32_t i = 0; i < placement->group_count; i++)
+        (void)yyjson_mut_arr_add_str(doc, groups, state_name(s->state, placement->groups[i]));
+    if (placement->zones)
+        (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_raw(doc, placement->zones));
+    if (placement->claims)
+        (void)yyjson_mut_obj_add_val(doc, spec, "resourceClaimAllocations", yyjson_mut_raw(doc, placement->claims));
+    if (placement->extended)
+        (void)yyjson_mut_obj_add_val(doc, spec, "extendedResourceClaimAllocation",
+                                     yyjson_mut_raw(doc, placement->extended));
+
+    size_t len = 0;
+    char *text = yyjson_mut_write(doc, 0, &len);
+    BUG_ON(!text);
+    yyjson_doc *read = yyjson_read(text, len, 0);
+    BUG_ON(!read);
+    free(text);
+    yyjson_mut_doc_free(doc);
+    return read;
+}
+
+static struct group_list group_list_of(const struct placement *placement, gpu_group *room)
+{
+    struct group_list list = {.count = placement->group_count, .many = room};
+
+    for (uint32_t i = 0; i < placement->group_count; i++)
+        room[i] = gpu_group_named(placement->groups[i]);
+    if (list.count == 1)
+        list.one = room[0];
+    return list;
+}
+
+/* The same shared GPUs, in the same order? */
+static bool has_groups(const struct pod *pod, const struct placement *placement)
+{
+    if (pod->groups.count != placement->group_count)
+        return false;
+    for (uint32_t i = 0; i < pod->groups.count; i++) {
+        if (group_at(&pod->groups, i) != gpu_group_named(placement->groups[i]))
+            return false;
+    }
+    return true;
+}
+
+static void move(struct scheduler *s, pod_id id, enum pod_status status, node_id node,
+                 const struct placement *placement)
+{
+    gpu_group room[GROUPS_MAX];
+
+    state_move_pod(s->state, id, status, node, placement ? group_list_of(placement, room) : (struct group_list){0});
+    OBSERVE(s, on_moved, id);
+    cycle_wake(s);
+}
+
+/* Devices that a scheduler before us has chosen are the pod's, before the binder has written them. */
+static void take_devices(struct scheduler *s, const struct placement *placement, pod_id id)
+{
+    struct arena arena;
+    yyjson_doc *doc = NULL;
+
+    if (!placement->extended || json_parse(placement->extended, strlen(placement->extended), "", &doc, NULL) < 0)
+        return;
+    arena_init(&arena);
+    struct json_at root = json_root(doc);
+    struct json_at allocation;
+    struct err err = {0};
+    if (json_member_object(&root, "allocation", JSON_REQUIRED, &allocation, &err) < 0 ||
+        claim_put_planned(s->state, &arena, id, &allocation, &err) < 0)
+        log_warn(s->log, "the devices of a BindRequest cannot be read; they are taken to be free",
+                 log_str("namespace", key_namespace(s->state, placement->key)),
+                 log_str("name", key_name(s->state, placement->key)), log_error(&err));
+    arena_done(&arena);
+    yyjson_doc_free(doc);
+}
+
+void placement_apply(struct scheduler *s, object_key key)
+{
+    const struct placement *placement = placement_find(s, key);
+    pod_id id = key_pod(s->state, key);
+    node_id node = NO_ID;
+
+    if (id == NO_ID)
+        return;
+    const struct pod *pod = &s->state->pods.items[id];
+    bool is_live = placement_is_live(s, placement, pod->uid);
+    bool waits = pod->status == POD_PENDING || pod->status == POD_BINDING;
+
+    if (waits && is_live) {
+        (void)has_node(s, placement->node, &node);
+        if (pod->status != POD_BINDING || pod->node != node || !has_groups(pod, placement)) {
+            move(s, id, POD_BINDING, node, placement);
+            take_devices(s, placement, id);
+        }
+    } else if (waits && pod->status == POD_BINDING) {
+        move(s, id, POD_PENDING, NO_ID, NULL);
+    } else if (is_live && status_in(pod->status, ACTIVE_USED) && placement->group_count > 0 &&
+               !has_groups(pod, placement)) {
+        move(s, id, (enum pod_status)pod->status, pod->node, placement);
+    }
+}
+
+void placements_apply_all(struct scheduler *s)
+{
+    uint64_t key, value;
+
+    for (size_t cursor = 0; map64_next(&s->placements, &cursor, &key, &value);)
+        placement_apply(s, key);
+}

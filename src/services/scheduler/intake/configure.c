@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/scheduler/intake/configure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cluster/cluster_config.h"
+#include "services/scheduler/context.h"
+#include "text/file.h"
+#include "text/yaml.h"
+
+enum { CONFIG_BYTES_MAX = 16 << 20 };
+
+/* KAI's file, in which `bindRequests` is ours. */
+static int decode_file(struct scheduler *s, const struct json_at *root, struct err *err)
+{
+    const struct json_at nothing = {0};
+    const char *requests = NULL;
+    int r = json_object(root, err);
+
+    if (r >= 0)
+        r = json_member_str(root, "bindRequests", JSON_OPTIONAL, &requests, err);
+    if (r < 0)
+        return r;
+    if (requests && strcmp(requests, "always") != 0 && strcmp(requests, "auto") != 0)
+        return err_set(err, -EINVAL, "bindRequests: expected auto or always, found '%s'", requests);
+    s->always_requests |= requests && strcmp(requests, "always") == 0;
+    return settings_decode_snapshot(&s->settings, root, &nothing, err);
+}
+
+static int read_file(struct scheduler *s, const char *path, struct err *err)
+{
+    struct yaml_docs docs = {0};
+    char *text = NULL;
+    size_t len = 0;
+
+    int r = file_read(path, CONFIG_BYTES_MAX, &text, &len, err);
+    if (r < 0)
+        return r;
+    r = yaml_parse(text, len, path, &docs, err);
+    if (r >= 0 && docs.len > 1)
+        r = err_set(err, -EINVAL, "%s: expected one document, found %u", path, docs.len);
+    if (r >= 0 && docs.len == 1) {
+        struct json_at root = json_root(docs.items[0].json);
+
+        r = decode_file(s, &root, err);
+        if (r < 0)
+            (void)err_wrap(err, r, "%s", path);
+    }
+    yaml_docs_done(&docs);
+    free(text);
+    return r;
+}
+
+static void take_flags(struct scheduler *s)
+{
+    const struct scheduler_flags *flags = s->flags;
+    struct settings *settings = &s->settings;
+
+    settings->objects.scheduler_name = flags->scheduler_name;
+    settings->objects.queue_label = flags->queue_label_key;
+    settings->objects.node_pool_label = flags->nodepool_label_key;
+    settings->objects.mig_label = flags->mig_worker_label_key;
+    settings->objects.cpu_worker_label = flags->cpu_worker_label_key;
+    settings->objects.gpu_worker_label = flags->gpu_worker_label_key;
+    settings->objects.reservation_app = flags->reservation_app_label;
+    settings->objects.has_partition = *flags->nodepool_label_key != '\0';
+    settings->objects.partition = flags->partition_label_value;
+    settings->has_full_hierarchy = flags->full_hierarchy_fairness;
+    settings->objects.restricts_nodes = flags->restrict_node_scheduling;
+    settings->uses_signatures = flags->use_scheduling_signatures;
+    settings->allows_consolidating_reclaim = flags->allow_consolidating_reclaim;
+    settings->max_consolidation_preemptees = flags->max_consolidation_preemptees;
+    settings->staleness_grace = flags->staleness_grace;
+    settings->objects.stuck_threshold = flags->stuck_threshold;
+}
+
+int scheduler_configure(struct scheduler *s, struct err *err)
+{
+    const struct scheduler_flags *flags = s->flags;
+    struct object_notes notes;
+    int r = 0;
+
+    if (strcmp(flags->bind_requests, "auto") != 0 && strcmp(flags->bind_requests, "always") != 0)
+        return err_set(err, -EINVAL, "--bind-requests: '%s' is neither auto nor always", flags->bind_requests);
+    s->always_requests = strcmp(flags->bind_requests, "always") == 0;
+    settings_init(&s->settings);
+    take_flags(s);
+    if (*flags->scheduler_conf)
+        r = read_file(s, flags->scheduler_conf, err);
+    if (r < 0)
+        return r;
+    settings_sort(&s->settings);
+    object_notes_init(&notes);
+    r = cluster_config(&s->settings, &s->config, &notes, err);
+    vec_foreach (&notes.warnings, warning)
+        log_warn(s->log, "configuration", log_str("problem", *warning));
+    object_notes_done(&notes);
+    if (r < 0)
+        return *flags->scheduler_conf ? err_wrap(err, r, "%s", flags->scheduler_conf) : r;
+    settings_to_options(&s->settings, &s->options);
+    s->options.is_whole = true;
+    s->pool_name = s->options.has_partition && *s->options.partition ? s->options.partition : "default";
+    return 0;
+}

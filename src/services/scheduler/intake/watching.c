@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/scheduler/intake/watching.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "kube/client/meta.h"
+#include "objects/kinds.h"
+#include "services/scheduler/context.h"
+#include "services/scheduler/intake/intake.h"
+
+enum { STAGES = 4, SELECTOR_MAX = 1024 };
+
+static const struct row {
+    enum kube_known known;
+    const char *group;  // of the API, as objects/kinds.h knows it
+    const char *kind;
+    int stage;
+    bool is_of_pool;        // only our node pool's
+    bool is_metadata_only;  // its name is all that counts
+    const char *field_selector;
+} rows[] = {
+    [WATCH_PRIORITY_CLASSES] = {.known = KUBE_PRIORITY_CLASSES, .group = "scheduling.k8s.io", .kind = "PriorityClass"},
+    [WATCH_NAMESPACES] = {.known = KUBE_NAMESPACES, .group = "", .kind = "Namespace", .is_metadata_only = true},
+    [WATCH_TOPOLOGIES] = {.known = KUBE_TOPOLOGIES, .group = "kai.scheduler", .kind = "Topology"},
+    [WATCH_DEVICE_CLASSES] = {.known = KUBE_DEVICE_CLASSES, .group = "resource.k8s.io", .kind = "DeviceClass"},
+    [WATCH_STORAGE_CLASSES] = {.known = KUBE_STORAGE_CLASSES, .group = "storage.k8s.io", .kind = "StorageClass"},
+    [WATCH_VOLUMES] = {.known = KUBE_PERSISTENT_VOLUMES, .group = "", .kind = "PersistentVolume"},
+    [WATCH_NUMA] = {.known = KUBE_NODE_RESOURCE_TOPOLOGIES,
+                    .group = "topology.node.k8s.io",
+                    .kind = "NodeResourceTopology"},
+    [WATCH_QUEUES] =
+        {.known = KUBE_QUEUES, .group = "scheduling.run.ai", .kind = "Queue", .stage = 1, .is_of_pool = true},
+    [WATCH_NODES] = {.known = KUBE_NODES, .group = "", .kind = "Node", .stage = 1, .is_of_pool = true},
+    [WATCH_SLICES] = {.known = KUBE_RESOURCE_SLICES, .group = "resource.k8s.io", .kind = "ResourceSlice", .stage = 2},
+    [WATCH_CLAIMS] = {.known = KUBE_RESOURCE_CLAIMS, .group = "resource.k8s.io", .kind = "ResourceClaim", .stage = 2},
+    [WATCH_VOLUME_CLAIMS] = {.known = KUBE_PERSISTENT_VOLUME_CLAIMS,
+                             .group = "",
+                             .kind = "PersistentVolumeClaim",
+                             .stage = 2},
+    [WATCH_CONFIG_MAPS] =
+        {.known = KUBE_CONFIG_MAPS, .group = "", .kind = "ConfigMap", .stage = 2, .is_metadata_only = true},
+    [WATCH_BIND_REQUESTS] = {.known = KUBE_BIND_REQUESTS,
+                             .group = "scheduling.run.ai",
+                             .kind = "BindRequest",
+                             .stage = 2},
+    [WATCH_POD_GROUPS] =
+        {.known = KUBE_POD_GROUPS, .group = "scheduling.run.ai", .kind = "PodGroup", .stage = 2, .is_of_pool = true},
+    [WATCH_PODS] =
+        {.known = KUBE_PODS, .group = "", .kind = "Pod", .stage = 3, .field_selector = "status.phase!=Failed"},
+};
+_Static_assert(ARRAY_LEN(rows) == _WATCH_MAX, "every kind has a row");
+
+struct watch {
+    struct watching *watching;
+    enum watch_kind kind;
+    struct follower *follower;
+    bool is_told;  // everything that was there, or that there is nothing
+    bool is_missing;
+    uint32_t versions_tried;  // device classes
+    struct loop_task next_version;
+};
+
+/* An object that is being read anew. */
+struct refetch {
+    struct watching *watching;
+    enum watch_kind kind;
+    object_key key;
+    struct kube_call *call;
+    struct refetch *prev, *next;
+};
+
+struct watching {
+    struct scheduler *s;
+    struct watch watches[_WATCH_MAX];
+    int stage;
+    bool is_synced;
+    struct refetch *refetches;
+};
+
+const struct object_kind *watch_object_kind(enum watch_kind kind)
+{
+    return object_kind_of(rows[kind].group, rows[kind].kind);
+}
+
+const struct kube_resource *watch_resource(const struct scheduler *s, enum watch_kind kind)
+{
+    return kube_known_of(rows[kind].known, s->device_version);
+}
+
+static void on_event(void *arg, const struct follow_event *event)
+{
+    struct watch *watch = arg;
+
+    intake_event(watch->watching->s, watch->kind, event);
+}
+
+static void start_stage(struct watching *watching);
+static void start(struct watch *watch);
+
+/* Goes on to the next stage when all of this one has been told. */
+static void look_at_stage(struct watching *watching)
+{
+    if (watching->is_synced)
+        return;
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        if (rows[kind].stage <= watching->stage && !watching->watches[kind].is_told)
+            return;
+    }
+    if (++watching->stage < STAGES) {
+        start_stage(watching);
+        return;
+    }
+    watching->is_synced = true;
+    scheduler_synced(watching->s);
+}
+
+static void on_synced(void *arg, bool is_first)
+{
+    struct watch *watch = arg;
+
+    (void)is_first;
+    if (watch->is_missing)
+        log_info(watch->watching->s->log, "the API server has this kind now",
+                 log_str("kind", watch_resource(watch->watching->s, watch->kind)->plural));
+    watch->is_missing = false;
+    watch->is_told = true;
+    look_at_stage(watch->watching);
+}
+
+/*
+ * The first kind of devices that is followed finds out which version of them the server has: the newest, or v1 again
+ * where it has none. The others come in later stages.
+ */
+static void try_next_version(void *arg)
+{
+    struct watch *watch = arg;
+    struct scheduler *s = watch->watching->s;
+
+    s->device_version = (s->device_version + 1) % KUBE_DEVICE_VERSIONS;
+    follower_free(watch->follower);
+    start(watch);
+}
+
+static void on_problem(void *arg, const struct err *err, nsec_t wait)
+{
+    struct watch *watch = arg;
+    struct scheduler *s = watch->watching->s;
+
+    if (err->code != -ENOENT || follower_is_synced(watch->follower)) {
+        service_follow_problem(s->service, watch_resource(s, watch->kind)->plural, err, wait);
+        return;
+    }
+    if (watch->kind == WATCH_DEVICE_CLASSES && watch->versions_tried < KUBE_DEVICE_VERSIONS) {
+        watch->versions_tried++;
+        loop_task_queue(&watch->next_version);
+        return;
+    }
+    if (!watch->is_missing)
+        log_info(s->log, "the API server does not have this kind; it is looked for again",
+                 log_str("kind", watch_resource(s, watch->kind)->plural));
+    watch->is_missing = true;
+    watch->is_told = true;
+    look_at_stage(watch->watching);
+}
+
+/* Objects of one node pool carry its label; those of the default pool do not have it at all. */
+static const char *pool_selector(const struct scheduler *s, struct strbuf *text)
+{
+    strbuf_clear(text);
+    if (!s->options.has_partition)
+        return NULL;
+    if (*s->options.partition)
+        strbuf_addf(text, "%s=%s", s->options.node_pool_label, s->options.partition);
+    else
+        strbuf_addf(text, "!%s", s->options.node_pool_label);
+    return text->text;
+}
+
+static void start(struct watch *watch)
+{
+    struct scheduler *s = watch->watching->s;
+    const struct row *row = &rows[watch->kind];
+    struct strbuf selector;
+
+    strbuf_init(&selector, SELECTOR_MAX);
+    watch->follower =
+        follower_new(s->client, &(struct follow_options){
+                                    .resource = watch_resource(s, watch->kind),
+                                    .label_selector = row->is_of_pool ? pool_selector(s, &selector) : NULL,
+                                    .field_selector = row->field_selector,
+                                    .is_metadata_only = row->is_metadata_only,
+                                    .on_event = on_event,
+                                    .on_synced = on_synced,
+                                    .on_problem = on_problem,
+                                    .arg = watch,
+                                });
+    strbuf_done(&selector);
+}
+
+static void start_stage(struct watching *watching)
+{
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        if (rows[kind].stage == watching->stage)
+            start(&watching->watches[kind]);
+    }
+}
+
+struct watching *watching_new(struct scheduler *s)
+{
+    struct watching *watching = xcalloc(1, sizeof *watching);
+
+    watching->s = s;
+    s->device_version = 0;
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        struct watch *watch = &watching->watches[kind];
+
+        *watch = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
+        loop_task_init(&watch->next_version, s->loop, try_next_version, watch);
+    }
+    start_stage(watching);
+    return watching;
+}
+
+static void refetch_free(struct refetch *refetch)
+{
+    struct watching *watching = refetch->watching;
+
+    if (refetch->prev)
+        refetch->prev->next = refetch->next;
+    else
+        watching->refetches = refetch->next;
+    if (refetch->next)
+        refetch->next->prev = refetch->prev;
+    free(refetch);
+}
+
+void watching_free(struct watching *watching)
+{
+    if (!watching)
+        return;
+    struct refetch *next = NULL;
+    for (struct refetch *refetch = watching->refetches; refetch; refetch = next) {
+        next = refetch->next;
+        kube_cancel(refetch->call);
+        refetch_free(refetch);
+    }
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+        loop_task_cancel(&watching->watches[kind].next_version);
+        follower_free(watching->watches[kind].follower);
+    }
+    free(watching);
+}
+
+static void on_refetched(void *arg, const struct kube_answer *answer)
+{
+    struct refetch *refetch = arg;
+    struct scheduler *s = refetch->watching->s;
+    yyjson_val *object = NULL;
+
+    if (answer->err.code == 0 && kube_answer_object(answer, &object, NULL) == 0) {
+        struct follow_event event = {
+            .change = FOLLOW_CHANGED,
+            .namespace = kube_text(object, "metadata", "namespace"),
+            .name = kube_text(object, "metadata", "name"),
+            .uid = kube_text(object, "metadata", "uid"),
+            .object = object,
+        };
+        intake_event(s, refetch->kind, &event);
+    }
+    refetch_free(refetch);
+}
+
+void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key)
+{
+    struct scheduler *s = watching->s;
+    struct refetch *refetch;
+
+    for (refetch = watching->refetches; refetch; refetch = refetch->next) {
+        if (refetch->kind == kind && refetch->key == key)
+            return;
+    }
+    refetch = xcalloc(1, sizeof *refetch);
+    *refetch = (struct refetch){.watching = watching, .kind = kind, .key = key, .next = watching->refetches};
+    if (watching->refetches)
+        watching->refetches->prev = refetch;
+    watching->refetches = refetch;
+    refetch->call = kube_send(s->client, &(struct kube_request){
+                                             .verb = KUBE_GET,
+                                             .resource = watch_resource(s, kind),
+                                             .namespace = key_namespace(s->state, key),
+                                             .name = key_name(s->state, key),
+                                             .on_done = on_refetched,
+                                             .arg = refetch,
+                                         });
+}

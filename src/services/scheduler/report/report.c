@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "services/scheduler/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kube/client/condition.h"
+#include "kube/client/meta.h"
+#include "services/scheduler/carry/writes.h"
+#include "services/scheduler/context.h"
+#include "services/scheduler/hash.h"
+#include "services/scheduler/report/gang_notes.h"
+#include "services/scheduler/report/report_internal.h"
+#include "words/verdict_text.h"
+
+/* A verdict is told again after so long; a new one of the same gang not before. */
+#define TOLD_AGAIN (5 * NSEC_PER_MIN)
+#define TOLD_SOONEST NSEC_PER_SEC
+#define MISSING_FOR (500 * NSEC_PER_MSEC)
+
+/* For explaining in one cycle: it is for people, and they can wait for a few more cycles. */
+#define EXPLAIN_TIME (5 * NSEC_PER_MSEC)
+
+enum { TEXT_MAX = 16 * 1024 };
+
+static uint64_t hash_number(uint64_t hash, double number)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &number, sizeof bits);
+    return (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* What of a verdict makes another text. */
+static uint64_t verdict_hash(const struct gang *gang, const struct verdict *verdict)
+{
+    uint64_t hash = HASH_START;
+
+    hash = hash_number(hash, verdict->code);
+    hash = hash_number(hash, verdict->pod);
+    hash = hash_number(hash, verdict->placed);
+    hash = hash_number(hash, verdict->queue);
+    hash = hash_number(hash, verdict->resource);
+    hash = hash_number(hash, verdict->bound);
+    hash = hash_number(hash, (double)verdict->until);
+    return hash_number(hash, gang->pending);
+}
+
+static struct told *told_put(struct scheduler *s, object_key key)
+{
+    uint64_t value = 0;
+
+    if (map64_get(&s->told, key, &value))
+        return (struct told *)(uintptr_t)value;
+    struct told *told = xcalloc(1, sizeof *told);
+    map64_put(&s->told, key, (uint64_t)(uintptr_t)told);
+    return told;
+}
+
+void report_forget(struct scheduler *s, object_key gang)
+{
+    uint64_t value = 0;
+
+    if (!map64_get(&s->told, gang, &value))
+        return;
+    free((struct told *)(uintptr_t)value);
+    (void)map64_remove(&s->told, gang);
+}
+
+/* Every waiting pod hears why. */
+static void tell_pods(struct scheduler *s, const struct gang *gang, const struct verdict_text *text, bool marks_pods)
+{
+    struct strbuf message;
+
+    strbuf_init(&message, TEXT_MAX);
+    for (uint32_t g = 0; g < gang->group_count; g++) {
+        vec_foreach (&gang->groups[g].pods, id) {
+            const struct pod *pod = &s->state->pods.items[*id];
+            object_key key = key_of(pod->namespace, pod->name);
+
+            if (pod->status != POD_PENDING)
+                continue;
+            strbuf_clear(&message);
+            verdict_text_pod(text, *id, &message);
+            report_pod_event(s, key, pod->uid, "Warning", "Unschedulable", message.text);
+            if (marks_pods)
+                report_condition(s, key, "Unschedulable", message.text);
+        }
+    }
+    strbuf_done(&message);
+}
+
+static void tell_unschedulable(struct scheduler *s, gang_id id)
+{
+    const struct gang *gang = &s->state->gangs.items[id];
+    const struct gang_note *note = gang_note_find(s, key_of(gang->namespace, gang->name));
+    struct explanation explanation;
+    struct strbuf message;
+    struct verdict_text text = {
+        .engine = s->engine,
+        .explanation = &explanation,
+        .node_pool = s->pool_name,
+        .names_pool = note && note->names_pool,
+        .is_detailed = s->flags->detailed_fit_errors,
+    };
+
+    explain(s->engine, id, &explanation);
+    strbuf_init(&message, TEXT_MAX);
+    tell_pods(s, gang, &text, !note || note->marks_pods);
+    verdict_text_gang(&text, &message);
+    report_gang_event(s, id, "Unschedulable", message.text, NULL, 0);
+    if (note && gang->active_allocated == 0)
+        report_gang_condition(s, id, &explanation, message.text);
+    strbuf_done(&message);
+    explanation_done(&explanation);
+}
+
+static void tell_not_ready(struct scheduler *s, gang_id id)
+{
+    struct strbuf message;
+
+    strbuf_init(&message, TEXT_MAX);
+    verdict_text_not_ready(s->engine, id, &message);
+    report_gang_event(s, id, "NotReady", message.text, NULL, 0);
+    strbuf_done(&message);
+}
+
+/* Objects that are made together come one after the other: that some are missing is news only if it stays so. */
+static bool is_about_missing(enum verdict_code code)
+{
+    return code == VERDICT_NOT_READY || code == VERDICT_NO_QUEUE || code == VERDICT_NO_TOPOLOGY ||
+           code == VERDICT_MISSING_VOLUME || code == VERDICT_MISSING_CONFIG_MAP || code == VERDICT_MISSING_CLAIM;
+}
+
+/* Whether something is due to be told about the gang. */
+static bool is_due(struct scheduler *s, const struct gang *gang, const struct verdict *verdict, nsec_t now,
+                   struct told **ret_told, uint64_t *ret_hash)
+{
+    struct told *told = told_put(s, key_of(gang->namespace, gang->name));
+
+    *ret_told = told;
+    *ret_hash = verdict_hash(gang, verdict);
+    if (told->since == 0)
+        told->since = now;
+    if (is_about_missing(verdict->code) && now - told->since < MISSING_FOR)
+        return false;
+    if (told->at == 0)
+        return true;
+    return now - told->at >= (told->hash == *ret_hash ? TOLD_AGAIN : TOLD_SOONEST);
+}
+
+bool report_waiting(struct scheduler *s, nsec_t now)
+{
+    nsec_t began = nsec_now_monotonic();
+    bool has_explained = false;
+
+    vec_foreach (&s->state->pending_gangs.ids, id) {
+        const struct gang *gang = &s->state->gangs.items[*id];
+        struct verdict verdict = engine_verdict(s->engine, *id);
+        struct told *told;
+        uint64_t hash;
+
+        if (gang->pending == 0 || verdict.code == VERDICT_NONE || verdict.code == VERDICT_PROMISED ||
+            !is_due(s, gang, &verdict, now, &told, &hash))
+            continue;
+        if (has_explained && nsec_now_monotonic() - began > EXPLAIN_TIME)
+            return true;
+        has_explained = true;
+        told->hash = hash;
+        told->at = now;
+        if (verdict.code == VERDICT_NOT_READY)
+            tell_not_ready(s, *id);
+        else
+            tell_unschedulable(s, *id);
+    }
+    return false;
+}
+
+void report_note_condition(struct scheduler *s, object_key pod, yyjson_val *object)
+{
+    yyjson_val *conditions = yyjson_obj_get(yyjson_obj_get(object, "status"), "conditions");
+    size_t i, count;
+    yyjson_val *condition;
+
+    if (writes_has(s->writes, WRITE_POD_CONDITION, pod))
+        return;
+    (void)map64_remove(&s->pod_conditions, pod);
+    yyjson_arr_foreach(conditions, i, count, condition)
+    {
+        if (strcmp(kube_text(condition, "type"), "PodScheduled") == 0 &&
+            strcmp(kube_text(condition, "status"), "False") == 0)
+            map64_put(&s->pod_conditions, pod,
+                      scheduling_condition_hash(kube_text(condition, "reason"), kube_text(condition, "message")));
+    }
+}
+
+void report_condition(struct scheduler *s, object_key pod, const char *reason, const char *message)
+{
+    uint64_t hash = scheduling_condition_hash(reason, message);
+    uint64_t old = 0;
+
+    if (map64_get(&s->pod_conditions, pod, &old) && old == hash)
+        return;
+    map64_put(&s->pod_conditions, pod, hash);
+
+    yyjson_mut_doc *doc = kube_condition_patch(
+        &(struct kube_condition){
+            .type = "PodScheduled",
+            .status = "False",
+            .reason = reason,
+            .message = message,
+        },
+        nsec_now_wall());
+    writes_put(s->writes, &(struct write){
+                              .kind = WRITE_POD_CONDITION,
+                              .key = pod,
+                              .verb = KUBE_PATCH_STRATEGIC,
+                              .resource = kube_known(KUBE_PODS),
+                              .subresource = "status",
+                              .doc = doc,
+                          });
+    yyjson_mut_doc_free(doc);
+}

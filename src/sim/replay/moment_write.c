@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A cycle of the past as JSON. */
+#include <stdlib.h>
+#include <yyjson.h>
+
+#include "base/strbuf.h"
+#include "engine/engine.h"
+#include "model/state.h"
+#include "sim/replay/replay.h"
+#include "sim/scenario/scenario_why.h"
+
+enum { WHY_MAX = 4096 };
+
+static void add_text(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const char *text)
+{
+    if (text && *text)
+        (void)yyjson_mut_obj_add_strcpy(doc, object, key, text);
+}
+
+static void add_shares(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key, const double amounts[SHARE_COUNT])
+{
+    yyjson_mut_val *item = yyjson_mut_obj_add_obj(doc, object, key);
+
+    (void)yyjson_mut_obj_add_real(doc, item, "gpu", amounts[SHARE_GPU]);
+    (void)yyjson_mut_obj_add_real(doc, item, "cpu", amounts[SHARE_CPU]);
+    (void)yyjson_mut_obj_add_real(doc, item, "memory", amounts[SHARE_MEMORY]);
+}
+
+static void add_queues(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct replay_moment *moment)
+{
+    const struct state *state = moment->state;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "queues");
+
+    for (queue_id id = 0; id < state->queues.len; id++) {
+        const struct queue *queue = &state->queues.items[id];
+
+        if (!queue->is_present)
+            continue;
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        struct queue_share share = engine_share(moment->engine, id);
+
+        add_text(doc, item, "name", state_name(state, queue->name));
+        add_text(doc, item, "parent", state_name(state, queue->parent_name));
+        add_shares(doc, item, "quota", queue->deserved);
+        add_shares(doc, item, "limit", queue->limit);
+        add_shares(doc, item, "fair_share", share.fair);
+        add_shares(doc, item, "used", share.allocated);
+        add_shares(doc, item, "asked", share.requested);
+    }
+}
+
+static void add_pods(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct replay_moment *moment)
+{
+    const struct state *state = moment->state;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "pods");
+
+    for (pod_id id = 0; id < state->pods.len; id++) {
+        const struct pod *pod = &state->pods.items[id];
+
+        if (!pod->is_present)
+            continue;
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+
+        add_text(doc, item, "namespace", state_name(state, pod->namespace));
+        add_text(doc, item, "name", state_name(state, pod->name));
+        add_text(doc, item, "status", pod_status_name((enum pod_status)pod->status));
+        if (pod->node != NO_ID)
+            add_text(doc, item, "node", state_name(state, state->nodes.items[pod->node].name));
+    }
+}
+
+static void add_decisions(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct replay_moment *moment)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "decisions");
+
+    for (size_t i = 0; i < moment->then_count; i++) {
+        const struct record_decision *at = &moment->then[i];
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+
+        add_text(doc, item, "action", action_name(at->action));
+        add_text(doc, item, "kind", decision_kind_name(at->kind));
+        add_text(doc, item, "namespace", at->namespace);
+        add_text(doc, item, "pod", at->pod);
+        add_text(doc, item, "node", at->node);
+        add_text(doc, item, "for_namespace", at->for_namespace);
+        add_text(doc, item, "for", at->for_gang);
+    }
+}
+
+static void add_waiting(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct replay_moment *moment)
+{
+    const struct state *state = moment->state;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "waiting");
+    struct strbuf why;
+
+    strbuf_init(&why, WHY_MAX);
+    for (gang_id id = 0; id < state->gangs.len; id++) {
+        const struct gang *gang = &state->gangs.items[id];
+
+        if (!gang->is_present || gang->pending == 0)
+            continue;
+        yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        enum verdict_code code = engine_verdict(moment->engine, id).code;
+
+        strbuf_clear(&why);
+        scenario_why(&why, state, moment->engine, id);
+        add_text(doc, item, "namespace", state_name(state, gang->namespace));
+        add_text(doc, item, "name", state_name(state, gang->name));
+        add_text(doc, item, "queue", state_name(state, gang->queue_name));
+        add_text(doc, item, "verdict", verdict_code_name(code));
+        add_text(doc, item, "class", verdict_class_name(verdict_class(code)));
+        add_text(doc, item, "message", why.text);
+    }
+    strbuf_done(&why);
+}
+
+void replay_moment_write(const struct replay_moment *moment, FILE *out)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    char time[TIME_TEXT_MAX];
+
+    yyjson_mut_doc_set_root(doc, root);
+    (void)yyjson_mut_obj_add_uint(doc, root, "segment", moment->segment);
+    (void)yyjson_mut_obj_add_uint(doc, root, "cycle", moment->cycle);
+    add_text(doc, root, "time", time_format(moment->now, time));
+    (void)yyjson_mut_obj_add_bool(doc, root, "same", moment->is_same);
+    add_queues(doc, root, moment);
+    add_decisions(doc, root, moment);
+    add_pods(doc, root, moment);
+    add_waiting(doc, root, moment);
+    char *text = yyjson_mut_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+
+    (void)fprintf(out, "%s\n", text);
+    free(text);
+    yyjson_mut_doc_free(doc);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What people call a workload. The gang that KAI makes for an owner is called "pg-OWNER-UID", where both parts may hold
+ * dashes; its pods are called OWNER, or start with "OWNER-".
+ */
+#include <string.h>
+
+#include "sim/run/run_internal.h"
+
+static const char *first_pod_name(const struct state *state, const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->group_count; i++)
+        if (gang->groups[i].pods.len > 0)
+            return state_name(state, state->pods.items[gang->groups[i].pods.items[0]].name);
+    return "";
+}
+
+uint32_t sim_run_label_of(struct state *state, gang_id id)
+{
+    const struct gang *gang = &state->gangs.items[id];
+    const char *name = state_name(state, gang->name);
+    const char *pod = first_pod_name(state, gang);
+    size_t best = 0;
+
+    if (strncmp(name, "pg-", 3) != 0)
+        return gang->name;
+    name += 3;
+    for (size_t len = 1; name[len]; len++)
+        if (name[len] == '-' && strncmp(name, pod, len) == 0 && (pod[len] == '-' || pod[len] == '\0'))
+            best = len;
+    return best > 0 ? intern_id(&state->names, name, best) : gang->name;
+}
