@@ -167,26 +167,50 @@ static void take_decisions(struct scheduler *s, const struct scheduler_cycle *cy
     strbuf_done(&text);
 }
 
-/* Pods of the same gang that leave in this cycle. */
-static size_t count_evicted(const struct scheduler *s, const struct outcomes *outcomes, gang_id gang)
-{
-    size_t count = 0;
+/* What decisions are looked up by while they are carried out, one after the other. */
+struct tally {
+    struct map64 bound;    // pods that the decisions so far bind
+    struct map64 evicted;  // pods that any decision evicts
+    struct map64 leaving;  // by gang: how many of those leave
+};
 
+static void tally_init(struct tally *tally, const struct scheduler *s, const struct outcomes *outcomes)
+{
+    *tally = (struct tally){0};
     vec_foreach (outcomes, outcome) {
-        const struct pod *pod = &s->state->pods.items[outcome->decision.pod];
-        count += outcome->decision.kind == DECISION_EVICT && pod->gang == gang && pod->status == POD_RELEASING;
+        pod_id id = outcome->decision.pod;
+        const struct pod *pod = &s->state->pods.items[id];
+        uint64_t count = 0;
+
+        if (outcome->decision.kind != DECISION_EVICT || pod->status != POD_RELEASING ||
+            map64_get(&tally->evicted, id, NULL))
+            continue;
+        map64_put(&tally->evicted, id, 1);
+        (void)map64_get(&tally->leaving, pod->gang, &count);
+        map64_put(&tally->leaving, pod->gang, count + 1);
     }
+}
+
+static void tally_done(struct tally *tally)
+{
+    map64_done(&tally->bound);
+    map64_done(&tally->evicted);
+    map64_done(&tally->leaving);
+}
+
+/* Pods of the gang that leave in this cycle. */
+static uint64_t tally_leaving(const struct tally *tally, gang_id gang)
+{
+    uint64_t count = 0;
+
+    (void)map64_get(&tally->leaving, gang, &count);
     return count;
 }
 
-/* A pod that an action of this cycle placed and a later one evicted has never left: it waits. */
-static bool was_placed(const struct outcomes *outcomes, const struct outcome *evicted)
+/* A pod of the gang does not leave after all. */
+static void tally_stays(struct tally *tally, gang_id gang)
 {
-    for (const struct outcome *at = outcomes->items; at < evicted; at++) {
-        if (at->decision.kind == DECISION_BIND && at->decision.pod == evicted->decision.pod)
-            return true;
-    }
-    return false;
+    map64_put(&tally->leaving, gang, tally_leaving(tally, gang) - 1);
 }
 
 static void let_wait(struct scheduler *s, pod_id id)
@@ -214,23 +238,26 @@ static void bind(struct scheduler *s, struct outcome *outcome)
         carry_bind(s, &outcome->decision, outcome->text);
 }
 
-static void evict(struct scheduler *s, const struct outcomes *outcomes, struct outcome *outcome)
+static void evict(struct scheduler *s, struct tally *tally, struct outcome *outcome)
 {
     pod_id id = outcome->decision.pod;
     const struct pod *pod = &s->state->pods.items[id];
 
     if (pod->status != POD_RELEASING)
         return;
-    if (was_placed(outcomes, outcome)) {
+    /* A pod that an action of this cycle placed and a later one evicted has never left: it waits. */
+    if (map64_get(&tally->bound, id, NULL)) {
+        tally_stays(tally, pod->gang);
         let_wait(s, id);
         return;
     }
     if (pod->deleted == 0 && hold(s, SETBACK_EVICT, outcome)) {
+        tally_stays(tally, pod->gang);
         state_move_pod(s->state, id, POD_RUNNING, pod->node, pod->groups);
         OBSERVE(s, on_moved, id);
         return;
     }
-    carry_evict(s, &outcome->decision, outcome->text, count_evicted(s, outcomes, pod->gang));
+    carry_evict(s, &outcome->decision, outcome->text, tally_leaving(tally, pod->gang));
 }
 
 /* A promise is made again in every cycle until it is kept; it is told once for each node. */
@@ -250,22 +277,27 @@ static void tell_promise(struct scheduler *s, const struct decision *decision, c
 static void carry_out(struct scheduler *s, struct outcomes *outcomes)
 {
     VEC(struct decision) decisions = {0};
+    struct tally tally;
 
     vec_foreach (outcomes, outcome)
         vec_push(&decisions, outcome->decision);
     carry_name_groups(s, decisions.items, decisions.len);
     vec_done(&decisions);
+    tally_init(&tally, s, outcomes);
     vec_foreach (outcomes, outcome) {
         const struct decision *decision = &outcome->decision;
         const struct pod *pod = &s->state->pods.items[decision->pod];
 
+        if (decision->kind == DECISION_BIND)
+            map64_put(&tally.bound, decision->pod, 1);
         if (decision->kind == DECISION_BIND && pod->status == POD_BINDING && pod->node == decision->node)
             bind(s, outcome);
         else if (decision->kind == DECISION_EVICT)
-            evict(s, outcomes, outcome);
+            evict(s, &tally, outcome);
         else if (decision->kind == DECISION_PIPELINE && pod->status == POD_PENDING)
             tell_promise(s, decision, outcome->text);
     }
+    tally_done(&tally);
 }
 
 static void annotate_times(struct scheduler *s, const struct outcomes *outcomes)
