@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
+LINT ?=
+# Warnings are errors for developers; never in the build of `make build`, whose compiler may be newer than ours.
+ASAN = -Doptimization=1 -Db_sanitize=address,undefined -Dwerror=true
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test cluster bench fuzz lint format coverage install clean
@@ -9,25 +12,30 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## install what is missing and build the program: build/muster
-	scripts/install-deps build
-	scripts/build build/release -Db_lto=true -Dtests=false
-	ln -sf release/muster build/muster
+	@scripts/install-deps build
+	@scripts/build build/release -Db_lto=true -Dtests=false
+	@ln -sf release/muster build/muster
 
-run: build ## build, then play a day of three teams on 64 nodes and write a report
+run: build ## build, then simulate a day of three teams on 64 nodes and write a report
 	./build/muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report build/report.html
+	@printf '\n%s\n' 'Open build/report.html in a browser. What to try next:'
+	@printf '  %-56s %s\n' \
+		'build/muster why batch-index examples/three-teams.json' 'why a workload waits, and what would help' \
+		'build/muster simulate kube:' 'your own cluster; only reads from it' \
+		'build/muster gpu run --memory 20Gi -- python train.py' 'a program with a part of a GPU'
 
 test: ## build with sanitizers and run every test suite
-	scripts/install-deps build
-	scripts/install-deps test
-	scripts/install-deps ui
-	scripts/install-deps fuzz
-	scripts/install-deps cluster
-	python3 tests/cluster/build.py
-	scripts/build build/asan -Doptimization=1 -Db_sanitize=address,undefined
-	FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
+	@scripts/install-deps build
+	@scripts/install-deps test
+	@scripts/install-deps ui
+	@scripts/install-deps fuzz
+	@scripts/install-deps cluster
+	@python3 tests/cluster/build.py
+	@scripts/build build/asan $(ASAN)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
 
 cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs on it
-	scripts/install-deps cluster
+	@scripts/install-deps cluster
 	python3 tests/cluster/build.py
 	tests/cluster/run
 
@@ -36,24 +44,25 @@ bench: build ## run the benchmarks and print their figures
 	bench/month
 
 fuzz: ## run every fuzzer, FUZZ_SECONDS (300) in total
-	scripts/install-deps build
-	scripts/install-deps fuzz
+	@scripts/install-deps build
+	@scripts/install-deps fuzz
 	scripts/fuzz $(FUZZ_SECONDS)
 
-lint: ## check format, layers, spelling and what the analysers say
-	scripts/install-deps build
-	scripts/install-deps test
-	scripts/install-deps lint
-	scripts/lint
+lint: ## check format, layers, names, spelling and run the analysers; LINT=--fast leaves out the slow one
+	@scripts/install-deps build
+	@scripts/install-deps test
+	@scripts/install-deps lint
+	@scripts/build build/asan $(ASAN)
+	@scripts/lint $(LINT)
 
 format: ## format the C sources
-	scripts/install-deps lint
+	@scripts/install-deps lint
 	find $(wildcard src tests bench) -name '*.[ch]' -exec clang-format-19 -i {} +
 
 coverage: ## run the tests and show which lines they reach
-	scripts/install-deps build
-	scripts/install-deps test
-	scripts/install-deps coverage
+	@scripts/install-deps build
+	@scripts/install-deps test
+	@scripts/install-deps coverage
 	scripts/coverage
 
 install: build ## install into $(DESTDIR)$(PREFIX)
