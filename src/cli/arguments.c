@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/suggest.h"
+#include "text/suggest.h"
 
 void arguments_init(struct arguments *a, const struct command *command, int argc, const char *const *argv)
 {

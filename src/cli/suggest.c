@@ -1,65 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
-/* What somebody may have meant: the word that takes the fewest keys to make of what was typed. */
 #include "cli/suggest.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/macros.h"
 #include "cli/command.h"
-
-enum { WORD_MAX = 32, KEYS_MAX = 2 };
-
-/* Letters to add, take away or change (Levenshtein), row by row. */
-static size_t keys_between(const char *a, const char *b)
-{
-    size_t row[WORD_MAX + 1];
-    size_t len = strlen(b);
-
-    if (strlen(a) > WORD_MAX || len > WORD_MAX)
-        return WORD_MAX;
-    for (size_t j = 0; j <= len; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t corner = row[0];
-
-        row[0] = i + 1;
-        for (size_t j = 0; j < len; j++) {
-            size_t above = row[j + 1];
-
-            row[j + 1] = MIN(MIN(above, row[j]) + 1, corner + (a[i] != b[j]));
-            corner = above;
-        }
-    }
-    return row[len];
-}
-
-void suggestion_init(struct suggestion *suggestion, const char *typed)
-{
-    *suggestion = (struct suggestion){.typed = typed, .keys = KEYS_MAX + 1};
-}
-
-void suggestion_offer(struct suggestion *suggestion, const char *word)
-{
-    size_t typed_len = strlen(suggestion->typed);
-    bool is_begun = typed_len > 1 && strncmp(word, suggestion->typed, typed_len) == 0;
-    size_t keys = is_begun ? 0 : keys_between(suggestion->typed, word);
-
-    /* Half of a short word changed is another word. */
-    if (keys < suggestion->keys && keys * 2 < strlen(word)) {
-        suggestion->keys = keys;
-        suggestion->word = word;
-    }
-}
-
-const char *suggestion_text(const struct suggestion *suggestion, const char *before, char text[static SUGGESTION_MAX])
-{
-    text[0] = '\0';
-    if (suggestion->word)
-        (void)snprintf(text, SUGGESTION_MAX, "; did you mean %s%s?", before, suggestion->word);
-    return text;
-}
+#include "text/suggest.h"
 
 int command_unknown(const char *name)
 {

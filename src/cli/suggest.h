@@ -1,27 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stddef.h>
-
-/*
- * The nearest of several words to one that was typed.
- *
- *     suggestion_init(&s, "simulat");
- *     suggestion_offer(&s, "simulate");
- *     suggestion_text(&s, "", text)      "; did you mean simulate?"
- */
-struct suggestion {
-    const char *typed;
-    const char *word;  // the nearest so far; NULL: none comes close
-    size_t keys;       // that it takes to get from one to the other
-};
-
-void suggestion_init(struct suggestion *suggestion, const char *typed);
-void suggestion_offer(struct suggestion *suggestion, const char *word);
-
-/* To be put behind a complaint; "" when nothing comes close. `before` stands before the word. Returns `text`. */
-enum { SUGGESTION_MAX = 80 };
-const char *suggestion_text(const struct suggestion *suggestion, const char *before, char text[static SUGGESTION_MAX]);
-
 /* Complains of a command that is not there, with the nearest one. Returns EXIT_WRONG_CALL. */
 int command_unknown(const char *name);

@@ -111,6 +111,19 @@ void table_cell(struct table *t, enum table_style style, const char *format, ...
     vec_push(&t->cells, (struct table_cell){.text = text, .width = table_clean(text), .style = style});
 }
 
+uint32_t table_columns(const char *text)
+{
+    uint32_t width = 0;
+
+    while (*text) {
+        struct glyph glyph = read_glyph(text);
+
+        width += glyph.width;
+        text += glyph.bytes;
+    }
+    return width;
+}
+
 struct table_view table_view_of(FILE *out)
 {
     struct terminal terminal = terminal_of(out);
@@ -193,8 +206,7 @@ static uint32_t print_cut(const char *text, uint32_t width, FILE *out)
     return used + 1;
 }
 
-/* The bytes of `text` that make one line of `width` columns: up to the last space that fits, else as many as fit. */
-static size_t line_bytes(const char *text, uint32_t width)
+size_t table_line_bytes(const char *text, uint32_t width)
 {
     size_t at = 0;
     size_t space = 0;
@@ -221,7 +233,7 @@ static enum text_style style_of(const struct table_cell *cell)
 static void print_wrapped(const struct table_cell *cell, bool has_colour, uint32_t indent, uint32_t width, FILE *out)
 {
     for (const char *at = cell->text; *at;) {
-        size_t len = line_bytes(at, width);
+        size_t len = table_line_bytes(at, width);
 
         if (at > cell->text) {
             (void)fputc('\n', out);

@@ -55,6 +55,12 @@ struct table {
 /* Replaces what must not reach a terminal by '?', in place. Returns the columns that the text takes. */
 uint32_t table_clean(char *text);
 
+/* Columns that the text takes on a terminal. */
+uint32_t table_columns(const char *text);
+
+/* The bytes of `text` that make one line of `width` columns: up to the last space that fits, else as many as fit. */
+size_t table_line_bytes(const char *text, uint32_t width);
+
 /* What the table is printed on. */
 struct table_view {
     uint32_t width;  // in characters, 0 for any
