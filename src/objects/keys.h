@@ -4,6 +4,7 @@
 /* Labels, annotations and names that users, KAI and the controllers of workloads write, byte for byte. */
 
 #define KEY_SCHEDULER_NAME "kai-scheduler"
+#define KEY_KUBERNETES_SCHEDULER "default-scheduler"  // of pods that name none
 #define KEY_QUEUE "kai.scheduler/queue"
 #define KEY_NODE_POOL "kai.scheduler/node-pool"
 

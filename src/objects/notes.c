@@ -20,6 +20,7 @@ void object_notes_done(struct object_notes *notes)
 {
     vec_done(&notes->skipped);
     vec_done(&notes->warnings);
+    vec_done(&notes->left_out);
     arena_done(&notes->texts);
 }
 
@@ -60,4 +61,17 @@ void object_notes_warn(struct object_notes *notes, const char *format, ...)
         return;
     }
     vec_push(&notes->warnings, arena_strdup(&notes->texts, line));
+}
+
+void object_notes_leave_out(struct object_notes *notes, const struct left_out *left_out)
+{
+    if (!notes || notes->left_out.len == NOTES_LEFT_OUT_MAX)
+        return;
+    vec_push(&notes->left_out, (struct left_out){
+                                   arena_strdup(&notes->texts, left_out->kind),
+                                   arena_strdup(&notes->texts, left_out->namespace),
+                                   arena_strdup(&notes->texts, left_out->name),
+                                   arena_strdup(&notes->texts, left_out->scheduler),
+                                   arena_strdup(&notes->texts, left_out->ours),
+                               });
 }

@@ -12,14 +12,24 @@ struct skipped_kind {
     uint32_t count;
 };
 
+/* Work that another scheduler has to place: a pod that has no node yet, or a workload whose pods were not made. */
+struct left_out {
+    const char *kind;  // "Pod", "Deployment"
+    const char *namespace;
+    const char *name;
+    const char *scheduler;  // that its schedulerName stands for
+    const char *ours;       // the schedulerName that would have it scheduled here
+};
+
 struct object_notes {
     struct arena texts;
     VEC(struct skipped_kind) skipped;  // in the order in which they came
     VEC(const char *) warnings;        // one line each, at most NOTES_WARNINGS_MAX
     uint32_t more_warnings;            // that were not kept
+    VEC(struct left_out) left_out;     // at most NOTES_LEFT_OUT_MAX
 };
 
-enum { NOTES_WARNINGS_MAX = 200 };
+enum { NOTES_WARNINGS_MAX = 200, NOTES_LEFT_OUT_MAX = 10000 };
 
 void object_notes_init(struct object_notes *notes);
 void object_notes_done(struct object_notes *notes);
@@ -29,3 +39,6 @@ void object_notes_skip(struct object_notes *notes, const char *group, const char
 
 /* Adds a warning, unless the same one is there. */
 void object_notes_warn(struct object_notes *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Remembers work of another scheduler. Its texts are copied. */
+void object_notes_leave_out(struct object_notes *notes, const struct left_out *left_out);

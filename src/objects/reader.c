@@ -238,31 +238,12 @@ static int put_installed(struct object_set *set, struct object_reader *reader, s
     return has_kind(set, "scheduling.run.ai", "Queue") ? 0 : put_installed_queues(reader, err);
 }
 
-/* A parent that is not there is a slip of the pen, and what it means shows only in the work that waits. */
-static void warn_of_orphans(const struct object_set *set, const struct object_reader *reader)
-{
-    const struct object_kind *kind = object_kind_of("scheduling.run.ai", "Queue");
-
-    for (const struct object *queue = object_set_first(set, kind); queue; queue = queue->next) {
-        struct json_at spec = json_member(&queue->root, "spec");
-        const char *parent = json_peek_str(&spec, "parentQueue");
-
-        if (!queue->is_replaced && parent && *parent && !reader->options->flattens_queues &&
-            !object_set_find(set, kind, "", parent))
-            object_notes_warn(reader->notes,
-                              "Queue %s: its parent %s is not there, so that its work waits; add that queue, or leave "
-                              "parentQueue out",
-                              queue->name, parent);
-    }
-}
-
 int object_set_decode(struct object_set *set, struct object_reader *reader, struct err *err)
 {
     mark_owners(set);
     TRY(make_children(set, reader, err));
     TRY(group_pods(set, reader, err));
     TRY(put_installed(set, reader, err));
-    warn_of_orphans(set, reader);
     for (int phase = PHASE_CLASSES; phase < _PHASE_MAX; phase++) {
         for (uint32_t i = 0; i < set->objects.len; i++) {
             const struct object *object = set->objects.items[i];
@@ -271,5 +252,6 @@ int object_set_decode(struct object_set *set, struct object_reader *reader, stru
                 TRY(object_decode(reader, object, err));
         }
     }
+    reader_note_doubts(set, reader);
     return 0;
 }

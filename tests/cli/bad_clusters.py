@@ -22,12 +22,12 @@ status: {allocatable: {cpu: "64", memory: 256Gi, nvidia.com/gpu: "8", pods: "110
 QUEUES = """apiVersion: scheduling.run.ai/v2
 kind: Queue
 metadata: {name: company}
-spec: {resources: {gpu: {quota: -1, limit: -1, overQuotaWeight: 1}}}
+spec: {resources: {gpu: {quota: -1, limit: -1, overQuotaWeight: 1}, cpu: {limit: -1}, memory: {limit: -1}}}
 ---
 apiVersion: scheduling.run.ai/v2
 kind: Queue
 metadata: {name: team}
-spec: {parentQueue: company, resources: {gpu: {quota: 4, limit: -1, overQuotaWeight: 1}}}
+spec: {parentQueue: company, resources: {gpu: {quota: 4, limit: -1, overQuotaWeight: 1}, cpu: {limit: -1}, memory: {limit: -1}}}
 ---
 """
 POD = """apiVersion: v1
@@ -237,7 +237,7 @@ def _():
 def _():
     result = simulate({"c.yaml": NODE + QUEUES.split("---\n")[1] + "---\n" + POD}, "simulate", "c.yaml")
     expect_accepted(result)
-    expect("warning: Queue team: its parent company is not there" in result.err, result.err)
+    expect("warning: Queue team: its parent company does not exist" in result.err, result.err)
 
 
 @tests.case("names in manifests cannot drive the terminal")

@@ -26,6 +26,9 @@ int config_map_decode(struct object_reader *reader, const struct object *object,
 int reader_object_to(struct object_reader *reader, const struct object *object, const struct json_at *at,
                      struct err *err, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* Warns of what can be read and is most likely not what was meant, when everything is decoded (doubts.c). */
+void reader_note_doubts(const struct object_set *set, const struct object_reader *reader);
+
 /* Is the object of another node pool than the one that is read? Such objects are counted among the skipped. */
 bool reader_skips_pool(struct object_reader *reader, const struct object *object);
 

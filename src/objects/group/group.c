@@ -201,12 +201,21 @@ static bool find_defaults(const struct grouping *g, const struct object *owner, 
     return g->live && g->live->find_defaults(g->live->arg, owner->kind->group, owner->kind->kind, ret_defaults);
 }
 
+/* A class that is asked for and does not exist; it is named by its top owner, so that a gang's pods warn once. */
+static void warn_of_class(const struct grouping *g, const char *unknown, const char *instead)
+{
+    if (unknown)
+        object_notes_warn(g->notes, "%s %s/%s: PriorityClass %s does not exist; %s is used instead", g->top->kind->kind,
+                          g->top->namespace, g->top->name, unknown, instead);
+}
+
 /* The class that a pod and its owners ask for, if there is such a class; else `fallback`. */
 static const char *find_priority_class(const struct grouping *g, bool has_whole_chain, const char *fallback)
 {
     struct json_at spec = json_member(&g->pod->root, "spec");
     const char *of_label = object_label(g->pod, KEY_PRIORITY_CLASS);
     const char *of_pod = of_label ? of_label : json_peek_str(&spec, "priorityClassName");
+    const char *unknown = NULL;
 
     for (size_t i = has_whole_chain ? 0 : g->owner_count - 1; i < g->owner_count; i++) {
         const struct object *owner = has_whole_chain ? g->owners[i] : g->top;
@@ -215,16 +224,23 @@ static const char *find_priority_class(const struct grouping *g, bool has_whole_
 
         if (name && *name && has_priority_class(g, name))
             return name;
+        if (name && *name && !unknown)
+            unknown = name;
     }
     struct group_defaults defaults;
     for (size_t i = has_whole_chain ? 0 : g->owner_count - 1; i < g->owner_count; i++) {
         if (find_defaults(g, has_whole_chain ? g->owners[i] : g->top, &defaults) && defaults.priority_class &&
-            has_priority_class(g, defaults.priority_class))
+            has_priority_class(g, defaults.priority_class)) {
+            warn_of_class(g, unknown, defaults.priority_class);
             return defaults.priority_class;
+        }
     }
     if (g->skipped && find_defaults(g, g->skipped, &defaults) && defaults.priority_class &&
-        has_priority_class(g, defaults.priority_class))
+        has_priority_class(g, defaults.priority_class)) {
+        warn_of_class(g, unknown, defaults.priority_class);
         return defaults.priority_class;
+    }
+    warn_of_class(g, unknown, fallback);
     return fallback;
 }
 

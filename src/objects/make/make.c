@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "objects/keys.h"
 #include "objects/make/maker.h"
 #include "objects/notes.h"
 #include "objects/reader.h"
@@ -107,9 +108,11 @@ static bool is_ours(struct maker *maker, const struct object *owner, const struc
 
     if (scheduler && strcmp(scheduler, maker->options->scheduler_name) == 0)
         return true;
-    object_notes_warn(maker->notes, "%s %s/%s: its pods are left to %s; to schedule them, set schedulerName: %s",
-                      owner->kind->kind, owner->namespace, owner->name, scheduler ? scheduler : "the default scheduler",
-                      maker->options->scheduler_name);
+    struct left_out left_out = {owner->kind->kind, owner->namespace, owner->name,
+                                scheduler ? scheduler : KEY_KUBERNETES_SCHEDULER, maker->options->scheduler_name};
+    object_notes_leave_out(maker->notes, &left_out);
+    object_notes_warn(maker->notes, "%s %s/%s: its pods are left to %s; to schedule them here, set schedulerName: %s",
+                      left_out.kind, left_out.namespace, left_out.name, left_out.scheduler, left_out.ours);
     return false;
 }
 

@@ -216,8 +216,11 @@ static void pods_that_leave_the_scheduler_open_are_not_ours(void **state)
     assert_int_equal(w.state->pods.len, 0);
     assert_int_equal(w.notes.warnings.len, 1);
     assert_string_equal(w.notes.warnings.items[0],
-                        "Job default/x: its pods are left to the default scheduler; to schedule "
-                        "them, set schedulerName: kai-scheduler");
+                        "Job default/x: its pods are left to default-scheduler; to schedule them here, set "
+                        "schedulerName: kai-scheduler");
+    assert_int_equal(w.notes.left_out.len, 1);
+    assert_string_equal(w.notes.left_out.items[0].kind, "Job");
+    assert_string_equal(w.notes.left_out.items[0].scheduler, "default-scheduler");
     world_done(&w);
 }
 

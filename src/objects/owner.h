@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <yyjson.h>
+
+struct object;
+struct object_set;
+
+/*
+ * The workload that a person wrote, behind a PodGroup that was made for it: a Job, a RayCluster, a lone Pod. Texts are
+ * the documents', and live as long.
+ */
+struct owner {
+    const char *api_version;
+    const char *kind;
+    const char *namespace;
+    const char *name;
+    const struct object *object;  // NULL: it is not in the input
+};
+
+/* False when there is no such PodGroup in the input, or nobody owns it: then the PodGroup is what was written. */
+bool owner_find(const struct object_set *set, const char *namespace, const char *pod_group, struct owner *ret_owner);
+
+/* A pod template of a workload; a Pod is its own template. */
+struct pod_template {
+    char path[256];  // as a JSON pointer: "/spec/template"; "" for a Pod
+    yyjson_val *value;
+};
+
+/*
+ * Finds the pod templates of the workload, wherever its kind has them: objects with a spec of containers. Returns how
+ * many there are, at most `max`.
+ */
+enum { POD_TEMPLATES_MAX = 16 };
+size_t owner_templates(const struct object *workload, struct pod_template *templates, size_t max);
+
+/* Appends a member to a JSON pointer, with the characters escaped that mean something in it; cut to fit. */
+void json_pointer_add(char *path, size_t size, const char *key);
