@@ -2,10 +2,7 @@
 
 /* The HTTP servers of a service: /metrics with what the kind adds, /healthz and /readyz. */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "base/strbuf.h"
 #include "frame/service_internal.h"
 
@@ -40,29 +37,29 @@ static void serve_readyz(void *arg, struct http_exchange *exchange)
         http_reply_text(exchange, 503, "not ready yet");
 }
 
-static const struct http_route health_routes[] = {
-    {"GET", "/healthz", serve_healthz},
-    {"GET", "/readyz", serve_readyz},
+static const struct rest_route health_routes[] = {
+    REST_ROUTE("GET", "/healthz", serve_healthz),
+    REST_ROUTE("GET", "/readyz", serve_readyz),
 };
 
-static const struct http_route metrics_route = {"GET", "/metrics", serve_metrics};
+static const struct rest_route metrics_route = REST_ROUTE("GET", "/metrics", serve_metrics);
 
-int service_serve(struct service *service, const char *address, const struct http_route *routes, size_t route_count,
-                  void *arg, struct err *err)
+static int serve(struct service *service, const char *address, const struct rest_set *sets, size_t set_count,
+                 struct err *err)
 {
-    struct http_server_options options = {.routes = routes, .route_count = route_count, .arg = arg};
+    struct rest_options options = {.sets = sets, .set_count = set_count};
     struct http_server *server = NULL;
     char host[256];
-    int code = service_address_parse(address, host, &options.port, err);
+    int code = service_address_parse(address, host, &options.http.port, err);
 
     if (code <= 0)
         return code;
     /* All interfaces: of both families where there are both. */
-    options.address = *host ? host : "::";
-    code = http_server_start(service->loop, &options, &server, err);
+    options.http.address = *host ? host : "::";
+    code = rest_server_start(service->loop, &options, &server, err);
     if (code < 0 && code != -EADDRINUSE && !*host) {
-        options.address = "0.0.0.0";
-        code = http_server_start(service->loop, &options, &server, err);
+        options.http.address = "0.0.0.0";
+        code = rest_server_start(service->loop, &options, &server, err);
     }
     if (code < 0)
         return err_wrap(err, code, "cannot listen at %s", address);
@@ -71,18 +68,18 @@ int service_serve(struct service *service, const char *address, const struct htt
     return 0;
 }
 
+int service_serve(struct service *service, const char *address, const struct rest_route *routes, size_t route_count,
+                  void *arg, struct err *err)
+{
+    return serve(service, address, &(struct rest_set){routes, route_count, arg}, 1, err);
+}
+
 int probes_start(struct service *service, struct err *err)
 {
     const struct service_kind *kind = service->kind;
-    struct service_run *run = service->run;
-    int code;
+    const struct rest_set metrics_sets[] = {{&metrics_route, 1, service}, {kind->routes, kind->route_count, service}};
+    int code = serve(service, service->settings.metrics_address, metrics_sets, ARRAY_LEN(metrics_sets), err);
 
-    run->main_routes = xcalloc(kind->route_count + 1, sizeof *run->main_routes);
-    run->main_routes[0] = metrics_route;
-    if (kind->route_count)
-        memcpy(run->main_routes + 1, kind->routes, kind->route_count * sizeof *kind->routes);
-    code = service_serve(service, service->settings.metrics_address, run->main_routes, kind->route_count + 1, service,
-                         err);
     if (code < 0)
         return err_wrap(err, code, "metrics");
     code =
@@ -95,6 +92,4 @@ void servers_stop(struct service *service)
     vec_foreach (&service->run->servers, server)
         http_server_free(*server);
     vec_done(&service->run->servers);
-    free(service->run->main_routes);
-    service->run->main_routes = NULL;
 }

@@ -12,7 +12,7 @@
 #include "frame/flags.h"
 #include "kube/client/client.h"
 #include "kube/events/events.h"
-#include "net/http_server.h"
+#include "net/rest/rest.h"
 #include "text/metrics.h"
 
 struct kube_config;
@@ -38,7 +38,7 @@ struct service_kind {
     const struct flag *flags;
     size_t flag_count;
     size_t values_size;               // of the struct that the flags' values go to
-    const struct http_route *routes;  // served beside /metrics; `arg` of the handlers is the service
+    const struct rest_route *routes;  // served beside /metrics; `arg` of the handlers is the service
     size_t route_count;
 
     int (*configure)(struct service *service, struct err *err);  // these may be NULL
@@ -110,7 +110,7 @@ void service_fail(struct service *service, const struct err *err);
 void service_stopped(struct service *service);
 
 /* Serves `routes` at an address as well, until the service ends; `routes` are borrowed. Nothing for "" and "0". */
-MUST_CHECK int service_serve(struct service *service, const char *address, const struct http_route *routes,
+MUST_CHECK int service_serve(struct service *service, const char *address, const struct rest_route *routes,
                              size_t route_count, void *arg, struct err *err);
 
 /* Logs and counts that following `what` had a problem and goes on after `wait`; for a follower's on_problem. */

@@ -11,7 +11,6 @@ struct lease;
 struct service_run {
     struct lease *lease;
     struct service_servers VEC_OF(struct http_server *) servers;
-    struct http_route *main_routes;   // of the kind and /metrics, in one table
     struct loop_timer stop_timer;     // an end that does not wait for ever
     struct loop_timer drain_timer;    // looks whether events have been written
     struct loop_timer started_timer;  // when what is done once has been done

@@ -1,302 +1,375 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * llhttp reads the requests of a connection one after the other. When one is complete it pauses, and so does the
- * socket: what a client sends ahead is kept, at most one buffer of it, until the answer is on its way.
+ * The requests of a connection, one after the other. While one is answered the socket is still read, so that the end of
+ * the peer is noticed: what a client sends ahead is kept, at most EARLY_MAX of it, until its turn comes.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "net/http_server_internal.h"
 
-/* The head of a request in pieces: a text may come in several. */
-
-static int add_to_head(struct http_connection *connection, const char *bytes, size_t len)
+static size_t early_len(const struct http_connection *connection)
 {
-    struct strbuf *head = &connection->exchange->head;
-
-    /* Texts end at a NUL here. llhttp lets none through, but a percent-encoded one does no harm either. */
-    strbuf_add(head, bytes, len);
-    if (!head->is_cut)
-        return HPE_OK;
-    connection->refusal = 431;
-    return HPE_USER;
+    return connection->early.len - connection->early_at;
 }
 
-static size_t end_text(struct http_exchange *exchange)
+/* Whether the parser may have more bytes now. */
+static bool can_parse(const struct http_connection *connection)
 {
-    strbuf_addch(&exchange->head, '\0');
-    return exchange->head.len;
+    const struct http_exchange *exchange = connection->exchange;
+
+    if (connection->is_dead)
+        return false;
+    if (connection->stage == STAGE_STREAM)
+        return exchange->on_body && !exchange->is_body_paused;
+    return connection->stage == STAGE_IDLE || connection->stage == STAGE_READ;
 }
 
-static int on_begin(llhttp_t *parser)
-{
-    struct http_connection *connection = parser->data;
-
-    http_exchange_free(connection->exchange);
-    connection->exchange = http_exchange_new(connection, connection->server->options.body_max);
-    connection->is_value = false;
-    connection->refusal = 0;
-    return HPE_OK;
-}
-
-static int on_url(llhttp_t *parser, const char *bytes, size_t len)
-{
-    return add_to_head(parser->data, bytes, len);
-}
-
-/* "/path?query" becomes two texts, and the method comes behind them. */
-static int on_url_complete(llhttp_t *parser)
-{
-    struct http_connection *connection = parser->data;
-    struct http_exchange *exchange = connection->exchange;
-    const char *method = llhttp_method_name((llhttp_method_t)llhttp_get_method(parser));
-
-    exchange->path = 0;
-    char *mark = memchr(exchange->head.text, '?', exchange->head.len);
-    if (mark) {
-        *mark = '\0';
-        exchange->query = (size_t)(mark - exchange->head.text) + 1;
-    } else {
-        exchange->query = exchange->head.len;
-    }
-    exchange->method = end_text(exchange);
-    exchange->is_head = strcmp(method, "HEAD") == 0;
-    int r = add_to_head(connection, method, strlen(method));
-    (void)end_text(exchange);
-    return r;
-}
-
-static int on_header_name(llhttp_t *parser, const char *bytes, size_t len)
-{
-    struct http_connection *connection = parser->data;
-    struct http_exchange *exchange = connection->exchange;
-
-    if (connection->is_value || exchange->header_count == 0) {
-        if (exchange->header_count == HEADERS_MAX) {
-            connection->refusal = 431;
-            return HPE_USER;
-        }
-        exchange->headers[exchange->header_count++].name = exchange->head.len;
-        connection->is_value = false;
-    }
-    return add_to_head(connection, bytes, len);
-}
-
-static int on_header_name_complete(llhttp_t *parser)
-{
-    struct http_connection *connection = parser->data;
-    struct http_exchange *exchange = connection->exchange;
-
-    /* A value may be empty, and then no piece of it comes. */
-    exchange->headers[exchange->header_count - 1].value = end_text(exchange);
-    connection->is_value = true;
-    return HPE_OK;
-}
-
-static int on_header_value(llhttp_t *parser, const char *bytes, size_t len)
-{
-    return add_to_head(parser->data, bytes, len);
-}
-
-static int on_header_value_complete(llhttp_t *parser)
-{
-    struct http_connection *connection = parser->data;
-
-    (void)end_text(connection->exchange);
-    return HPE_OK;
-}
-
-static int on_headers_complete(llhttp_t *parser)
-{
-    struct http_connection *connection = parser->data;
-    struct http_exchange *exchange = connection->exchange;
-    const char *expect = http_exchange_header(exchange, "Expect");
-
-    exchange->is_http_10 = llhttp_get_http_major(parser) == 1 && llhttp_get_http_minor(parser) == 0;
-    if ((parser->flags & F_CONTENT_LENGTH) && parser->content_length > connection->server->options.body_max) {
-        connection->refusal = 413;
-        return HPE_USER;
-    }
-    if (expect && strcasecmp(expect, "100-continue") == 0)
-        stream_write(connection->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
-    return HPE_OK;
-}
-
-static int on_body(llhttp_t *parser, const char *bytes, size_t len)
-{
-    struct http_connection *connection = parser->data;
-    struct strbuf *body = &connection->exchange->body;
-
-    strbuf_add(body, bytes, len);
-    if (!body->is_cut)
-        return HPE_OK;
-    connection->refusal = 413;
-    return HPE_USER;
-}
-
-static int on_complete(llhttp_t *parser)
-{
-    struct http_connection *connection = parser->data;
-
-    /* An upgrade is not followed: the request is answered, but what comes after it may be another protocol. */
-    connection->exchange->is_keep_alive =
-        llhttp_should_keep_alive(parser) && !parser->upgrade && !connection->exchange->is_http_10;
-    connection->is_answering = true;
-    return HPE_PAUSED;
-}
-
-static const llhttp_settings_t settings = {
-    .on_message_begin = on_begin,
-    .on_url = on_url,
-    .on_url_complete = on_url_complete,
-    .on_header_field = on_header_name,
-    .on_header_field_complete = on_header_name_complete,
-    .on_header_value = on_header_value,
-    .on_header_value_complete = on_header_value_complete,
-    .on_headers_complete = on_headers_complete,
-    .on_body = on_body,
-    .on_message_complete = on_complete,
-};
-
-/* What cannot be read is answered without a handler, and nothing after it can be trusted. */
+/* A request that is refused or cannot be read is answered here, and nothing after it can be trusted. */
 static void refuse(struct http_connection *connection)
 {
-    if (!connection->exchange)
-        connection->exchange = http_exchange_new(connection, 0);
-    connection->is_answering = true;
-    connection->exchange->is_keep_alive = false;
+    const struct http_app *app = &connection->server->app;
     int status = connection->refusal ? connection->refusal : 400;
 
-    http_reply_text(connection->exchange, status, status == 400 ? "bad request\n" : "request too large\n");
-}
-
-static void feed(struct http_connection *connection, const char *bytes, size_t len)
-{
-    enum llhttp_errno r = llhttp_execute(&connection->parser, bytes, len);
-
-    if (r == HPE_OK)
-        return;
-    if (r != HPE_PAUSED) {
-        refuse(connection);
+    /* The handler of a streamed body has the exchange already, and learns that the rest will not come. */
+    if (connection->stage == STAGE_STREAM) {
+        http_connection_free(connection);
         return;
     }
-    const char *stopped = llhttp_get_error_pos(&connection->parser);
-
-    strbuf_add(&connection->early, stopped, len - (size_t)(stopped - bytes));
-    stream_read_stop(connection->stream);
+    if (!connection->exchange)
+        connection->exchange = http_exchange_new(connection);
     loop_timer_stop(&connection->timer);
-    llhttp_resume(&connection->parser);
-    http_server_route(connection->server, connection->exchange);
+    connection->stage = STAGE_ANSWER;
+    connection->exchange->is_keep_alive = false;
+    if (connection->plan.is_refusal)
+        connection->plan.handler(connection->plan.arg, connection->exchange);
+    else
+        app->on_malformed(app->arg, connection->exchange, status,
+                          status == 400 ? "the request is not valid HTTP/1.1" : "the request is too large");
+}
+
+/* Runs what the parser paused for. */
+static void dispatch(struct http_connection *connection)
+{
+    struct http_exchange *exchange = connection->exchange;
+
+    switch (connection->pause) {
+    case PAUSE_HEAD:
+        connection->stage = STAGE_STREAM;
+        loop_timer_stop(&connection->timer);
+        connection->plan.handler(connection->plan.arg, exchange);
+        break;
+    case PAUSE_BODY:
+        loop_timer_start(&connection->timer, connection->server->options.idle_timeout);
+        exchange->on_body(exchange->body_arg, connection->piece, connection->piece_len);
+        break;
+    case PAUSE_END:
+        loop_timer_stop(&connection->timer);
+        if (connection->stage == STAGE_STREAM) {
+            connection->stage = STAGE_ANSWER;
+            exchange->on_body(exchange->body_arg, NULL, 0);
+            break;
+        }
+        connection->stage = STAGE_ANSWER;
+        connection->plan.handler(connection->plan.arg, exchange);
+        break;
+    case PAUSE_NONE:
+        break;
+    }
+}
+
+/* Returns how many bytes were used. Stops after a request: the next one waits for its turn in the loop. */
+static size_t parse(struct http_connection *connection, const char *bytes, size_t len)
+{
+    size_t used = 0;
+
+    while (can_parse(connection)) {
+        connection->pause = PAUSE_NONE;
+        enum llhttp_errno r = llhttp_execute(&connection->parser, bytes + used, len - used);
+
+        if (r == HPE_OK)
+            return len;
+        if (r != HPE_PAUSED) {
+            refuse(connection);
+            return len;
+        }
+        bool is_over = connection->pause == PAUSE_END;
+
+        used = (size_t)(llhttp_get_error_pos(&connection->parser) - bytes);
+        llhttp_resume(&connection->parser);
+        dispatch(connection);
+        if (is_over)
+            break;
+    }
+    return used;
+}
+
+/* Parses. Returns false when the connection is gone afterwards; else `*ret_used` is set. */
+static bool feed(struct http_connection *connection, const char *bytes, size_t len, size_t *ret_used)
+{
+    connection->is_feeding = true;
+    *ret_used = parse(connection, bytes, len);
+    connection->is_feeding = false;
+    if (!connection->is_dead)
+        return true;
+    strbuf_done(&connection->early);
+    free(connection);
+    return false;
+}
+
+/* Keeps bytes for later, and stops reading when there are many. */
+static void hold(struct http_connection *connection, const char *bytes, size_t len)
+{
+    struct strbuf *early = &connection->early;
+
+    if (connection->early_at > 0) {
+        size_t left = early_len(connection);
+
+        memmove(early->text, early->text + connection->early_at, left);
+        early->len = left;
+        connection->early_at = 0;
+    }
+    strbuf_add(early, bytes, len);
+    if (early->is_cut)
+        http_connection_free(connection);
+    else if (early_len(connection) >= EARLY_MAX)
+        stream_read_stop(connection->stream);
 }
 
 static void on_read(void *arg, const char *bytes, size_t len)
 {
     struct http_connection *connection = arg;
+    size_t used = 0;
 
-    if (!bytes) {
-        http_connection_free(connection);
-    } else if (connection->is_answering || connection->more.is_queued) {
-        strbuf_add(&connection->early, bytes, len);
-        if (connection->early.is_cut)
-            http_connection_free(connection);
-    } else {
-        feed(connection, bytes, len);
+    if (connection->stage == STAGE_PART)
+        return;
+    if (connection->more.is_queued || early_len(connection) > 0) {
+        hold(connection, bytes, len);
+    } else if (connection->stage == STAGE_TUNNEL && !http_tunnel_is_paused(connection->tunnel)) {
+        http_tunnel_read(connection->tunnel, bytes, len);
+    } else if (!can_parse(connection)) {
+        hold(connection, bytes, len);
+    } else if (feed(connection, bytes, len, &used) && connection->stage != STAGE_PART) {
+        hold(connection, bytes + used, len - used);
     }
 }
 
-static void on_more(void *arg)
+/* The peer has closed its side. Answers that are under way are still wanted, unless their handler said otherwise. */
+static void on_end(void *arg, bool is_broken)
 {
     struct http_connection *connection = arg;
-    size_t len = connection->early.len;
-    _cleanup_(freep) char *bytes = strbuf_take(&connection->early);
 
-    if (connection->is_answering)
-        return;
-    stream_read_start(connection->stream);
-    loop_timer_start(&connection->timer, connection->server->options.idle_timeout);
-    if (len > 0)
-        feed(connection, bytes, len);
-}
-
-void http_connection_answered(struct http_connection *connection, bool is_keep_alive)
-{
-    connection->is_answering = false;
-    connection->exchange = NULL;
-    if (is_keep_alive) {
-        loop_task_queue(&connection->more);
-        return;
-    }
-    struct stream *stream = TAKE_PTR(connection->stream);
-
-    http_connection_free(connection);
-    stream_close_when_sent(stream);
-}
-
-/* The client lets us wait, either with its request or with taking the answer. */
-static void on_timeout(void *arg)
-{
-    http_connection_free(arg);
+    connection->has_ended = true;
+    if (is_broken || connection->stage == STAGE_STREAM)
+        http_connection_free(connection);
+    else if (connection->stage == STAGE_TUNNEL)
+        http_connection_go_on(connection);
+    else if (connection->stage == STAGE_ANSWER)
+        http_exchange_cancel(connection->exchange);
+    else if (early_len(connection) == 0)
+        http_connection_part(connection);
 }
 
 static void on_drain(void *arg)
 {
     struct http_connection *connection = arg;
 
-    if (connection->is_answering)
+    if (connection->stage == STAGE_IDLE) {
+        loop_timer_start(&connection->timer, connection->server->options.idle_timeout);
+    } else if (connection->stage == STAGE_TUNNEL) {
         loop_timer_stop(&connection->timer);
+        http_tunnel_drained(connection->tunnel);
+    } else if (connection->stage == STAGE_ANSWER || connection->stage == STAGE_STREAM) {
+        struct callback drain = connection->exchange->drain;
+
+        if (connection->stage == STAGE_ANSWER)
+            loop_timer_stop(&connection->timer);
+        if (drain.fn)
+            drain.fn(drain.arg);
+    }
+}
+
+/* Early bytes go to the tunnel, and then the end if there is one. The callbacks may free everything, so they come
+ * last. */
+static void feed_tunnel(struct http_connection *connection)
+{
+    struct http_tunnel *tunnel = connection->tunnel;
+    size_t at = connection->early_at;
+    size_t len = early_len(connection);
+
+    if (http_tunnel_is_paused(tunnel))
+        return;
+    _cleanup_(freep) char *bytes = strbuf_take(&connection->early);
+
+    connection->early_at = 0;
+    if (!connection->has_ended)
+        stream_read_start(connection->stream);
+    else if (len > 0)
+        http_connection_go_on(connection);
+    if (len > 0)
+        http_tunnel_read(tunnel, bytes + at, len);
+    else if (connection->has_ended)
+        http_tunnel_ended(tunnel);
+}
+
+static void on_more(void *arg)
+{
+    struct http_connection *connection = arg;
+    size_t used = 0;
+
+    if (connection->stage == STAGE_TUNNEL) {
+        feed_tunnel(connection);
+        return;
+    }
+    if (!can_parse(connection))
+        return;
+    if (early_len(connection) > 0 || connection->stage == STAGE_STREAM) {
+        if (!feed(connection, connection->early.text + connection->early_at, early_len(connection), &used))
+            return;
+        connection->early_at += used;
+    }
+    if (connection->stage == STAGE_PART)
+        return;
+    if (early_len(connection) == 0) {
+        strbuf_clear(&connection->early);
+        connection->early_at = 0;
+    }
+    if (!connection->has_ended) {
+        if (early_len(connection) < EARLY_MAX)
+            stream_read_start(connection->stream);
+    } else if (can_parse(connection) && early_len(connection) == 0) {
+        http_connection_part(connection);
+    }
+}
+
+void http_connection_go_on(struct http_connection *connection)
+{
+    loop_task_queue(&connection->more);
+}
+
+void http_connection_watch_peer(struct http_connection *connection)
+{
+    if (connection->stage == STAGE_PART || loop_timer_is_running(&connection->timer))
+        return;
+    connection->taken_seen = stream_taken(connection->stream);
+    loop_timer_start(&connection->timer, connection->server->options.idle_timeout);
+}
+
+void http_connection_answered(struct http_connection *connection, bool is_keep_alive)
+{
+    connection->exchange = NULL;
+    if (!is_keep_alive || connection->server->is_draining) {
+        http_connection_part(connection);
+        return;
+    }
+    connection->stage = STAGE_IDLE;
+    connection->taken_seen = stream_taken(connection->stream);
+    loop_timer_start(&connection->timer, connection->server->options.idle_timeout);
+    http_connection_go_on(connection);
+}
+
+static void on_closed(void *arg)
+{
+    struct http_connection *connection = arg;
+
+    connection->stream = NULL;
+    http_connection_free(connection);
+}
+
+void http_connection_part(struct http_connection *connection)
+{
+    connection->stage = STAGE_PART;
+    loop_timer_stop(&connection->timer);
+    loop_task_cancel(&connection->more);
+    stream_close_when_sent(connection->stream, on_closed, connection);
+}
+
+/* The client lets us wait, either with its request or with taking the answer. */
+static void on_timeout(void *arg)
+{
+    struct http_connection *connection = arg;
+    uint64_t taken = stream_taken(connection->stream);
+    bool is_sending = stream_unsent(connection->stream) > 0;
+    bool is_slow = taken - connection->taken_seen < STREAM_PROGRESS_MIN;
+
+    /* The answer has been taken, which on_drain() is about to report. */
+    if ((connection->stage == STAGE_ANSWER || connection->stage == STAGE_TUNNEL) && !is_sending)
+        return;
+    if (connection->stage != STAGE_READ && is_sending && !is_slow) {
+        connection->taken_seen = taken;
+        loop_timer_start(&connection->timer, connection->server->options.idle_timeout);
+        return;
+    }
+    http_connection_free(connection);
 }
 
 void http_connection_accept(struct http_server *server)
 {
     struct http_connection *connection = xcalloc(1, sizeof *connection);
+    struct stream_handler handler = {.on_read = on_read, .on_end = on_end, .on_drain = on_drain, .arg = connection};
 
-    if (stream_accept((uv_stream_t *)&server->listener, server->tls, on_read, on_drain, connection,
-                      &connection->stream) < 0) {
+    if (stream_accept((uv_stream_t *)server->listener, server->tls, &handler, &connection->stream) < 0) {
         free(connection);
         return;
     }
-    if (server->connections >= server->options.connections_max) {
+    if (server->connections.len >= server->options.connections_max) {
         stream_free(connection->stream);
         free(connection);
         return;
     }
     connection->server = server;
-    connection->next = server->first;
-    if (server->first)
-        server->first->prev = connection;
-    server->first = connection;
-    server->connections++;
-    strbuf_init(&connection->early, HEAD_MAX);
-    llhttp_init(&connection->parser, HTTP_REQUEST, &settings);
-    connection->parser.data = connection;
+    list_push(&server->connections, &connection->in_server);
+    /* One more read may come after reading was stopped, when the peer's bytes had been decrypted already. */
+    strbuf_init(&connection->early, 2 * (size_t)EARLY_MAX);
+    http_peer_find(connection);
+    http_parser_init(connection);
     loop_task_init(&connection->more, server->loop, on_more, connection);
     loop_timer_init(&connection->timer, server->loop, on_timeout, connection);
-    loop_timer_start(&connection->timer, server->options.idle_timeout);
+    loop_timer_start(&connection->timer, server->options.request_timeout);
     stream_read_start(connection->stream);
+}
+
+void http_connection_drain(struct http_connection *connection)
+{
+    if (connection->stage == STAGE_IDLE && early_len(connection) == 0)
+        http_connection_part(connection);
+    else if (connection->stage == STAGE_ANSWER || connection->stage == STAGE_STREAM)
+        http_exchange_cancel(connection->exchange);
+    else if (connection->stage == STAGE_TUNNEL)
+        http_tunnel_ended(connection->tunnel);
 }
 
 void http_connection_free(struct http_connection *connection)
 {
     struct http_server *server = connection->server;
+    struct http_exchange *exchange = TAKE_PTR(connection->exchange);
+    struct http_tunnel *tunnel = TAKE_PTR(connection->tunnel);
+    bool is_with_handler = connection->stage == STAGE_STREAM || connection->stage == STAGE_ANSWER;
 
-    if (connection->prev)
-        connection->prev->next = connection->next;
-    else
-        server->first = connection->next;
-    if (connection->next)
-        connection->next->prev = connection->prev;
-    server->connections--;
-    /* A handler that still works on the answer finds nobody to give it to. */
-    if (connection->is_answering)
-        connection->exchange->connection = NULL;
-    else
-        http_exchange_free(connection->exchange);
+    connection->stage = STAGE_PART;
+    list_remove(&server->connections, &connection->in_server);
     stream_free(connection->stream);
     loop_task_cancel(&connection->more);
     loop_timer_done(&connection->timer);
-    strbuf_done(&connection->early);
-    free(connection);
+    http_peer_done(&connection->peer);
+    if (connection->is_feeding) {
+        connection->is_dead = true;
+    } else {
+        strbuf_done(&connection->early);
+        free(connection);
+    }
+    http_server_connection_ended(server);
+    /* Last, since these may free the server. A handler that still works on the answer finds no one to give it to. */
+    if (tunnel)
+        http_tunnel_cut(tunnel);
+    if (!exchange)
+        return;
+    if (is_with_handler) {
+        exchange->connection = NULL;
+        http_exchange_cancel(exchange);
+    } else {
+        http_exchange_free(exchange);
+    }
 }

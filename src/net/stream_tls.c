@@ -60,7 +60,30 @@ static int add_key(SSL_CTX *context, BIO *pem, struct err *err)
     return 0;
 }
 
-int stream_tls_context(const char *cert_pem, const char *key_pem, SSL_CTX **ret_context, struct err *err)
+/* A client may come without a certificate; one that it presents must be good. */
+static int ask_for_clients(SSL_CTX *context, const char *pem, struct err *err)
+{
+    X509_STORE *store = SSL_CTX_get_cert_store(context);
+    BIO *bio = BIO_new_mem_buf(pem, -1);
+    int count = 0;
+    int r = 0;
+
+    BUG_ON(!bio);
+    for (X509 *next; r == 0 && (next = PEM_read_bio_X509(bio, NULL, no_password, NULL)); count++) {
+        if (X509_STORE_add_cert(store, next) != 1 || SSL_CTX_add_client_CA(context, next) != 1)
+            r = tls_fail(err, "certificate authority of the clients");
+        X509_free(next);
+    }
+    BIO_free(bio);
+    if (r == 0 && count == 0)
+        r = tls_fail(err, "certificate authority of the clients");
+    ERR_clear_error();
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    return r;
+}
+
+int stream_tls_context(const char *cert_pem, const char *key_pem, const char *client_ca_pem, SSL_CTX **ret_context,
+                       struct err *err)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     BIO *cert = BIO_new_mem_buf(cert_pem, -1);
@@ -74,6 +97,8 @@ int stream_tls_context(const char *cert_pem, const char *key_pem, SSL_CTX **ret_
     int r = add_chain(context, cert, err);
     if (r == 0)
         r = add_key(context, key, err);
+    if (r == 0 && client_ca_pem)
+        r = ask_for_clients(context, client_ca_pem, err);
     BIO_free(cert);
     BIO_free(key);
     if (r < 0)

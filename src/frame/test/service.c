@@ -109,7 +109,7 @@ static void close_service(struct service *service)
     strbuf_addstr(&story, "close");
 }
 
-static const struct http_route routes[] = {{"GET", "/hello", hello}};
+static const struct rest_route routes[] = {REST_ROUTE("GET", "/hello", hello)};
 
 static const struct service_kind kind = {
     .name = "test",
@@ -137,7 +137,7 @@ static char *write_config(void)
     assert_true(dprintf(file, "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
                               "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:9'}}]\n") > 0);
     (void)close(file);
-    assert_int_equal(http_server_start(loop, &(struct http_server_options){.address = "127.0.0.1"}, &server, NULL), 0);
+    assert_int_equal(rest_server_start(loop, &(struct rest_options){.http.address = "127.0.0.1"}, &server, NULL), 0);
     port = http_server_port(server);
     http_server_free(server);
     loop_free(loop);

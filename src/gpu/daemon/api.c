@@ -19,41 +19,15 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "gpu/daemon/gpud_internal.h"
-#include "net/http_server.h"
+#include "net/rest/rest.h"
 #include "text/json.h"
 #include "text/metrics.h"
 
 enum { ANSWER_MAX = 16 << 20, BODY_MAX = 64 << 10 };
 
-#define GROUPS_PATH "/v1/groups/"
-
 static void reply_json(struct http_exchange *exchange, int status, const struct strbuf *text)
 {
     http_reply(exchange, status, "application/json", text->text, text->len);
-}
-
-static void reply_error(struct http_exchange *exchange, int code, const struct err *err)
-{
-    static const struct {
-        int code;
-        int status;
-    } known[] = {{-EINVAL, 400}, {-ENOENT, 404}, {-EBUSY, 409}, {-EEXIST, 409}, {-ENAMETOOLONG, 400}, {-ENOTSUP, 422}};
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    int status = 500;
-    size_t len = 0;
-
-    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
-        if (known[i].code == code)
-            status = known[i].status;
-    }
-    yyjson_mut_doc_set_root(doc, root);
-    (void)yyjson_mut_obj_add_str(doc, root, "error", err->text);
-    char *json = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
-    BUG_ON(!json);
-    http_reply(exchange, status, "application/json", json, len);
-    free(json);
-    yyjson_mut_doc_free(doc);
 }
 
 static void get_status(void *arg, struct http_exchange *exchange)
@@ -85,7 +59,7 @@ static void get_health(void *arg, struct http_exchange *exchange)
 
 static const char *name_in(const struct http_exchange *exchange)
 {
-    return http_exchange_path(exchange) + strlen(GROUPS_PATH);
+    return rest_param(exchange, "name");
 }
 
 static void reply_group(struct http_exchange *exchange, int status, const struct group *group)
@@ -101,12 +75,11 @@ static void reply_group(struct http_exchange *exchange, int status, const struct
 static void get_group(void *arg, struct http_exchange *exchange)
 {
     const struct group *group = group_find(arg, name_in(exchange));
-    struct err err = {0};
 
     if (group)
         reply_group(exchange, 200, group);
     else
-        reply_error(exchange, err_set(&err, -ENOENT, "there is no group '%s'", name_in(exchange)), &err);
+        rest_fail(exchange, -ENOENT, "there is no group '%s'", name_in(exchange));
 }
 
 static int read_spec(const struct http_exchange *exchange, struct group_spec *spec, struct err *err)
@@ -133,15 +106,13 @@ static void put_group(void *arg, struct http_exchange *exchange)
     int r = read_spec(exchange, &spec, &err);
     struct group *group = r < 0 ? NULL : group_find(gpud, spec.name);
     bool is_new = !group;
-    char only_new[8] = "";
 
-    (void)http_exchange_parameter(exchange, "new", only_new, sizeof only_new);
-    if (group && strcmp(only_new, "true") == 0)
+    if (group && rest_query_is_true(exchange, "new"))
         r = err_set(&err, -EEXIST, "there is a group '%s' already", spec.name);
     if (r >= 0)
         r = is_new ? group_add(gpud, &spec, &group, &err) : group_change(group, &spec, &err);
     if (r < 0) {
-        reply_error(exchange, r, &err);
+        rest_fail_err(exchange, &err);
         return;
     }
     log_info(gpud->log, is_new ? "group made" : "group changed", log_str("group", spec.name));
@@ -153,49 +124,46 @@ static void delete_group(void *arg, struct http_exchange *exchange)
 {
     struct gpud *gpud = arg;
     struct group *group = group_find(gpud, name_in(exchange));
-    char kills[8] = "";
-    char owner[24] = "";
-    struct err err = {0};
+    const char *owner = rest_query(exchange, "owner");
 
-    (void)http_exchange_parameter(exchange, "owner", owner, sizeof owner);
-    if (!group || (owner[0] && strtoll(owner, NULL, 10) != group->spec.owner)) {
-        reply_error(exchange, err_set(&err, -ENOENT, "there is no group '%s'", name_in(exchange)), &err);
+    if (!group || (owner && strtoll(owner, NULL, 10) != group->spec.owner)) {
+        rest_fail(exchange, -ENOENT, "there is no group '%s'", name_in(exchange));
         return;
     }
-    (void)http_exchange_parameter(exchange, "kill", kills, sizeof kills);
     log_info(gpud->log, "group removed", log_str("group", group->spec.name));
-    group_remove(group, strcmp(kills, "true") == 0);
+    group_remove(group, rest_query_is_true(exchange, "kill"));
     loop_task_queue(&gpud->saving);
     http_reply(exchange, 200, "application/json", "{}", 2);
 }
 
-static const struct http_route api_routes[] = {
-    {"GET", "/v1/status", get_status},         {"GET", GROUPS_PATH "*", get_group}, {"PUT", GROUPS_PATH "*", put_group},
-    {"DELETE", GROUPS_PATH "*", delete_group}, {"GET", "/metrics", get_metrics},    {"GET", "/healthz", get_health},
+static const struct rest_route group_routes[] = {
+    REST_ROUTE("GET", "/v1/status", get_status),
+    REST_ROUTE("GET", "/v1/groups/{name}", get_group),
+    REST_ROUTE("PUT", "/v1/groups/{name}", put_group, .body_max = BODY_MAX),
+    REST_ROUTE("DELETE", "/v1/groups/{name}", delete_group),
 };
 
-static const struct http_route metrics_routes[] = {
-    {"GET", "/metrics", get_metrics},
-    {"GET", "/healthz", get_health},
+static const struct rest_route probe_routes[] = {
+    REST_ROUTE("GET", "/metrics", get_metrics),
+    REST_ROUTE("GET", "/healthz", get_health),
 };
 
 int api_start(struct gpud *gpud, struct err *err)
 {
     char path[256];
-    struct http_server_options options = {.unix_path = path,
-                                          .routes = api_routes,
-                                          .route_count = ARRAY_LEN(api_routes),
-                                          .arg = gpud,
-                                          .body_max = BODY_MAX};
+    const struct rest_set sets[] = {{probe_routes, ARRAY_LEN(probe_routes), gpud},
+                                    {group_routes, ARRAY_LEN(group_routes), gpud}};
+    struct rest_options options = {
+        .http.unix_path = path, .sets = sets, .set_count = ARRAY_LEN(sets), .errors = REST_ERRORS_JSON};
 
     (void)snprintf(path, sizeof path, "%s/api.sock", gpud->config->folder);
-    int r = http_server_start(gpud->loop, &options, &gpud->api, err);
+    int r = rest_server_start(gpud->loop, &options, &gpud->api, err);
     if (r < 0 || !gpud->config->metrics_address)
         return r;
-    options = (struct http_server_options){.address = gpud->config->metrics_address,
-                                           .port = gpud->config->metrics_port,
-                                           .routes = metrics_routes,
-                                           .route_count = ARRAY_LEN(metrics_routes),
-                                           .arg = gpud};
-    return http_server_start(gpud->loop, &options, &gpud->metrics_server, err);
+    options = (struct rest_options){
+        .http = {.address = gpud->config->metrics_address, .port = gpud->config->metrics_port},
+        .sets = sets,
+        .set_count = 1,  // nobody changes groups from afar
+    };
+    return rest_server_start(gpud->loop, &options, &gpud->metrics_server, err);
 }

@@ -20,8 +20,8 @@
 #include "kube/events/events.h"
 #include "kube/follow/follow.h"
 #include "kube/lease/lease.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/rest/rest.h"
 
 #define POD(name, version) \
     "{\"metadata\":{\"name\":\"" name "\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"" version "\"}}"
@@ -44,12 +44,11 @@ struct world {
 static void get_pods(void *arg, struct http_exchange *exchange)
 {
     struct world *world = arg;
-    char watch[8];
     const char *list = "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[" POD("a", "1") "," POD("b", "2") "]}";
     const char *events =
         "{\"type\":\"ADDED\",\"object\":" POD("c", "6") "}\n{\"type\":\"DELETED\",\"object\":" POD("a", "7") "}\n";
 
-    if (!http_exchange_parameter(exchange, "watch", watch, sizeof watch)) {
+    if (!rest_query(exchange, "watch")) {
         http_reply(exchange, 200, "application/json", list, strlen(list));
         return;
     }
@@ -68,11 +67,10 @@ static void get_object(void *arg, struct http_exchange *exchange)
     http_reply(exchange, 200, "application/json", object, strlen(object));
 }
 
-static const struct http_route routes[] = {{"GET", "/api/v1/pods", get_pods},
-                                           {"GET", "/*", get_object},
-                                           {"POST", "/*", get_object},
-                                           {"PUT", "/*", get_object},
-                                           {"PATCH", "/*", get_object}};
+static const struct rest_route routes[] = {
+    REST_ROUTE("GET", "/api/v1/pods", get_pods), REST_ROUTE("GET", "/{path...}", get_object),
+    REST_ROUTE("POST", "/{path...}", get_object), REST_ROUTE("PUT", "/{path...}", get_object),
+    REST_ROUTE("PATCH", "/{path...}", get_object)};
 
 static void on_late(void *arg)
 {
@@ -87,9 +85,9 @@ static void world_init(struct world *world)
     char text[256];
 
     *world = (struct world){.loop = loop_new(), .free_at = -1};
-    struct http_server_options options = {
-        .address = "127.0.0.1", .routes = routes, .route_count = ARRAY_LEN(routes), .arg = world};
-    assert_int_equal(http_server_start(world->loop, &options, &world->server, NULL), 0);
+    struct rest_set set = {routes, ARRAY_LEN(routes), world};
+    struct rest_options options = {.http.address = "127.0.0.1", .sets = &set, .set_count = 1};
+    assert_int_equal(rest_server_start(world->loop, &options, &world->server, NULL), 0);
     (void)snprintf(text, sizeof text,
                    "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
                    "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:%u'}}]\n",

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/rest/rest.h"
 #include "net/test/certs.h"
 
 struct world {
@@ -49,12 +49,11 @@ struct told {
 
 static void get_hello(void *arg, struct http_exchange *exchange)
 {
-    char name[16] = "nobody";
+    const char *name = rest_query(exchange, "name");
 
     (void)arg;
-    (void)http_exchange_parameter(exchange, "name", name, sizeof name);
     http_reply_header(exchange, "X-Asked", http_exchange_header(exchange, "X-Ask") ? "yes" : "no");
-    http_reply_text(exchange, 200, name);
+    http_reply_text(exchange, 200, name ? name : "nobody");
 }
 
 static void post_echo(void *arg, struct http_exchange *exchange)
@@ -97,9 +96,10 @@ static void get_stalled(void *arg, struct http_exchange *exchange)
     http_reply_write(exchange, "begun", 5);
 }
 
-static const struct http_route routes[] = {
-    {"GET", "/hello", get_hello},     {"POST", "/echo", post_echo}, {"GET", "/stream", get_stream},
-    {"GET", "/refused", get_refused}, {"GET", "/never", get_never}, {"GET", "/stalled", get_stalled},
+static const struct rest_route routes[] = {
+    REST_ROUTE("GET", "/hello", get_hello),   REST_ROUTE("POST", "/echo", post_echo),
+    REST_ROUTE("GET", "/stream", get_stream), REST_ROUTE("GET", "/refused", get_refused),
+    REST_ROUTE("GET", "/never", get_never),   REST_ROUTE("GET", "/stalled", get_stalled),
 };
 
 static void on_late(void *arg)
@@ -113,17 +113,17 @@ static void world_init(struct world *world, bool has_tls)
     cert_init(&world->ca, NULL, "test-ca", NULL);
     cert_init(&world->other_ca, NULL, "other-ca", NULL);
     cert_init(&world->cert, &world->ca, "server", "DNS:muster.test");
-    struct http_server_options options = {
-        .address = "127.0.0.1",
-        .cert_pem = has_tls ? world->cert.cert_pem : NULL,
-        .key_pem = has_tls ? world->cert.key_pem : NULL,
-        .routes = routes,
-        .route_count = ARRAY_LEN(routes),
-        .arg = world,
+    struct rest_set set = {routes, ARRAY_LEN(routes), world};
+    struct rest_options options = {
+        .http = {.address = "127.0.0.1",
+                 .cert_pem = has_tls ? world->cert.cert_pem : NULL,
+                 .key_pem = has_tls ? world->cert.key_pem : NULL},
+        .sets = &set,
+        .set_count = 1,
     };
     struct err err = {0};
 
-    if (http_server_start(world->loop, &options, &world->server, &err) < 0)
+    if (rest_server_start(world->loop, &options, &world->server, &err) < 0)
         fail_msg("%s", err.text);
     world->client = http_client_new(world->loop);
     loop_timer_init(&world->timer, world->loop, on_late, world);

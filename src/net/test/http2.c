@@ -114,12 +114,21 @@ static void on_peer_bytes(void *arg, const char *bytes, size_t len)
 {
     struct peer *peer = arg;
 
-    if (!bytes || nghttp2_session_mem_recv(peer->session, (const uint8_t *)bytes, len) < 0) {
+    if (nghttp2_session_mem_recv(peer->session, (const uint8_t *)bytes, len) < 0) {
         peer->is_gone = true;
         stream_free(peer->stream);
         return;
     }
     pump(peer);
+}
+
+static void on_peer_end(void *arg, bool is_broken)
+{
+    struct peer *peer = arg;
+
+    (void)is_broken;
+    peer->is_gone = true;
+    stream_free(peer->stream);
 }
 
 static void on_peer_drained(void *arg)
@@ -144,8 +153,9 @@ static void on_connection(uv_stream_t *listener, int status)
     assert_int_equal(nghttp2_session_server_new(&peer->session, callbacks, peer), 0);
     nghttp2_session_callbacks_del(callbacks);
     assert_int_equal(nghttp2_submit_settings(peer->session, 0, settings, 1), 0);
-    assert_int_equal(stream_accept(listener, world->tls_context, on_peer_bytes, on_peer_drained, peer, &peer->stream),
-                     0);
+    struct stream_handler handler = {
+        .on_read = on_peer_bytes, .on_end = on_peer_end, .on_drain = on_peer_drained, .arg = peer};
+    assert_int_equal(stream_accept(listener, world->tls_context, &handler, &peer->stream), 0);
     stream_read_start(peer->stream);
 }
 
@@ -174,7 +184,7 @@ static void world_init(struct world *world)
     *world = (struct world){.loop = loop_new()};
     memset(watch_ready, 0, sizeof watch_ready);
     cert_init(&world->cert, NULL, "server", "IP:127.0.0.1");
-    assert_int_equal(stream_tls_context(world->cert.cert_pem, world->cert.key_pem, &world->tls_context, NULL), 0);
+    assert_int_equal(stream_tls_context(world->cert.cert_pem, world->cert.key_pem, NULL, &world->tls_context, NULL), 0);
     SSL_CTX_set_alpn_select_cb(world->tls_context, choose_h2, NULL);
     world->listener = xcalloc(1, sizeof *world->listener);
     assert_int_equal(uv_tcp_init(&world->loop->uv, world->listener), 0);

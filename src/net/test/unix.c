@@ -16,18 +16,21 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "net/http.h"
-#include "net/http_server.h"
 #include "net/loop.h"
+#include "net/rest/rest.h"
 
 struct world {
     struct loop *loop;
     int status;
     char body[64];
+    struct http_peer peer;
 };
 
 static void hello(void *arg, struct http_exchange *exchange)
 {
-    (void)arg;
+    struct world *w = arg;
+
+    w->peer = *http_exchange_peer(exchange);
     http_reply_text(exchange, 200, "hello");
 }
 
@@ -42,7 +45,7 @@ static void on_done(void *arg, const struct http_response *response)
 
 static void requests_travel_over_a_socket_in_a_folder(void **state)
 {
-    const struct http_route routes[] = {{"GET", "/hello", hello}};
+    const struct rest_route routes[] = {REST_ROUTE("GET", "/hello", hello)};
     char folder[] = "/tmp/muster-unix-XXXXXX";
     char path[64];
     struct world w = {.loop = loop_new()};
@@ -53,8 +56,9 @@ static void requests_travel_over_a_socket_in_a_folder(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/api.sock", folder);
-    struct http_server_options options = {.unix_path = path, .routes = routes, .route_count = ARRAY_LEN(routes)};
-    assert_int_equal(http_server_start(w.loop, &options, &server, &err), 0);
+    struct rest_set set = {routes, ARRAY_LEN(routes), &w};
+    struct rest_options options = {.http.unix_path = path, .sets = &set, .set_count = 1};
+    assert_int_equal(rest_server_start(w.loop, &options, &server, &err), 0);
     assert_int_equal(stat(path, &found), 0);
     assert_int_equal(found.st_mode & 0777, 0600);
     struct http_client *client = http_client_new(w.loop);
@@ -68,6 +72,14 @@ static void requests_travel_over_a_socket_in_a_folder(void **state)
     loop_run(w.loop);
     assert_int_equal(w.status, 200);
     assert_string_equal(w.body, "hello");
+    /* The kernel says who asks. */
+    assert_true(w.peer.has_credentials);
+    assert_int_equal(w.peer.uid, geteuid());
+    assert_int_equal(w.peer.gid, getegid());
+    assert_int_equal(w.peer.pid, getpid());
+    assert_string_equal(w.peer.address, "unix");
+    assert_false(w.peer.is_tls);
+    assert_null(w.peer.name);
     http_client_free(client);
     http_server_free(server);
     loop_free(w.loop);
@@ -86,9 +98,9 @@ static void a_path_has_its_limits(void **state)
     memset(path, 'x', sizeof path - 1);
     path[0] = '/';
     path[sizeof path - 1] = '\0';
-    assert_true(http_server_start(loop, &(struct http_server_options){.unix_path = path}, &server, &err) < 0);
-    assert_true(
-        http_server_start(loop, &(struct http_server_options){.unix_path = "/no/such/folder/x"}, &server, &err) < 0);
+    assert_true(rest_server_start(loop, &(struct rest_options){.http.unix_path = path}, &server, &err) < 0);
+    assert_true(rest_server_start(loop, &(struct rest_options){.http.unix_path = "/no/such/folder/x"}, &server, &err) <
+                0);
     loop_free(loop);
 }
 

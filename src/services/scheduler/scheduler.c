@@ -248,9 +248,9 @@ static void serve_readyz(void *arg, struct http_exchange *exchange)
     http_reply_text(exchange, is_ready ? 200 : 503, is_ready ? "ok" : "not everything is known yet");
 }
 
-static const struct http_route routes[] = {
-    {"GET", "/healthz", serve_healthz},
-    {"GET", "/readyz", serve_readyz},
+static const struct rest_route routes[] = {
+    REST_ROUTE("GET", "/healthz", serve_healthz),
+    REST_ROUTE("GET", "/readyz", serve_readyz),
 };
 
 const struct service_kind scheduler_service = {

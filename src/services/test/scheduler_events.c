@@ -7,7 +7,7 @@
 #include "kube/access/config.h"
 #include "kube/client/client.h"
 #include "kube/events/events.h"
-#include "net/http_server.h"
+#include "net/rest/rest.h"
 #include "services/test/scheduler_stage.h"
 
 struct stage {
@@ -57,7 +57,7 @@ static void tell(struct scheduler *s, int number, const char *type, const char *
     report_pod_event(s, key_put(s->state, "ns", name), name_put(s->state, name), type, reason, "why");
 }
 
-static const struct http_route routes[] = {{"POST", "/api/v1/namespaces/ns/events", on_post}};
+static const struct rest_route routes[] = {REST_ROUTE("POST", "/api/v1/namespaces/ns/events", on_post)};
 
 static void open_stage(struct stage *stage, size_t awaited)
 {
@@ -65,12 +65,9 @@ static void open_stage(struct stage *stage, size_t awaited)
 
     *stage = (struct stage){.s = s, .awaited = awaited};
     strbuf_init(&stage->reasons, 2 * awaited);
-    assert_int_equal(
-        http_server_start(s->loop,
-                          &(struct http_server_options){
-                              .address = "127.0.0.1", .routes = routes, .route_count = ARRAY_LEN(routes), .arg = stage},
-                          &stage->server, NULL),
-        0);
+    struct rest_set set = {routes, ARRAY_LEN(routes), stage};
+    struct rest_options options = {.http.address = "127.0.0.1", .sets = &set, .set_count = 1};
+    assert_int_equal(rest_server_start(s->loop, &options, &stage->server, NULL), 0);
     /* One at a time, so that they arrive as they were sent. */
     s->client = kube_client_new(s->loop, config_of(http_server_port(stage->server)),
                                 &(struct kube_client_options){.in_flight_max = 1});

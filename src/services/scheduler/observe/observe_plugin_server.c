@@ -41,10 +41,10 @@ static void serve_nothing(void *arg, struct http_exchange *exchange)
     http_reply_text(exchange, 404, "plugin not found");
 }
 
-static const struct http_route routes[] = {
-    {"GET", "/get-snapshot", serve_snapshot},
-    {"GET", "/get-job-order", serve_job_order},
-    {"GET", "/*", serve_nothing},
+static const struct rest_route routes[] = {
+    REST_ROUTE("GET", "/get-snapshot", serve_snapshot),
+    REST_ROUTE("GET", "/get-job-order", serve_job_order),
+    REST_ROUTE("GET", "/{path...}", serve_nothing),
 };
 
 static void on_cycle_end(void *arg, const struct scheduler_cycle *cycle)
