@@ -111,7 +111,6 @@ int command_help(const struct command *command);
 int run_compare(const struct command *command, struct arguments *arguments);
 int run_completion(const struct command *command, struct arguments *arguments);
 int run_gpu(const struct command *command, struct arguments *arguments);
-int run_gpud(const struct command *command, struct arguments *arguments);
 int run_help(const struct command *command, struct arguments *arguments);
 int run_jq(const struct command *command, struct arguments *arguments);
 int run_man(const struct command *command, struct arguments *arguments);

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/suggest.h"
 #include "frame/service.h"
+#include "gpu/daemon/service.h"
 #include "services/binder/binder.h"
 #include "services/fencer/fencer.h"
 #include "services/grouper/grouper.h"
@@ -123,18 +124,10 @@ static const char *const trace_examples[] = {
     NULL,
 };
 
-static const char *const log_formats[] = {"text", "json", NULL};
-
-static const struct command_option gpud_options[] = {
-    {'c', "config", "FILE", NULL, "settings as YAML (docs/gpu-sharing.md)"},
-    {0, "folder", "FOLDER", NULL, "where sockets and state are (default: /run/muster/gpu for root)"},
-    {0, "log-format", "text|json", log_formats, "how log lines look (default text)"},
-    {'v', "verbose", NULL, NULL, "log what tenants come and go as well"},
-};
 
 static const char *const gpud_examples[] = {
     "muster gpud",
-    "muster gpud --config /etc/muster/gpud.yaml --log-format json",
+    "muster gpud --config /etc/muster/gpud.yaml --log-json",
     NULL,
 };
 
@@ -334,15 +327,14 @@ const struct command commands[] = {
     {
         .name = "gpud",
         .summary = "share the GPUs of this node: memory limits and shares of compute",
-        .usage = "[--config FILE] [--folder FOLDER]",
+        .usage = "[FLAG...]",
         .text = "The daemon of a node: it owns the ledger of GPU memory and hands out leases of compute. Programs that "
                 "run under\n"
                 "'muster gpu run', and containers that have its library, are its tenants.\n",
-        .options = gpud_options,
-        .option_count = ARRAY_LEN(gpud_options),
+        .service = &gpud_service,
         .examples = gpud_examples,
         .operands = OPERANDS_NONE,
-        .run = run_gpud,
+        .run = run_service,
     },
     {
         .name = "binder",

@@ -17,20 +17,21 @@ static bool has_flag(const struct flag_set *set, const char *name)
     return false;
 }
 
-/* The service's own flags, then those of all services that it has none of its own for. NULL past the last one. */
+/* The service's own flags, then those of the frame that it has none of its own for. NULL past the last one. */
 static const struct flag *flag_at(const struct command *command, size_t i)
 {
-    struct flag_set sets[2];
+    struct flag_set sets[SERVICE_FLAG_SETS];
+    size_t count = service_flag_sets(command->service, sets);
 
-    service_flag_sets(command->service, sets);
-    if (i < sets[0].count)
-        return &sets[0].flags[i];
-    i -= sets[0].count;
-    for (size_t common = 0; common < sets[1].count; common++) {
-        if (has_flag(&sets[0], sets[1].flags[common].name))
-            continue;
-        if (i-- == 0)
-            return &sets[1].flags[common];
+    for (size_t s = 0; s < count; s++) {
+        for (size_t f = 0; f < sets[s].count; f++) {
+            const struct flag *flag = &sets[s].flags[f];
+
+            if (s > 0 && has_flag(&sets[0], flag->name))
+                continue;
+            if (i-- == 0)
+                return flag;
+        }
     }
     return NULL;
 }
@@ -68,7 +69,7 @@ const char *command_option_default(const struct command *command, size_t i)
 int run_service(const struct command *command, struct arguments *arguments)
 {
     struct err err = {0};
-    int code = service_main(command->service, arguments->argc, arguments->argv, &err);
+    int code = process_main(&command->service, 1, arguments->argc, arguments->argv, &err);
 
     if (code > 0)
         return command_help(command);

@@ -189,37 +189,55 @@ static size_t name_in(const char *word, const char **ret_name)
     return strcspn(*ret_name, "=");
 }
 
+/* The flag in the first of the tables that has it, from table *at on; *at is then that table. NULL: none has it. */
 static const struct flag *find_flag(const struct flag_set *sets, size_t set_count, const char *name, size_t len,
-                                    const struct flag_set **ret_set)
+                                    size_t *at)
 {
-    for (size_t s = 0; s < set_count; s++) {
-        for (size_t i = 0; i < sets[s].count; i++) {
-            const struct flag *flag = &sets[s].flags[i];
+    for (; *at < set_count; (*at)++) {
+        const struct flag_set *set = &sets[*at];
 
-            if (strncmp(flag->name, name, len) == 0 && flag->name[len] == '\0') {
-                *ret_set = &sets[s];
+        for (size_t i = 0; i < set->count; i++) {
+            const struct flag *flag = &set->flags[i];
+
+            if (strncmp(flag->name, name, len) == 0 && flag->name[len] == '\0')
                 return flag;
-            }
         }
     }
     return NULL;
+}
+
+/* Gives the text to every taker that has the flag, once each. */
+static int give(const struct flag_set *sets, size_t set_count, const char *name, size_t len, const char *text,
+                struct err *err)
+{
+    const struct flag *flag;
+
+    for (size_t at = 0; (flag = find_flag(sets, set_count, name, len, &at));) {
+        size_t taker = sets[at].taker;
+        int code = set_value(&sets[at], flag, text, err);
+
+        if (code < 0)
+            return err_wrap(err, -EINVAL, "--%s", flag->name);
+        while (at < set_count && sets[at].taker == taker)
+            at++;
+    }
+    return 0;
 }
 
 /* Reads the flag at argv[*at] and moves behind it. */
 static int read_flag(const struct flag_set *sets, size_t set_count, int argc, const char *const *argv, int *at,
                      struct err *err)
 {
-    const struct flag_set *set = NULL;
     const struct flag *flag;
     const char *word = argv[(*at)++];
     const char *name = word;
+    size_t first = 0;
     size_t len = name_in(word, &name);
     const char *text = name[len] == '=' ? name + len + 1 : NULL;
-    int code;
 
     if (len == 0)
         return err_set(err, -EINVAL, "'%s' is no flag; a boolean is set by --name=false", word);
-    flag = find_flag(sets, set_count, name, len, &set);
+    flag = find_flag(sets, set_count, name, len, &first);
     if (!flag)
         return err_set(err, -EINVAL, "there is no flag --%.*s", (int)len, name);
     if (!text && is_switch(flag))
@@ -228,8 +246,7 @@ static int read_flag(const struct flag_set *sets, size_t set_count, int argc, co
         text = argv[(*at)++];
     if (!text)
         return err_set(err, -EINVAL, "--%s needs a value: %s", flag->name, flag_value_name(flag));
-    code = set_value(set, flag, text, err);
-    return code < 0 ? err_wrap(err, -EINVAL, "--%s", flag->name) : 0;
+    return give(sets, set_count, name, len, text, err);
 }
 
 int flags_parse(const struct flag_set *sets, size_t set_count, int argc, const char *const *argv,
@@ -267,18 +284,6 @@ void flags_done(const struct flag_set *sets, size_t set_count)
             }
         }
     }
-}
-
-bool flags_are_given(const char *name, int argc, const char *const *argv)
-{
-    for (int i = 0; i < argc; i++) {
-        const char *word = argv[i];
-        size_t len = name_in(argv[i], &word);
-
-        if (len == strlen(name) && strncmp(word, name, len) == 0)
-            return true;
-    }
-    return false;
 }
 
 const char *flag_value_name(const struct flag *flag)

@@ -52,11 +52,15 @@ struct flag_pair {
 };
 struct flag_pairs VEC_OF(struct flag_pair);
 
-/* One table and the struct that it describes. Where two tables have a flag, the first one takes it. */
+/*
+ * One table and the struct that it describes. Tables of one taker stand in a row: where two of them have a flag, the
+ * first one takes it. Where several takers have it, each of them takes it.
+ */
 struct flag_set {
     const struct flag *flags;
     size_t count;
     void *values;
+    size_t taker;
 };
 
 /* More of them than anybody types. */
@@ -72,9 +76,6 @@ enum flags_result { FLAGS_RUN, FLAGS_HELP };
 MUST_CHECK int flags_parse(const struct flag_set *sets, size_t set_count, int argc, const char *const *argv,
                            enum flags_result *ret_result, struct err *err);
 void flags_done(const struct flag_set *sets, size_t set_count);
-
-/* Whether the arguments name the flag: for those whose default depends on another. */
-bool flags_are_given(const char *name, int argc, const char *const *argv);
 
 /* What a value of the flag is called in help; NULL for a boolean. */
 const char *flag_value_name(const struct flag *flag);

@@ -6,8 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
-#include "frame/service_internal.h"
+#include "frame/process_internal.h"
 
 static double resident_bytes(void)
 {
@@ -25,37 +26,79 @@ static double resident_bytes(void)
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static void set(struct meter *meter, double value)
+/* `label` is the value of the one label of the meter; NULL: it has none. */
+static void set(struct meter *meter, const char *label, double value)
 {
-    meter_set(meter_series(meter, NULL), value);
+    meter_set(meter_series(meter, label ? METER_LABELS(label) : NULL), value);
 }
 
-static void collect(void *arg, struct metrics *metrics)
+static void collect_process(void *arg, struct metrics *metrics)
 {
-    const struct service *service = arg;
-    struct recorder_counts events = recorder_counts(service->recorder);
+    const struct process *process = arg;
+    double left_out = 0;
 
-    set(metrics_foreign(metrics, "process_resident_memory_bytes", "Resident memory size in bytes.", false),
+    set(metrics_foreign(metrics, "process_resident_memory_bytes", "Resident memory size in bytes.", false), NULL,
         resident_bytes());
     set(metrics_foreign(metrics, "process_cpu_seconds_total", "Total user and system CPU time spent in seconds.", true),
-        (double)nsec_now_cpu() / (double)NSEC_PER_SEC);
-    set(metrics_gauge(metrics, "kube_requests_in_flight", "Requests to the API server that are under way.", NULL),
-        (double)kube_client_in_flight(service->client));
-    set(metrics_gauge(metrics, "kube_requests_waiting", "Requests to the API server that wait for their turn.", NULL),
-        (double)kube_client_waiting(service->client));
-    set(metrics_counter(metrics, "events_written_total", "Events that were written.", NULL), (double)events.written);
-    set(metrics_counter(metrics, "events_failed_total", "Events that could not be written.", NULL),
-        (double)events.failed);
-    set(metrics_counter(metrics, "log_lines_left_out_total", "Lines that came too often to be logged.", NULL),
-        (double)log_left_out(service->log));
-    set(metrics_gauge(metrics, "leader", "1 while this process acts.", NULL), service_is_leading(service) ? 1 : 0);
+        NULL, (double)nsec_now_cpu() / (double)NSEC_PER_SEC);
+    vec_foreach (&process->run->services, service)
+        left_out += (double)log_left_out((*service)->log);
+    set(metrics_foreign(metrics, "muster_log_lines_left_out_total", "Lines that came too often to be logged.", true),
+        NULL, left_out);
 }
 
-void process_metrics_add(struct service *service)
+struct metrics *process_metrics(struct process *process, const char *prefix)
 {
-    struct meter *start = metrics_foreign(service->metrics, "process_start_time_seconds",
-                                          "Start time of the process since unix epoch in seconds.", false);
+    struct process_run *run = process->run;
 
-    set(start, (double)nsec_now_wall() / (double)NSEC_PER_SEC);
-    metrics_on_collect(service->metrics, collect, service);
+    vec_foreach (&run->registries, registry) {
+        if (strcmp(registry->prefix, prefix) == 0)
+            return registry->metrics;
+    }
+    vec_push(&run->registries, (struct process_registry){xstrdup(prefix), metrics_new(prefix)});
+    struct metrics *metrics = run->registries.items[run->registries.len - 1].metrics;
+    if (run->registries.len == 1) {
+        set(metrics_foreign(metrics, "process_start_time_seconds",
+                            "Start time of the process since unix epoch in seconds.", false),
+            NULL, (double)nsec_now_wall() / (double)NSEC_PER_SEC);
+        metrics_on_collect(metrics, collect_process, process);
+    }
+    return metrics;
+}
+
+void process_metrics_render(struct process *process, struct strbuf *text)
+{
+    vec_foreach (&process->run->registries, registry)
+        metrics_render(registry->metrics, text);
+}
+
+/* Services that share a registry are told apart by their name. */
+static void collect_service(void *arg, struct metrics *metrics)
+{
+    const struct service *service = arg;
+    const char *const *label = METER_LABELS("service");
+    const char *name = service->kind->name;
+
+    struct recorder_counts events = recorder_counts(service->recorder);
+
+    set(metrics_gauge(metrics, "kube_requests_in_flight", "Requests to the API server that are under way.", label),
+        name, (double)kube_client_in_flight(service->client));
+    set(metrics_gauge(metrics, "kube_requests_waiting", "Requests to the API server that wait for their turn.", label),
+        name, (double)kube_client_waiting(service->client));
+    set(metrics_counter(metrics, "events_written_total", "Events that were written.", label), name,
+        (double)events.written);
+    set(metrics_counter(metrics, "events_failed_total", "Events that could not be written.", label), name,
+        (double)events.failed);
+    set(metrics_gauge(metrics, "leader", "1 while this process acts.", label), name,
+        service_is_leading(service) ? 1 : 0);
+}
+
+void service_metrics_add(struct service *service)
+{
+    if (!service->kind->has_api)
+        return;
+    service->run->problems =
+        metrics_counter(service->metrics, "follow_problems_total",
+                        "Times that following objects of a kind had to be taken up again.", METER_LABELS("kind"));
+    metrics_on_collect(service->metrics, collect_service, service);
 }

@@ -1,36 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The run of a service, from its flags to its end. The end has steps that wait for others: the kind finishes what is
- * under way, events are written, the lease is given back; a timer bounds them all.
+ * The life of one service. Its end has steps that wait for others: the kind finishes what is under way, events are
+ * written, the lease is given back. The process bounds them all by a timer.
  */
 #include "frame/service.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "frame/service_internal.h"
-#include "frame/start_pages.h"
+#include "frame/process_internal.h"
 #include "kube/access/config.h"
 #include "kube/lease/lease.h"
 
 /* How long events that wait to be written hold up the end, and how often we look. */
 #define DRAIN_STEP (20 * NSEC_PER_MSEC)
 
-/* After so long whatever is done once has been done. */
-#define START (2 * NSEC_PER_SEC)
-
 bool service_is_leading(const struct service *service)
 {
     const struct service_run *run = service->run;
 
-    return run->is_leading && !run->is_stopping && (!run->lease || lease_is_held(run->lease));
+    return run->is_leading && !service->process->run->is_stopping && (!run->lease || lease_is_held(run->lease));
 }
 
 void service_set_ready(struct service *service, bool is_ready)
@@ -47,11 +40,10 @@ void service_follow_problem(struct service *service, const char *what, const str
 
 /* The end. */
 
-static void end_now(void *arg)
+static void end(struct service *service)
 {
-    struct service *service = arg;
-
-    loop_stop(service->loop);
+    service->run->is_over = true;
+    process_service_is_over(service->process);
 }
 
 /* The lease is freed behind us. */
@@ -60,7 +52,7 @@ static void on_released(void *arg)
     struct service *service = arg;
 
     service->run->lease = NULL;
-    end_now(service);
+    end(service);
 }
 
 static void drain(void *arg)
@@ -68,12 +60,12 @@ static void drain(void *arg)
     struct service *service = arg;
     struct service_run *run = service->run;
 
-    if (recorder_waiting(service->recorder) > 0) {
+    if (service->recorder && recorder_waiting(service->recorder) > 0) {
         loop_timer_start(&run->drain_timer, DRAIN_STEP);
         return;
     }
     if (!run->lease) {
-        end_now(service);
+        end(service);
         return;
     }
     lease_release(run->lease, on_released, service);
@@ -89,24 +81,12 @@ void service_stopped(struct service *service)
     loop_timer_start(&run->drain_timer, 0);
 }
 
-static void stop_took_too_long(void *arg)
-{
-    struct service *service = arg;
-
-    log_warn(service->log, "stopped before everything was done", log_duration("after", service->settings.stop_timeout));
-    end_now(service);
-}
-
-static void begin_stop(struct service *service)
+void service_begin_stop(struct service *service)
 {
     struct service_run *run = service->run;
     bool was_leading = run->is_leading;
 
-    if (run->is_stopping)
-        return;
-    run->is_stopping = true;
     run->is_leading = false;
-    loop_timer_start(&run->stop_timer, service->settings.stop_timeout);
     if (was_leading && service->kind->stop)
         service->kind->stop(service);
     else
@@ -115,23 +95,10 @@ static void begin_stop(struct service *service)
 
 void service_fail(struct service *service, const struct err *err)
 {
-    if (service->run->is_stopping)
+    if (service->process->run->is_stopping)
         return;
-    service->run->failure = *err;
     log_fail(service->log, "cannot go on", log_error(err));
-    begin_stop(service);
-}
-
-static void on_signal(void *arg, int signal)
-{
-    struct service *service = arg;
-
-    if (service->run->is_stopping) {
-        end_now(service);
-        return;
-    }
-    log_info(service->log, "told to stop", log_str("signal", strsignal(signal)));
-    begin_stop(service);
+    process_fail(service->process, err, false);
 }
 
 /* The lease. */
@@ -158,16 +125,14 @@ static void on_lost(void *arg, const struct err *err)
 
     lost.code = -ESTALE;
     (void)err_wrap(&lost, -ESTALE, "lease %s lost", service->settings.lease_name);
-    service->run->failure = lost;
     log_fail(service->log, "cannot go on", log_error(&lost));
     /*
      * Others act from now on, and do not know of what we have yet to write: nothing is waited for, what waits to be
      * sent never is, and the process ends, so that it starts from scratch.
      */
     lease_free(TAKE_PTR(service->run->lease));
-    service->run->is_stopping = true;
     service->run->is_leading = false;
-    end_now(service);
+    process_fail(service->process, &lost, true);
 }
 
 static void on_leader(void *arg, const char *identity)
@@ -228,37 +193,20 @@ static void seek_lease(struct service *service)
 
 /* The beginning. */
 
-static void on_started(void *arg)
-{
-    (void)arg;
-    start_pages_drop();
-}
-
-static int configure(struct service *service, struct err *err)
+int service_configure(struct service *service, struct err *err)
 {
     struct service_settings *settings = &service->settings;
     int code;
 
+    (void)snprintf(service->run->lease_name, sizeof service->run->lease_name, "muster-%s", service->kind->name);
+    settings->lease_name = service->run->lease_name;
     settings->metrics_prefix = "muster";
-    if (service->kind->configure) {
-        code = service->kind->configure(service, err);
-        if (code < 0)
-            return code;
-    }
-    if (!settings->component)
-        settings->component = service->kind->name;
-    return settings_check(settings, err);
-}
-
-static int open_log(struct service *service, struct err *err)
-{
-    struct log_options options = {.is_json = settings_log_is_json(&service->settings), .name = service->kind->name};
-    int code = service_log_level(&service->settings, &options.level, err);
-
+    code = service->kind->configure ? service->kind->configure(service, err) : 0;
     if (code < 0)
         return code;
-    service->log = log_new(&options);
-    return 0;
+    if (!settings->component)
+        settings->component = service->kind->name;
+    return service_settings_check(service->kind, settings, err);
 }
 
 static int connect_client(struct service *service, struct err *err)
@@ -284,107 +232,46 @@ static int connect_client(struct service *service, struct err *err)
     return 0;
 }
 
-static int listen_to_signals(struct service *service, struct err *err)
+int service_open(struct service *service, enum log_level level, struct err *err)
 {
-    int code = loop_on_signal(service->loop, SIGTERM, on_signal, service, err);
+    struct process *process = service->process;
+    bool is_first = process->run->services.items[0] == service;
+    int code = 0;
 
-    return code < 0 ? code : loop_on_signal(service->loop, SIGINT, on_signal, service, err);
-}
-
-static int open_all(struct service *service, struct err *err)
-{
-    struct service_run *run = service->run;
-    int code = open_log(service, err);
-
-    if (code < 0)
-        return code;
-    service->loop = loop_new();
-    loop_timer_init(&run->stop_timer, service->loop, stop_took_too_long, service);
-    loop_timer_init(&run->drain_timer, service->loop, drain, service);
-    loop_timer_init(&run->started_timer, service->loop, on_started, service);
-    loop_timer_start(&run->started_timer, START);
-    service->metrics = metrics_new(service->settings.metrics_prefix);
-    run->problems =
-        metrics_counter(service->metrics, "follow_problems_total",
-                        "Times that following objects of a kind had to be taken up again.", METER_LABELS("kind"));
-    code = listen_to_signals(service, err);
-    if (code == 0)
+    service->loop = process->loop;
+    service->log = log_new(&(struct log_options){
+        .is_json = process_log_is_json(&process->settings), .level = level, .name = service->kind->name});
+    loop_timer_init(&service->run->drain_timer, service->loop, drain, service);
+    service->metrics = process_metrics(process, service->settings.metrics_prefix);
+    service_metrics_add(service);
+    if (service->kind->has_api)
         code = connect_client(service, err);
-    if (code < 0)
-        return code;
-    process_metrics_add(service);
-    code = probes_start(service, err);
+    if (code == 0 && is_first)
+        code = probes_start(process, service->log, err);
     if (code == 0 && service->kind->open)
         code = service->kind->open(service, err);
+    service->run->is_opened = code == 0;
     return code;
 }
 
-static void close_all(struct service *service)
+void service_begin(struct service *service)
 {
-    struct service_run *run = service->run;
-
-    lease_free(run->lease);
-    servers_stop(service);
-    loop_timer_done(&run->stop_timer);
-    loop_timer_done(&run->drain_timer);
-    loop_timer_done(&run->started_timer);
-    if (service->recorder)
-        recorder_free(service->recorder);
-    kube_client_free(service->client);
-    metrics_free(service->metrics);
-    loop_free(service->loop);
-    log_free(service->log);
-}
-
-static int run_until_stopped(struct service *service, struct err *err)
-{
-    int code = open_all(service, err);
-
-    if (code < 0) {
-        if (service->log)
-            log_fail(service->log, "cannot start", log_error(err));
-        close_all(service);
-        return code;
-    }
     if (service->settings.wants_lease)
         seek_lease(service);
     else
         lead(service);
-    loop_run(service->loop);
-    if (service->kind->close)
-        service->kind->close(service);
-    log_info(service->log, "stopped");
-    code = service->run->failure.code;
-    if (code < 0)
-        *err = service->run->failure;
-    close_all(service);
-    return code;
 }
 
-int service_main(const struct service_kind *kind, int argc, const char *const *argv, struct err *err)
+void service_close(struct service *service)
 {
-    struct service_run run = {0};
-    struct service service = {.kind = kind, .argc = argc, .argv = argv, .run = &run};
-    char lease_name[64];
-    struct flag_set sets[2];
-    enum flags_result asked;
-    int code;
-
-    service_flag_sets(kind, sets);
-    service.values = xcalloc(1, kind->values_size);
-    sets[0].values = service.values;
-    sets[1].values = &service.settings;
-    code = flags_parse(sets, 2, argc, argv, &asked, err);
-    if (code == 0 && asked == FLAGS_HELP) {
-        code = 1;
-    } else if (code == 0) {
-        (void)snprintf(lease_name, sizeof lease_name, "muster-%s", kind->name);
-        service.settings.lease_name = lease_name;
-        code = configure(&service, err);
-        if (code == 0)
-            code = run_until_stopped(&service, err);
-    }
-    flags_done(sets, 2);
-    free(service.values);
-    return code;
+    if (service->run->is_opened && service->kind->close)
+        service->kind->close(service);
+    if (service->run->lease)
+        lease_free(service->run->lease);
+    if (service->loop)
+        loop_timer_done(&service->run->drain_timer);
+    if (service->recorder)
+        recorder_free(service->recorder);
+    if (service->client)
+        kube_client_free(service->client);
 }

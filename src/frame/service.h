@@ -10,19 +10,17 @@
 #include "base/macros.h"
 #include "base/time.h"
 #include "frame/flags.h"
+#include "frame/process.h"
 #include "kube/client/client.h"
 #include "kube/events/events.h"
-#include "net/rest/rest.h"
 #include "text/metrics.h"
 
-struct kube_config;
-struct loop;
 struct service;
 
 /*
- * A service is a process that runs until it is told to stop: one loop, one client of the API server, servers for probes
- * and metrics, and, when asked for, a Lease so that one of several acts. What it does beyond that is in the functions
- * of its kind, which are called in this order:
+ * A service is a part of a process (process.h) that runs until it is told to stop. What it needs of the frame is in its
+ * kind: a client of the API server with a recorder of events, and, when asked for, a Lease so that one of several acts.
+ * What it does is in the functions of its kind, which are called in this order:
  *
  *     configure   flags are known: check them, name the lease, set addresses
  *     open        loop, client, log, metrics and recorder are there: start to follow objects
@@ -37,9 +35,9 @@ struct service_kind {
     const char *name;  // of the command, and in logs
     const struct flag *flags;
     size_t flag_count;
-    size_t values_size;               // of the struct that the flags' values go to
-    const struct rest_route *routes;  // served beside /metrics; `arg` of the handlers is the service
-    size_t route_count;
+    size_t values_size;  // of the struct that the flags' values go to
+    bool has_api;        // it has a client of the API server, and records events
+    bool can_elect;      // it may be one of several replicas, of which one acts; only with an API
 
     int (*configure)(struct service *service, struct err *err);  // these may be NULL
     int (*open)(struct service *service, struct err *err);       // a failure ends the process; close is not called
@@ -48,54 +46,42 @@ struct service_kind {
     void (*close)(struct service *service);
 };
 
-/* What all services have flags for. `configure` may change any of it. */
+/* What services have flags for beside those of the process. `configure` may change any of it. */
 struct service_settings {
     const char *kubeconfig;  // "": $KUBECONFIG, the pod that we are in, ~/.kube/config
     const char *context;
     double qps, burst;
     int64_t in_flight_max;
-    const char *metrics_address;  // "host:port", ":port"; "" or "0": not served
-    const char *health_address;
-    const char *metrics_prefix;  // "muster" unless configure says otherwise
     bool wants_lease;
     const char *lease_name;       // to be set by configure; NULL: "muster-<name of the service>"
     const char *lease_namespace;  // "": that of the pod or context
     nsec_t lease_duration, lease_renew_deadline, lease_retry_period;
-    const char *component;  // who events come from; NULL: the name of the service
-    nsec_t stop_timeout;    // the longest that stop may take
-    bool is_json;           // of the log
-    bool is_devel;
-    int64_t verbosity;
-    const char *log_level;
-    const char *log_encoder;
+    const char *component;       // who events come from; NULL: the name of the service
+    const char *metrics_prefix;  // "muster" unless configure says otherwise
 };
 
 /* All but `state` is read only, outside of configure. */
 struct service {
     const struct service_kind *kind;
+    struct process *process;
     void *values;  // of the kind's flags
     void *state;   // the kind's own
     struct service_settings settings;
-    int argc;  // what it was called with
-    const char *const *argv;
 
-    struct loop *loop;
-    struct kube_client *client;
+    struct loop *loop;           // of the process
+    struct kube_client *client;  // NULL for a kind without an API, and so is the recorder
+    struct recorder *recorder;
     struct log *log;
     struct metrics *metrics;
-    struct recorder *recorder;
     struct service_run *run;  // the frame's own
 };
 
 /*
- * Runs a service until it is told to stop. Returns 0 after an orderly end; 1 when help was asked for, to be given by the
- * caller; -EINVAL when the call was wrong, any other negative errno when it could not go on. `err` says why; it is also
- * in the log once there is one.
+ * The tables of flags of one service: that of the kind, those of the frame that it has a use for, that of the process.
+ * Values are left out. Returns how many there are.
  */
-MUST_CHECK int service_main(const struct service_kind *kind, int argc, const char *const *argv, struct err *err);
-
-/* The tables of flags: that of the kind, then that of all services. Values are left out. */
-void service_flag_sets(const struct service_kind *kind, struct flag_set ret_sets[static 2]);
+enum { SERVICE_FLAG_SETS = 4 };
+size_t service_flag_sets(const struct service_kind *kind, struct flag_set ret_sets[static SERVICE_FLAG_SETS]);
 
 /* Whether we may act at this moment: we lead, hold the lease where one is needed, and have not been stopped. */
 bool service_is_leading(const struct service *service);
@@ -103,22 +89,11 @@ bool service_is_leading(const struct service *service);
 /* /readyz answers with it; false at first. */
 void service_set_ready(struct service *service, bool is_ready);
 
-/* Ends the service with an error, in order, from anywhere after open. */
+/* Ends the process with an error, in order, from anywhere after open. */
 void service_fail(struct service *service, const struct err *err);
 
 /* Everything that stop had to wait for is done. */
 void service_stopped(struct service *service);
 
-/* Serves `routes` at an address as well, until the service ends; `routes` are borrowed. Nothing for "" and "0". */
-MUST_CHECK int service_serve(struct service *service, const char *address, const struct rest_route *routes,
-                             size_t route_count, void *arg, struct err *err);
-
 /* Logs and counts that following `what` had a problem and goes on after `wait`; for a follower's on_problem. */
 void service_follow_problem(struct service *service, const char *what, const struct err *err, nsec_t wait);
-
-/* Takes "host:port", ":port" or "[v6]:port" apart. Returns 1; 0 for "" and "0", which stand for no address; or -EINVAL.
- * An address without a host has "" there. */
-MUST_CHECK int service_address_parse(const char *text, char host[static 256], uint16_t *ret_port, struct err *err);
-
-/* The level of the log that the flags ask for. */
-MUST_CHECK int service_log_level(const struct service_settings *settings, enum log_level *ret_level, struct err *err);

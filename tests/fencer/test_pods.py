@@ -166,7 +166,7 @@ def _(here):
 @SUITE.test("a fence without CDI, a node without a name and a lease for all nodes are refused at the start")
 def _(here):
     for words, reason in ((["binder", "--gpu-fence"], "cdiEnabled"), (["fencer"], "NODE_NAME"),
-                          (["fencer", "--node-name=a", "--leader-elect"], "each of them acts"),
+                          (["fencer", "--node-name=a", "--leader-elect"], "there is no flag --leader-elect"),
                           (["fencer", "--node-name=a", "--cdi-dir=cdi"], "'cdi' is no path")):
         done = subprocess.run([MUSTER, *words], env=here.cluster.environment(), capture_output=True, text=True)
         expect(done.returncode, 2, " ".join(words))

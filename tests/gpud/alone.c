@@ -10,6 +10,7 @@
 #include "gpu/daemon/config.h"
 #include "gpu/daemon/gpud.h"
 #include "net/loop.h"
+#include "text/metrics.h"
 
 static void on_signal(void *arg, int signal)
 {
@@ -27,17 +28,19 @@ int main(int argc, char **argv)
         return 2;
     struct log *log = log_new(&(struct log_options){.level = LOG_INFO, .name = "gpud"});
     struct loop *loop = loop_new();
+    struct metrics *metrics = metrics_new("");
     gpud_config_init(&config);
     int r = gpud_config_read(&config, argv[3], &err);
     if (r >= 0)
         r = loop_on_signal(loop, SIGTERM, on_signal, loop, &err);
     if (r >= 0)
-        r = gpud_start(loop, &config, log, &gpud, &err);
+        r = gpud_start(loop, &config, log, metrics, &gpud, &err);
     if (r >= 0)
         loop_run(loop);
     else
         (void)fprintf(stderr, "%s\n", err.text);
     gpud_free(gpud);
+    metrics_free(metrics);
     loop_free(loop);
     gpud_config_done(&config);
     log_free(log);

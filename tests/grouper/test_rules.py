@@ -211,7 +211,7 @@ def restart(cluster):
     cluster.wait_until(lambda: world.figure(cluster, "muster_grouper_waiting") <= 5, "all is dealt with")
     expect(maker.group(group["metadata"]["name"])["metadata"]["resourceVersion"],
            group["metadata"]["resourceVersion"])
-    expect_in("muster_leader 1\n", world.ask(cluster.ports[0], "/metrics"))
+    expect_in('muster_leader{service="grouper"} 1\n', world.ask(cluster.ports[0], "/metrics"))
 
 
 @SUITE.test("the manifests are taken by the server, and the rights in them are enough to get ready")

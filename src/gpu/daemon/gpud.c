@@ -193,8 +193,8 @@ static int start(struct gpud *gpud, struct err *err)
     return api_start(gpud, err);
 }
 
-int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *log, struct gpud **ret_gpud,
-               struct err *err)
+int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *log, struct metrics *metrics,
+               struct gpud **ret_gpud, struct err *err)
 {
     struct gpud *gpud = xcalloc(1, sizeof *gpud);
     int r;
@@ -202,6 +202,7 @@ int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *
     gpud->loop = loop;
     gpud->log = log;
     gpud->config = config;
+    gpud->metrics = metrics;
     gpud->timer = gpud->spare = -1;
     gpud->started = gpud_now();
     arbiter_init(&gpud->arbiter, &config->compute);
@@ -252,7 +253,6 @@ void gpud_free(struct gpud *gpud)
         (void)close(gpud->timer);
     if (gpud->spare >= 0)
         (void)close(gpud->spare);
-    metrics_free(gpud->metrics);
     nvml_close(gpud->nvml);
     book_close(gpud->book);
     free(gpud);

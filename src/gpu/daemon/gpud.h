@@ -7,6 +7,7 @@ struct err;
 struct gpud_config;
 struct log;
 struct loop;
+struct metrics;
 
 /*
  * The node daemon: it owns the ledger of GPU memory and hands out leases of compute to the tenants of this node.
@@ -19,9 +20,12 @@ struct loop;
  */
 struct gpud;
 
-/* Borrows the configuration and the log. Returns 0, or why it cannot run. */
-MUST_CHECK int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *log, struct gpud **ret_gpud,
-                          struct err *err);
+/*
+ * Borrows the configuration, the log and the registry, which its figures are added to; the registry is not rendered after
+ * gpud_free. Returns 0, or why it cannot run.
+ */
+MUST_CHECK int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *log, struct metrics *metrics,
+                          struct gpud **ret_gpud, struct err *err);
 
 /* Closes all sockets. Tenants go on with what they hold until a daemon is back. */
 void gpud_free(struct gpud *gpud);

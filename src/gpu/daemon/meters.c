@@ -383,7 +383,6 @@ void meters_init(struct gpud *gpud)
     static const double buckets[] = {0.00025, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003,
                                      0.004,   0.005,  0.01,  0.025,  0.05,  0.1,    0.25};
 
-    gpud->metrics = metrics_new("");
     gpud->handover = metrics_histogram(gpud->metrics, "muster_gpu_handover_seconds",
                                        "From the end of one group's gate to the opening of another's.", NULL, buckets,
                                        ARRAY_LEN(buckets));

@@ -57,8 +57,6 @@ static int configure(struct service *service, struct err *err)
             return err_set(err, -EINVAL, "--%s: '%s' is no path that begins with '/' and does not end so",
                            paths[i].flag, path);
     }
-    if (service->settings.wants_lease)
-        return err_set(err, -EINVAL, "--leader-elect: there is one fencer on each node, and each of them acts");
     return 0;
 }
 
@@ -152,6 +150,7 @@ const struct service_kind fencer_service = {
     .flags = flags,
     .flag_count = ARRAY_LEN(flags),
     .values_size = sizeof(struct fencer_flags),
+    .has_api = true,
     .configure = configure,
     .open = open_fencer,
     .lead = lead,

@@ -27,6 +27,8 @@ struct reservation_flags {
     const char *library;
     const char *pod;
     const char *namespace;
+    const char *metrics_address;
+    const char *health_address;
 };
 
 struct reservation {
@@ -45,6 +47,10 @@ static const struct flag flags[] = {
     {"nvml-library", FLAG_STRING, AT(library), "libnvidia-ml.so.1", "NVIDIA's management library", 0, 0},
     {"pod-name", FLAG_STRING, AT(pod), "", "the pod that it runs in (empty: $POD_NAME)", 0, 0},
     {"pod-namespace", FLAG_STRING, AT(namespace), "", "and its namespace (empty: $POD_NAMESPACE)", 0, 0},
+    /* One of these runs for each shared GPU: nobody looks at so many ports. */
+    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "where /metrics is served (empty: nowhere)", 0, 0},
+    {"health-probe-bind-address", FLAG_STRING, AT(health_address), "",
+     "where /healthz and /readyz are served (empty: nowhere)", 0, 0},
 };
 
 static const char *flag_or_variable(const char *flag, const char *variable)
@@ -153,11 +159,8 @@ static int reservation_configure(struct service *service, struct err *err)
 
     if (!flag_or_variable(values->pod, "POD_NAME")[0] || !flag_or_variable(values->namespace, "POD_NAMESPACE")[0])
         return err_set(err, -EINVAL, "which pod this is has to be said: set POD_NAME and POD_NAMESPACE");
-    /* One of these runs for each shared GPU: nobody looks at so many ports. */
-    if (!flags_are_given("metrics-bind-address", service->argc, service->argv))
-        service->settings.metrics_address = "";
-    if (!flags_are_given("health-probe-bind-address", service->argc, service->argv))
-        service->settings.health_address = "";
+    service->process->settings.metrics_address = values->metrics_address;
+    service->process->settings.health_address = values->health_address;
     return 0;
 }
 
@@ -206,6 +209,7 @@ const struct service_kind reservation_service = {
     .flags = flags,
     .flag_count = ARRAY_LEN(flags),
     .values_size = sizeof(struct reservation_flags),
+    .has_api = true,
     .configure = reservation_configure,
     .open = reservation_open,
     .lead = reservation_lead,

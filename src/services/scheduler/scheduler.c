@@ -31,8 +31,8 @@ static int configure(struct service *service, struct err *err)
     struct service_settings *settings = &service->settings;
 
     (void)err;
-    settings->metrics_address = flags->listen_address;
-    settings->health_address = flags->health_address;
+    service->process->settings.metrics_address = flags->listen_address;
+    service->process->settings.health_address = flags->health_address;
     settings->metrics_prefix = flags->metrics_namespace;
     settings->lease_namespace = flags->namespace;
     settings->lease_retry_period = flags->lease_retry_period;
@@ -234,32 +234,13 @@ static void close(struct service *service)
     scheduler_free(scheduler_of(service));
 }
 
-static void serve_healthz(void *arg, struct http_exchange *exchange)
-{
-    (void)arg;
-    http_reply_text(exchange, 200, "ok");
-}
-
-static void serve_readyz(void *arg, struct http_exchange *exchange)
-{
-    const struct scheduler *s = scheduler_of(arg);
-    bool is_ready = s && s->is_synced && !s->is_stopping;
-
-    http_reply_text(exchange, is_ready ? 200 : 503, is_ready ? "ok" : "not everything is known yet");
-}
-
-static const struct rest_route routes[] = {
-    REST_ROUTE("GET", "/healthz", serve_healthz),
-    REST_ROUTE("GET", "/readyz", serve_readyz),
-};
-
 const struct service_kind scheduler_service = {
     .name = "scheduler",
     .flags = scheduler_flag_table,
     .flag_count = SCHEDULER_FLAGS,
     .values_size = sizeof(struct scheduler_flags),
-    .routes = routes,
-    .route_count = ARRAY_LEN(routes),
+    .has_api = true,
+    .can_elect = true,
     .configure = configure,
     .open = open,
     .lead = lead,

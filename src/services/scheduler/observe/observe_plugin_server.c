@@ -74,7 +74,8 @@ int observe_for_plugin_server(const struct scheduler_view *view, struct schedule
     server->view = view;
     server->snapshots = snapshots_new(view);
     (void)snprintf(address, sizeof address, "127.0.0.1:%" PRId64, view->flags->plugin_server_port);
-    int r = service_serve(view->service, address, routes, ARRAY_LEN(routes), server, err);
+    int r = process_serve(view->service->process, view->service->log, address,
+                          &(struct rest_set){routes, ARRAY_LEN(routes), server}, err);
     if (r < 0) {
         free_server(server);
         return r;

@@ -101,7 +101,7 @@ struct scheduler_observer {
 
 /*
  * Makes an observer: returns 1 with `*ret` filled, 0 when the flags want none, or a negative errno that ends the start.
- * What an observer serves over HTTP it serves by service_serve().
+ * What an observer serves over HTTP it serves by process_serve().
  */
 typedef int (*scheduler_observer_fn)(const struct scheduler_view *view, struct scheduler_observer *ret,
                                      struct err *err);

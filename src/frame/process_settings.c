@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Flags that every service has, and what they mean. */
+/* Flags that every process has, and what they mean. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame/service_internal.h"
+#include "frame/process_internal.h"
 
-#define AT(member) FLAG_AT(struct service_settings, member)
+#define AT(member) FLAG_AT(struct process_settings, member)
 
-static const struct flag common_flags[] = {
-    {"kubeconfig", FLAG_STRING, AT(kubeconfig), "",
-     "where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
-    {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
-    {"qps", FLAG_DOUBLE, AT(qps), "0", "requests a second in the long run; 0 for no limit", 0, 1e6},
-    {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once, before qps counts", 0, 1e6},
-    {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "requests under way at a time", 1, 10000},
+const struct flag process_flags[] = {
     {"metrics-bind-address", FLAG_STRING, AT(metrics_address), ":8080", "where /metrics is served; 0 for nowhere", 0,
      0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), ":8081",
      "where /healthz and /readyz are served; 0 for nowhere", 0, 0},
-    {"leader-elect", FLAG_BOOL, AT(wants_lease), "false", "act only while holding a Lease, for several replicas", 0, 0},
-    {"leader-election-namespace", FLAG_STRING, AT(lease_namespace), "",
-     "where the Lease is (empty: the namespace that the service runs in)", 0, 0},
-    {"lease-duration", FLAG_DURATION, AT(lease_duration), "15s", "a Lease not renewed for so long may be taken", 0, 0},
-    {"lease-renew-deadline", FLAG_DURATION, AT(lease_renew_deadline), "10s",
-     "the holder stops when it could not renew for so long", 0, 0},
-    {"lease-retry-period", FLAG_DURATION, AT(lease_retry_period), "2s", "time between attempts", 0, 0},
     {"stop-timeout", FLAG_DURATION, AT(stop_timeout), "10s", "the longest that an orderly stop may take", 0, 0},
     {"v", FLAG_INT, AT(verbosity), "3", "how much is logged: 0 to 3 usual, 4 details, 6 everything", 0, 10},
     {"log-json", FLAG_BOOL, AT(is_json), "false", "log lines as JSON", 0, 0},
@@ -37,19 +24,14 @@ static const struct flag common_flags[] = {
     {"zap-stacktrace-level", FLAG_IGNORED, 0, "panic", "accepted and ignored", 0, 0},
     {"zap-time-encoding", FLAG_IGNORED, 0, "rfc3339", "accepted and ignored", 0, 0},
 };
-
-void service_flag_sets(const struct service_kind *kind, struct flag_set ret_sets[static 2])
-{
-    ret_sets[0] = (struct flag_set){kind->flags, kind->flag_count, NULL};
-    ret_sets[1] = (struct flag_set){common_flags, ARRAY_LEN(common_flags), NULL};
-}
+const size_t process_flag_count = ARRAY_LEN(process_flags);
 
 static enum log_level level_of_verbosity(long verbosity)
 {
     return verbosity >= 6 ? LOG_TRACE : verbosity >= 4 ? LOG_DEBUG : LOG_INFO;
 }
 
-int service_log_level(const struct service_settings *settings, enum log_level *ret_level, struct err *err)
+static int read_log_level(const struct process_settings *settings, enum log_level *ret_level, struct err *err)
 {
     static const struct {
         const char *name;
@@ -77,29 +59,23 @@ int service_log_level(const struct service_settings *settings, enum log_level *r
     return 0;
 }
 
-bool settings_log_is_json(const struct service_settings *settings)
+bool process_log_is_json(const struct process_settings *settings)
 {
     if (*settings->log_encoder)
         return strcmp(settings->log_encoder, "json") == 0;
     return settings->is_json || !settings->is_devel;
 }
 
-int settings_check(const struct service_settings *settings, struct err *err)
+int process_settings_check(const struct process_settings *settings, enum log_level *ret_level, struct err *err)
 {
     const char *encoder = settings->log_encoder;
 
     if (*encoder && strcmp(encoder, "json") != 0 && strcmp(encoder, "console") != 0)
         return err_set(err, -EINVAL, "--zap-encoder: '%s' is neither json nor console", encoder);
-    if (settings->wants_lease &&
-        (settings->lease_retry_period <= 0 || settings->lease_renew_deadline <= settings->lease_retry_period ||
-         settings->lease_duration <= settings->lease_renew_deadline))
-        return err_set(err, -EINVAL,
-                       "--lease-retry-period has to be shorter than --lease-renew-deadline, and that "
-                       "shorter than --lease-duration");
-    return 0;
+    return read_log_level(settings, ret_level, err);
 }
 
-int service_address_parse(const char *text, char host[static 256], uint16_t *ret_port, struct err *err)
+int address_parse(const char *text, char host[static 256], uint16_t *ret_port, struct err *err)
 {
     const char *colon = strrchr(text, ':');
     const char *start = text;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/macros.h"
+#include "base/time.h"
+#include "frame/flags.h"
+#include "net/rest/rest.h"
+
+struct loop;
+struct service_kind;
+
+/*
+ * A process that runs one or several services until it is told to stop. It has the loop, the signals, the settings of
+ * the log, and the servers for probes and metrics; what one service is and does is in service.h.
+ *
+ * SIGTERM and SIGINT stop all services in order: each finishes what is under way, writes the events that wait, and gives
+ * its lease back. A timer bounds all of it. A second signal ends the process at once. A service that cannot go on stops
+ * the others as well: what runs in one process lives and ends together.
+ */
+struct process_settings {
+    const char *metrics_address;  // "host:port", ":port"; "" or "0": not served
+    const char *health_address;
+    nsec_t stop_timeout;  // the longest that an orderly stop may take
+    bool is_json;         // of the log
+    bool is_devel;
+    int64_t verbosity;
+    const char *log_level;
+    const char *log_encoder;
+};
+
+/* `settings` may be changed while a service is configured; all is read only after that. */
+struct process {
+    struct process_settings settings;
+    struct loop *loop;
+    struct process_run *run;  // the frame's own
+};
+
+/*
+ * Runs the services until they are told to stop. A flag goes to every service that has it. Returns 0 after an orderly
+ * end; 1 when help was asked for, to be given by the caller; -EINVAL when the call was wrong, any other negative errno
+ * when a service could not go on. `err` says why; it is also in the log once there is one.
+ */
+MUST_CHECK int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc,
+                            const char *const *argv, struct err *err);
+
+/* Serves a set of routes at an address, until the process ends; its rows are borrowed. Nothing for "" and "0". */
+MUST_CHECK int process_serve(struct process *process, struct log *log, const char *address, const struct rest_set *set,
+                             struct err *err);
+
+/* Takes "host:port", ":port" or "[v6]:port" apart. Returns 1; 0 for "" and "0", which stand for no address; or -EINVAL.
+ * An address without a host has "" there. */
+MUST_CHECK int address_parse(const char *text, char host[static 256], uint16_t *ret_port, struct err *err);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/vec.h"
+#include "frame/process.h"
+#include "frame/service.h"
+#include "net/loop.h"
+
+struct lease;
+
+/* Figures under one prefix, shared by the services that use it. */
+struct process_registry {
+    char *prefix;
+    struct metrics *metrics;
+};
+
+/* What the frame keeps of a running process. */
+struct process_run {
+    struct process_services VEC_OF(struct service *) services;
+    struct process_servers VEC_OF(struct http_server *) servers;
+    struct process_registries VEC_OF(struct process_registry) registries;
+    struct loop_timer stop_timer;     // an end that does not wait for ever
+    struct loop_timer started_timer;  // when what is done once has been done
+    struct err failure;               // why we stop; code 0: we were told to
+    bool is_stopping;
+};
+
+/* What the frame keeps of a running service. */
+struct service_run {
+    struct lease *lease;
+    struct loop_timer drain_timer;  // looks whether events have been written
+    struct meter *problems;
+    char lease_name[64];
+    bool is_opened;
+    bool is_leading;
+    bool is_ready;
+    bool has_stopped;  // the kind has nothing under way any more
+    bool is_over;      // events are written and the lease is given back
+};
+
+/* Settings: the tables of flags, and whether their values go together. */
+extern const struct flag process_flags[];
+extern const size_t process_flag_count;
+int process_settings_check(const struct process_settings *settings, enum log_level *ret_level, struct err *err);
+bool process_log_is_json(const struct process_settings *settings);
+int service_settings_check(const struct service_kind *kind, const struct service_settings *settings, struct err *err);
+
+/* One service, in the order in which the process calls these. */
+int service_configure(struct service *service, struct err *err);
+int service_open(struct service *service, enum log_level level, struct err *err);
+void service_begin(struct service *service);  // leads, or seeks the lease
+void service_begin_stop(struct service *service);
+void service_close(struct service *service);
+
+/* A service is over. When all are, so is the process. */
+void process_service_is_over(struct process *process);
+/* A service cannot go on: all stop; at once when nothing may be waited for. */
+void process_fail(struct process *process, const struct err *err, bool is_at_once);
+
+/* The registry of a prefix; the same one for all who ask for it. */
+struct metrics *process_metrics(struct process *process, const char *prefix);
+void process_metrics_render(struct process *process, struct strbuf *text);
+void service_metrics_add(struct service *service);
+
+/* Probes and metrics as the settings say. */
+int probes_start(struct process *process, struct log *log, struct err *err);
+void servers_stop(struct process *process);

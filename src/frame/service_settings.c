@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Flags of services that have a client of the API server, and of those that may be one of several replicas. */
+#include <errno.h>
+
+#include "frame/process_internal.h"
+
+#define AT(member) FLAG_AT(struct service_settings, member)
+
+static const struct flag api_flags[] = {
+    {"kubeconfig", FLAG_STRING, AT(kubeconfig), "",
+     "where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
+    {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
+    {"qps", FLAG_DOUBLE, AT(qps), "0", "requests a second in the long run; 0 for no limit", 0, 1e6},
+    {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once, before qps counts", 0, 1e6},
+    {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "requests under way at a time", 1, 10000},
+};
+
+static const struct flag election_flags[] = {
+    {"leader-elect", FLAG_BOOL, AT(wants_lease), "false", "act only while holding a Lease, for several replicas", 0, 0},
+    {"leader-election-namespace", FLAG_STRING, AT(lease_namespace), "",
+     "where the Lease is (empty: the namespace that the service runs in)", 0, 0},
+    {"lease-duration", FLAG_DURATION, AT(lease_duration), "15s", "a Lease not renewed for so long may be taken", 0, 0},
+    {"lease-renew-deadline", FLAG_DURATION, AT(lease_renew_deadline), "10s",
+     "the holder stops when it could not renew for so long", 0, 0},
+    {"lease-retry-period", FLAG_DURATION, AT(lease_retry_period), "2s", "time between attempts", 0, 0},
+};
+
+size_t service_flag_sets(const struct service_kind *kind, struct flag_set ret_sets[static SERVICE_FLAG_SETS])
+{
+    size_t count = 0;
+
+    ret_sets[count++] = (struct flag_set){.flags = kind->flags, .count = kind->flag_count};
+    if (kind->has_api)
+        ret_sets[count++] = (struct flag_set){.flags = api_flags, .count = ARRAY_LEN(api_flags)};
+    if (kind->can_elect)
+        ret_sets[count++] = (struct flag_set){.flags = election_flags, .count = ARRAY_LEN(election_flags)};
+    ret_sets[count++] = (struct flag_set){.flags = process_flags, .count = process_flag_count};
+    return count;
+}
+
+int service_settings_check(const struct service_kind *kind, const struct service_settings *settings, struct err *err)
+{
+    BUG_ON(kind->can_elect && !kind->has_api);
+    if (settings->wants_lease &&
+        (settings->lease_retry_period <= 0 || settings->lease_renew_deadline <= settings->lease_retry_period ||
+         settings->lease_duration <= settings->lease_renew_deadline))
+        return err_set(err, -EINVAL,
+                       "--lease-retry-period has to be shorter than --lease-renew-deadline, and that "
+                       "shorter than --lease-duration");
+    return 0;
+}
