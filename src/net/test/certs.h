@@ -39,8 +39,14 @@ static inline void cert_extend(struct cert *cert, struct cert *issuer, int nid, 
     X509_EXTENSION_free(extension);
 }
 
-/* Signed by `issuer`, or by itself. `names` is a subjectAltName such as "IP:127.0.0.1". */
-static inline void cert_init(struct cert *cert, struct cert *issuer, const char *name, const char *names)
+static inline void cert_name(X509_NAME *subject, const char *field, const char *text)
+{
+    BUG_ON(X509_NAME_add_entry_by_txt(subject, field, MBSTRING_ASC, (const unsigned char *)text, -1, -1, 0) != 1);
+}
+
+/* Signed by `issuer`, or by itself. `names` is a subjectAltName such as "IP:127.0.0.1". `groups` are organisations. */
+static inline void cert_make(struct cert *cert, struct cert *issuer, const char *name, const char *names,
+                             const char *const *groups)
 {
     *cert = (struct cert){.key = EVP_EC_gen("P-256"), .x509 = X509_new()};
     BUG_ON(!cert->key || !cert->x509);
@@ -53,7 +59,9 @@ static inline void cert_init(struct cert *cert, struct cert *issuer, const char 
     (void)X509_set_pubkey(cert->x509, cert->key);
     X509_NAME *subject = X509_get_subject_name(cert->x509);
 
-    (void)X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)name, -1, -1, 0);
+    cert_name(subject, "CN", name);
+    for (; groups && *groups; groups++)
+        cert_name(subject, "O", *groups);
     (void)X509_set_issuer_name(cert->x509, X509_get_subject_name(by->x509));
     cert_extend(cert, by, NID_basic_constraints, issuer ? "critical,CA:FALSE" : "critical,CA:TRUE");
     cert_extend(cert, by, NID_subject_key_identifier, "hash");
@@ -67,6 +75,17 @@ static inline void cert_init(struct cert *cert, struct cert *issuer, const char 
     bio = BIO_new(BIO_s_mem());
     (void)PEM_write_bio_PrivateKey(bio, cert->key, NULL, NULL, 0, NULL, NULL);
     cert->key_pem = cert_text(bio);
+}
+
+static inline void cert_init(struct cert *cert, struct cert *issuer, const char *name, const char *names)
+{
+    cert_make(cert, issuer, name, names, NULL);
+}
+
+/* A client's, with the groups that it is in. */
+static inline void cert_init_in(struct cert *cert, struct cert *issuer, const char *name, const char *const *groups)
+{
+    cert_make(cert, issuer, name, NULL, groups);
 }
 
 static inline void cert_done(struct cert *cert)
