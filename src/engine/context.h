@@ -19,7 +19,7 @@ struct candidates;
 struct gpu_room;
 struct kept_orders;
 struct operation;
-struct replay;
+struct rehearsal;
 struct topology_trees;
 struct view_cache;
 
@@ -60,7 +60,7 @@ struct engine {
     VEC(int64_t) largest;  // by dimension: the most that any node has of it
     uint64_t placements;
     bool has_shares;      // `shares` are those of the state as it is
-    bool checks_replays;  // tests: what a replay refutes is simulated all the same, and has to fail
+    bool checks_rehearsals;  // tests: what a rehearsal refutes is simulated all the same, and has to fail
 
     struct arena scratch;  // emptied when an action ends: whatever a search needs meanwhile
     struct arena placing;  // emptied when the next gang is placed
@@ -70,7 +70,7 @@ struct engine {
     struct topology_trees *topologies;
     struct affinity_memory *affinity;
     struct gpu_room *room;
-    struct replay *replay;
+    struct rehearsal *rehearsal;
 
     should_stop_fn should_stop;
     void *should_stop_context;

@@ -43,7 +43,7 @@ void engine_run(struct engine *engine, enum action action);
 void engine_close(struct engine *engine);
 
 /*
- * Asked between two scenarios of a search with what was spent so far; answering true ends that search. `stage` tells
+ * Asked between two eviction plans of a search with what was spent so far; answering true ends that search. `stage` tells
  * which budget is asked about: an action's, a job's, or a generator's (its index in config.generators).
  */
 enum search_stage { SEARCH_ACTION, SEARCH_JOB, SEARCH_GENERATOR };
@@ -99,7 +99,7 @@ enum search_result {
     _SEARCH_RESULT_MAX
 };
 
-/* One search of this cycle, with the scenarios that each generator made: sets of victims. */
+/* One search of this cycle, with the eviction plans that each generator made: sets of victims. */
 struct search_report {
     enum action action;
     gang_id gang;

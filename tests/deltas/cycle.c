@@ -279,7 +279,7 @@ size_t play_cycle(struct play *play, struct chance *chance, const enum action *a
     adopt_groups(play);
     struct state *state = world_load(&play->world, chance, play->state->fresh_groups);
     struct engine *anew = engine_new(state, &play->config);
-    anew->checks_replays = true;
+    anew->checks_rehearsals = true;
     engine_take_in(anew);
     compare_states(play, "state", state);
 

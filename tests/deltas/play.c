@@ -57,7 +57,7 @@ static void begin(struct play *play, struct chance *chance)
     make_config(&play->world, chance, &play->config);
     play->state = world_load(&play->world, chance, 0);
     play->engine = engine_new(play->state, &play->config);
-    play->engine->checks_replays = true;
+    play->engine->checks_rehearsals = true;
     if (play->watch)
         play->watch->on_begin(play->watch->arg, play);
 }

@@ -4,9 +4,10 @@
 #include "engine/context.h"
 #include "engine/cycle/actions_internal.h"
 #include "engine/nodes/place.h"
+#include "engine/nodes/gpu_room.h"
 #include "engine/nodes/statement.h"
 #include "engine/queues/order.h"
-#include "engine/victims/search.h"
+#include "engine/victims/signature.h"
 
 /* A set that has promised places and, without them, too few pods starts none yet: the whole gang waits. */
 static bool has_to_wait(const struct gang *gang)

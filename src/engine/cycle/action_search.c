@@ -7,15 +7,18 @@
 #include "engine/context.h"
 #include "engine/cycle/actions_internal.h"
 #include "engine/nodes/filter.h"
+#include "engine/nodes/gpu_room.h"
 #include "engine/nodes/statement.h"
 #include "engine/queues/order.h"
 #include "engine/queues/share.h"
 #include "engine/victims/search.h"
+#include "engine/victims/signature.h"
+#include "engine/victims/sources.h"
 
 struct run {
     struct engine *engine;
     enum action action;
-    struct search search;
+    struct search *search;
     struct signatures *signatures;  // NULL: not used
 };
 
@@ -53,8 +56,8 @@ static bool find_room(struct run *run, const struct gang_view *view)
         return false;
     if (run->action == ACTION_CONSOLIDATION && !consolidation_may_help(engine, view))
         return false;
-    bool is_found = search_solve(&run->search, view);
-    if (run->search.is_over)
+    bool is_found = search_solve(run->search, view);
+    if (search_is_over(run->search))
         explain(run, view->gang, VERDICT_SEARCH_LIMIT);
     else if (!is_found && run->action != ACTION_CONSOLIDATION)
         explain(run, view->gang, VERDICT_NO_VICTIMS);
@@ -64,11 +67,8 @@ static bool find_room(struct run *run, const struct gang_view *view)
 static void keep_solution(struct run *run, gang_id gang)
 {
     struct verdict *verdict = engine_verdict_slot(run->engine, gang);
-    const struct search *search = &run->search;
 
-    for (uint32_t i = 0; i < search->victims.len; i++)
-        run->engine->room->has_moved_pods |=
-            run->engine->state->pods.items[search->victims.items[i].pod].status == POD_PIPELINED;
+    run->engine->room->has_moved_pods |= search_moves_victims(run->search);
     statement_commit(run->engine, run->action, gang);
     gpu_room_gang_changed(run->engine, gang);
     *verdict = (struct verdict){.code = VERDICT_PROMISED, .action = run->action, .pod = NO_ID, .queue = NO_ID};
@@ -108,13 +108,13 @@ void action_search(struct engine *engine, enum action action)
     if (action == ACTION_CONSOLIDATION && engine->config.max_consolidation_preemptees == 0)
         return;
     arena_init(&arena);
-    search_init(&run.search, engine, action);
+    run.search = search_new(engine, action);
     if (engine->config.uses_signatures)
         run.signatures = signatures_new(engine, &arena);
     struct order *order = order_of_waiting(engine, &arena, action);
-    while (!order_is_empty(order) && !run.search.ends_action)
+    while (!order_is_empty(order) && !search_ends_action(run.search))
         try_gang(&run, order_pop(order));
     signatures_free(run.signatures);
-    search_done(&run.search);
+    search_free(run.search);
     arena_done(&arena);
 }

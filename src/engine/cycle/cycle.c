@@ -33,7 +33,7 @@ struct engine *engine_new(struct state *state, const struct config *config)
     engine->topologies = topology_trees_new();
     engine->affinity = affinity_memory_new();
     engine->room = gpu_room_new();
-    engine->replay = replay_new();
+    engine->rehearsal = rehearsal_new();
     return engine;
 }
 
@@ -47,7 +47,7 @@ void engine_free(struct engine *engine)
     topology_trees_free(engine->topologies);
     affinity_memory_free(engine->affinity);
     gpu_room_free(engine->room);
-    replay_free(engine->replay);
+    rehearsal_free(engine->rehearsal);
     vec_done(&engine->decisions);
     vec_done(&engine->searches);
     vec_done(&engine->verdicts);
@@ -222,7 +222,7 @@ size_t engine_bytes(const struct engine *engine)
 {
     return sizeof *engine + candidates_bytes(engine->candidates) + kept_orders_bytes(engine->orders) +
            topology_trees_bytes(engine->topologies) + view_cache_bytes(engine->views) +
-           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + replay_bytes(engine->replay) +
+           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + rehearsal_bytes(engine->rehearsal) +
            vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) + vec_bytes(&engine->evictions) +
            arena_bytes(&engine->scratch);
 }

@@ -10,9 +10,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "engine/context.h"
+#include "engine/gangs/view.h"
 #include "engine/queues/share.h"
 #include "engine/reasons/explain_internal.h"
-#include "engine/victims/search.h"
+#include "engine/victims/sources.h"
 
 struct holder_list VEC_OF(struct explained_holder);
 
@@ -57,19 +58,6 @@ static void collect(struct engine *engine, const struct explanation *e, struct h
     map64_done(&index);
 }
 
-/* A search that asks and never evicts. */
-static void begin_search(struct search *s, struct engine *engine, enum action action, const struct gang_view *view)
-{
-    search_init(s, engine, action);
-    if (!s->leaves)
-        s->leaves = xcalloc(engine->state->queues.len, sizeof *s->leaves);
-    s->gang = view->gang;
-    s->queue = engine->state->gangs.items[view->gang].queue;
-    for (int r = 0; r < SHARE_COUNT; r++)
-        s->asked[r] = view->asked[r];
-    s->solve = ++s->number;
-}
-
 static bool action_runs(const struct engine *engine, enum action action)
 {
     for (uint32_t i = 0; i < engine->config.action_count; i++) {
@@ -79,9 +67,9 @@ static bool action_runs(const struct engine *engine, enum action action)
     return false;
 }
 
-static void judge_age(struct search *s, struct explained_holder *holder)
+static void judge_age(const struct engine *engine, struct sources *s, struct explained_holder *holder)
 {
-    const struct gang *gang = &s->engine->state->gangs.items[holder->gang];
+    const struct gang *gang = &engine->state->gangs.items[holder->gang];
 
     if (gang->queue == NO_ID || !gang_is_protected(s, holder->gang))
         return;
@@ -94,26 +82,27 @@ static void judge_age(struct search *s, struct explained_holder *holder)
 }
 
 /* Of the same queue: lower priority, and not too young. */
-static void judge_neighbour(struct search *s, const struct gang *own, struct explained_holder *holder)
+static void judge_neighbour(const struct engine *engine, const struct gang *own, struct explained_holder *holder)
 {
-    const struct gang *gang = &s->engine->state->gangs.items[holder->gang];
+    const struct gang *gang = &engine->state->gangs.items[holder->gang];
 
-    if (!action_runs(s->engine, ACTION_PREEMPT))
+    if (!action_runs(engine, ACTION_PREEMPT))
         holder->refusal = REFUSAL_ACTION;
     else if (gang->priority >= own->priority)
         holder->refusal = REFUSAL_PRIORITY;
 }
 
 /* Of another queue: both shares decide. */
-static void judge_other(struct search *s, bool is_due, struct explained_holder *holder)
+static void judge_other(const struct engine *engine, struct sources *s, queue_id own, bool is_due,
+                        struct explained_holder *holder)
 {
-    const struct gang *gang = &s->engine->state->gangs.items[holder->gang];
+    const struct gang *gang = &engine->state->gangs.items[holder->gang];
 
-    if (!action_runs(s->engine, ACTION_RECLAIM)) {
+    if (!action_runs(engine, ACTION_RECLAIM)) {
         holder->refusal = REFUSAL_ACTION;
     } else if (!is_due) {
         holder->refusal = REFUSAL_OWN_SHARE;
-        holder->level = s->queue;
+        holder->level = own;
     } else if (gang->queue != NO_ID && leaf_case(s, gang->queue)->surplus <= 0) {
         holder->refusal = REFUSAL_IN_QUOTA;
         holder->level = leaf_case(s, gang->queue)->theirs;
@@ -125,11 +114,11 @@ static void judge_all(struct engine *engine, const struct gang_view *view, struc
 {
     const struct gang *own = &engine->state->gangs.items[e->gang];
     bool is_due = reclaim_is_due(engine, view);
-    struct search preempt;
-    struct search reclaim;
+    struct sources *preempt = sources_new(engine, ACTION_PREEMPT);
+    struct sources *reclaim = sources_new(engine, ACTION_RECLAIM);
 
-    begin_search(&preempt, engine, ACTION_PREEMPT, view);
-    begin_search(&reclaim, engine, ACTION_RECLAIM, view);
+    sources_begin(preempt, view);
+    sources_begin(reclaim, view);
     vec_foreach (holders, holder) {
         bool is_neighbour = holder->queue == own->queue;
 
@@ -143,14 +132,14 @@ static void judge_all(struct engine *engine, const struct gang_view *view, struc
             holder->refusal = REFUSAL_DELAY;
             holder->until = e->delay_until;
         } else if (is_neighbour) {
-            judge_neighbour(&preempt, own, holder);
+            judge_neighbour(engine, own, holder);
         } else {
-            judge_other(&reclaim, is_due, holder);
+            judge_other(engine, reclaim, own->queue, is_due, holder);
         }
-        judge_age(is_neighbour ? &preempt : &reclaim, holder);
+        judge_age(engine, is_neighbour ? preempt : reclaim, holder);
     }
-    search_done(&preempt);
-    search_done(&reclaim);
+    sources_free(preempt);
+    sources_free(reclaim);
 }
 
 /* Most GPUs first, then most CPU, then in the order in which nodes hold them. */

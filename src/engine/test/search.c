@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/victims/search.h"
 #include "base/arena.h"
 #include "engine/test/running.h"
+#include "engine/victims/top_list.h"
 
 /* ---- The best of many numbers. ---- */
 
@@ -109,7 +109,7 @@ static void a_gang_gets_victims_for_all_of_its_pods_or_none(void **state)
     cluster_end(&c);
 }
 
-/* Scenarios that were simulated for the last gang that was searched for, and those that there were. */
+/* Eviction plans that were simulated for the last gang that was searched for, and those that there were. */
 static uint32_t simulated(const struct cluster *c, uint32_t *ret_emitted)
 {
     const struct search_report *report = &vec_last(&c->engine->searches);
@@ -120,7 +120,7 @@ static uint32_t simulated(const struct cluster *c, uint32_t *ret_emitted)
 
 /*
  * Queue "want" comes after "have" because of the large gang that it would be served with first, so that what is evicted
- * for the small one behind it returns before it. One simulation shows it, and replays the rest; `checks` also simulates
+ * for the small one behind it returns before it. One simulation shows it, and rehearses the rest; `checks` also simulates
  * what they refute.
  */
 static void run_behind_a_large_gang(struct cluster *c, bool checks)
@@ -128,7 +128,7 @@ static void run_behind_a_large_gang(struct cluster *c, bool checks)
     put_unequal(c);
     put_waiting(c, "large", "want", 1, 16);
     put_waiting(c, "small", "want", 1, 1);
-    c->engine->checks_replays = checks;
+    c->engine->checks_rehearsals = checks;
     run_at(c, 100, ACTION_RECLAIM);
     assert_decisions(c, "");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/victims/signature.h"
 #include "base/arena.h"
 #include "engine/test/running.h"
-#include "engine/victims/search.h"
 
 struct fixture {
     struct cluster c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/victims/validate.h"
 #include "engine/test/running.h"
-#include "engine/victims/search.h"
 
 /* ---- Minimum runtimes. ---- */
 

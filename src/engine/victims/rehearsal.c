@@ -25,7 +25,7 @@
 enum { DIMS_MAX = 8, SHARED_MAX = 32, LEVELS = 65 };
 
 /* A GPU with several pods; memory as in struct shared_gpu. */
-struct replay_gpu {
+struct rehearsal_gpu {
     gpu_group id;
     int64_t used;
     int64_t allocated;
@@ -40,10 +40,10 @@ struct changed_node {
     int32_t old_level;
     int64_t old_spare;
     uint32_t gpu_count;
-    struct replay_gpu gpus[SHARED_MAX];
+    struct rehearsal_gpu gpus[SHARED_MAX];
 };
 
-struct replay_node {
+struct rehearsal_node {
     uint32_t usable_in;   // the search or run in which it may be used
     uint32_t changed_in;  // the run in which `changed` is about it
     int32_t level;        // whole GPUs idle or released
@@ -52,15 +52,15 @@ struct replay_node {
     struct changed_node *changed;
 };
 
-struct replay {
+struct rehearsal {
     struct engine *engine;
     uint32_t dims;
     uint32_t words;  // of a bit for each node, by rank
     uint32_t number;
     uint32_t search;
     uint32_t run;
-    uint64_t opened;            // GPUs opened in this run
-    struct replay_node *nodes;  // by rank
+    uint64_t opened;               // GPUs opened in this run
+    struct rehearsal_node *nodes;  // by rank
     uint32_t node_count;
     uint64_t *by_level;  // bits of usable nodes, from level 1 on
     uint64_t *sharing;   // bits of usable nodes with shared GPUs
@@ -68,12 +68,12 @@ struct replay {
     VEC(uint32_t) touched;
 };
 
-struct replay *replay_new(void)
+struct rehearsal *rehearsal_new(void)
 {
-    return xcalloc(1, sizeof(struct replay));
+    return xcalloc(1, sizeof(struct rehearsal));
 }
 
-static void free_nodes(struct replay *r)
+static void free_nodes(struct rehearsal *r)
 {
     for (uint32_t i = 0; r->nodes && i < r->node_count; i++)
         free(r->nodes[i].changed);
@@ -83,7 +83,7 @@ static void free_nodes(struct replay *r)
     free(r->idling);
 }
 
-void replay_free(struct replay *r)
+void rehearsal_free(struct rehearsal *r)
 {
     if (!r)
         return;
@@ -92,7 +92,7 @@ void replay_free(struct replay *r)
     free(r);
 }
 
-size_t replay_bytes(const struct replay *r)
+size_t rehearsal_bytes(const struct rehearsal *r)
 {
     size_t bytes = sizeof *r + r->node_count * sizeof *r->nodes + (LEVELS + 2) * (size_t)r->words * sizeof *r->sharing;
 
@@ -101,7 +101,7 @@ size_t replay_bytes(const struct replay *r)
     return bytes + vec_bytes(&r->touched);
 }
 
-static void fit_to(struct replay *r, uint32_t node_count)
+static void fit_to(struct rehearsal *r, uint32_t node_count)
 {
     if (r->nodes && r->node_count == node_count)
         return;
@@ -133,7 +133,7 @@ static bool node_is_plain(const struct node *node)
            !node->has_dra_gpus && node->legacy_mig_pods == 0 && !node->clamps_idle_pods;
 }
 
-bool replay_takes(const struct engine *engine, pod_id id)
+bool rehearsal_takes(const struct engine *engine, pod_id id)
 {
     const struct state *state = engine->state;
     const struct pod *pod = &state->pods.items[id];
@@ -156,7 +156,7 @@ bool replay_takes(const struct engine *engine, pod_id id)
 
 /* ---- Nodes. ---- */
 
-static node_id id_of(const struct replay *r, uint32_t rank)
+static node_id id_of(const struct rehearsal *r, uint32_t rank)
 {
     return r->engine->state->nodes_by_rank.items[rank];
 }
@@ -172,12 +172,12 @@ static void clear_bit(uint64_t *bits, uint32_t i)
 }
 
 /* The node's level and what is left on its shared GPUs, as the books have it. False: not plain. */
-static bool read_node(struct replay *r, uint32_t rank)
+static bool read_node(struct rehearsal *r, uint32_t rank)
 {
     const struct state *state = r->engine->state;
     const struct node *node = &state->nodes.items[id_of(r, rank)];
     struct books books = state_books(state, id_of(r, rank));
-    struct replay_node *to = &r->nodes[rank];
+    struct rehearsal_node *to = &r->nodes[rank];
     int64_t whole = books.idle[RES_GPU] + books.releasing[RES_GPU];
     int64_t devices = books.idle[RES_GPU] / GPU_ONE + books.used[RES_GPU] / GPU_ONE;
     uint32_t count = 0;
@@ -198,9 +198,9 @@ static bool read_node(struct replay *r, uint32_t rank)
     return count <= SHARED_MAX / 2;
 }
 
-static void make_usable(struct replay *r, uint32_t rank)
+static void make_usable(struct rehearsal *r, uint32_t rank)
 {
-    const struct replay_node *node = &r->nodes[rank];
+    const struct rehearsal_node *node = &r->nodes[rank];
 
     if (node->level > 0)
         set_bit(r->by_level + (size_t)node->level * r->words, rank);
@@ -208,10 +208,10 @@ static void make_usable(struct replay *r, uint32_t rank)
         set_bit(r->sharing, rank);
 }
 
-static void take_back(struct replay *r)
+static void take_back(struct rehearsal *r)
 {
     vec_foreach (&r->touched, rank) {
-        struct replay_node *node = &r->nodes[*rank];
+        struct rehearsal_node *node = &r->nodes[*rank];
         clear_bit(r->by_level + (size_t)MAX(node->level, 0) * r->words, *rank);
         clear_bit(r->sharing, *rank);
         node->level = node->changed->old_level;
@@ -222,7 +222,7 @@ static void take_back(struct replay *r)
     vec_clear(&r->touched);
 }
 
-bool replay_begin(struct replay *r, struct engine *engine, struct node_set feasible)
+bool rehearsal_begin(struct rehearsal *r, struct engine *engine, struct node_set feasible)
 {
     r->engine = engine;
     if (!settings_are_plain(engine))
@@ -247,7 +247,7 @@ bool replay_begin(struct replay *r, struct engine *engine, struct node_set feasi
     return true;
 }
 
-void replay_reset(struct replay *r)
+void rehearsal_reset(struct rehearsal *r)
 {
     take_back(r);
     r->run = ++r->number;
@@ -255,9 +255,9 @@ void replay_reset(struct replay *r)
 }
 
 /* The node's books as they are in this run. */
-static void look(const struct replay *r, uint32_t rank, const int64_t **ret_idle, const int64_t **ret_releasing)
+static void look(const struct rehearsal *r, uint32_t rank, const int64_t **ret_idle, const int64_t **ret_releasing)
 {
-    const struct replay_node *node = &r->nodes[rank];
+    const struct rehearsal_node *node = &r->nodes[rank];
 
     if (node->changed_in == r->run) {
         *ret_idle = node->changed->idle;
@@ -270,10 +270,10 @@ static void look(const struct replay *r, uint32_t rank, const int64_t **ret_idle
 }
 
 /* Makes the run's own copy of the node. NULL: the node is not plain. */
-static struct changed_node *change(struct replay *r, uint32_t rank)
+static struct changed_node *change(struct rehearsal *r, uint32_t rank)
 {
     const struct state *state = r->engine->state;
-    struct replay_node *node = &r->nodes[rank];
+    struct rehearsal_node *node = &r->nodes[rank];
 
     if (node->changed_in == r->run)
         return node->changed;
@@ -293,7 +293,7 @@ static struct changed_node *change(struct replay *r, uint32_t rank)
     for (uint32_t i = state->nodes.items[id_of(r, rank)].first_shared; i != NO_ID;
          i = state_shared_gpu(state, i)->next) {
         const struct shared_gpu *gpu = state_shared_gpu(state, i);
-        copy->gpus[copy->gpu_count++] = (struct replay_gpu){gpu->id, gpu->used, gpu->allocated, gpu->releasing};
+        copy->gpus[copy->gpu_count++] = (struct rehearsal_gpu){gpu->id, gpu->used, gpu->allocated, gpu->releasing};
     }
     node->changed_in = r->run;
     vec_push(&r->touched, rank);
@@ -302,9 +302,9 @@ static struct changed_node *change(struct replay *r, uint32_t rank)
     return copy;
 }
 
-static void set_level(struct replay *r, uint32_t rank, int32_t level)
+static void set_level(struct rehearsal *r, uint32_t rank, int32_t level)
 {
-    struct replay_node *node = &r->nodes[rank];
+    struct rehearsal_node *node = &r->nodes[rank];
 
     clear_bit(r->by_level + (size_t)node->level * r->words, rank);
     node->level = level;
@@ -316,7 +316,7 @@ static void set_level(struct replay *r, uint32_t rank, int32_t level)
  * Adds what the pod takes, but for parts of GPUs, to what is being released (-1: takes it from there). A place that was
  * only promised has been taken from there before; a pod that leaves such a place counts as if it had been idle.
  */
-static void release(struct replay *r, uint32_t rank, const struct request *request, int sign, bool was_promised)
+static void release(struct rehearsal *r, uint32_t rank, const struct request *request, int sign, bool was_promised)
 {
     struct changed_node *copy = r->nodes[rank].changed;
     const int64_t *allocatable = state_books(r->engine->state, id_of(r, rank)).allocatable;
@@ -331,7 +331,7 @@ static void release(struct replay *r, uint32_t rank, const struct request *reque
         set_level(r, rank, r->nodes[rank].level + (int32_t)(sign * request->v[RES_GPU] / GPU_ONE));
 }
 
-static void release_gpu(struct replay *r, uint32_t rank, int sign)
+static void release_gpu(struct rehearsal *r, uint32_t rank, int sign)
 {
     r->nodes[rank].changed->releasing[RES_GPU] += sign * GPU_ONE;
     set_level(r, rank, r->nodes[rank].level + sign);
@@ -339,19 +339,19 @@ static void release_gpu(struct replay *r, uint32_t rank, int sign)
 
 /* ---- Shared GPUs. ---- */
 
-static bool is_shareable(const struct replay_gpu *gpu)
+static bool is_shareable(const struct rehearsal_gpu *gpu)
 {
     return gpu->used != 0 && gpu->allocated != gpu->releasing;
 }
 
-static void find_spare(struct replay *r, uint32_t rank)
+static void find_spare(struct rehearsal *r, uint32_t rank)
 {
-    struct replay_node *node = &r->nodes[rank];
+    struct rehearsal_node *node = &r->nodes[rank];
     int64_t memory = r->engine->state->nodes.items[id_of(r, rank)].gpu_memory_mib;
 
     node->spare = -1;
     for (uint32_t i = 0; i < node->changed->gpu_count; i++) {
-        const struct replay_gpu *gpu = &node->changed->gpus[i];
+        const struct rehearsal_gpu *gpu = &node->changed->gpus[i];
         if (is_shareable(gpu))
             node->spare = MAX(node->spare, memory - gpu->allocated + gpu->releasing);
     }
@@ -361,7 +361,7 @@ static void find_spare(struct replay *r, uint32_t rank)
         clear_bit(r->sharing, rank);
 }
 
-static struct replay_gpu *find_gpu(struct changed_node *copy, gpu_group id)
+static struct rehearsal_gpu *find_gpu(struct changed_node *copy, gpu_group id)
 {
     for (uint32_t i = 0; i < copy->gpu_count; i++) {
         if (copy->gpus[i].id == id)
@@ -371,15 +371,15 @@ static struct replay_gpu *find_gpu(struct changed_node *copy, gpu_group id)
 }
 
 /* The fullest that has memory left. */
-static struct replay_gpu *pick_gpu(const struct replay *r, uint32_t rank, int64_t memory)
+static struct rehearsal_gpu *pick_gpu(const struct rehearsal *r, uint32_t rank, int64_t memory)
 {
     const struct state *state = r->engine->state;
     struct changed_node *copy = r->nodes[rank].changed;
     int64_t all = state->nodes.items[id_of(r, rank)].gpu_memory_mib;
-    struct replay_gpu *best = NULL;
+    struct rehearsal_gpu *best = NULL;
 
     for (uint32_t i = 0; i < copy->gpu_count; i++) {
-        struct replay_gpu *gpu = &copy->gpus[i];
+        struct rehearsal_gpu *gpu = &copy->gpus[i];
         if (!is_shareable(gpu) || all - gpu->allocated + gpu->releasing < memory)
             continue;
         if (!best || gpu->used > best->used ||
@@ -391,7 +391,7 @@ static struct replay_gpu *pick_gpu(const struct replay *r, uint32_t rank, int64_
 
 /* ---- Evicting. ---- */
 
-enum replay_result replay_evict(struct replay *r, pod_id id)
+enum rehearsal_result rehearsal_evict(struct rehearsal *r, pod_id id)
 {
     const struct state *state = r->engine->state;
     const struct pod *pod = &state->pods.items[id];
@@ -399,36 +399,36 @@ enum replay_result replay_evict(struct replay *r, pod_id id)
     uint32_t rank = state->nodes.items[pod->node].rank;
 
     if (!state->nodes.items[pod->node].is_present || !status_in(pod->status, ACTIVE_ALLOCATED))
-        return REPLAY_UNKNOWN;
+        return REHEARSAL_UNKNOWN;
     struct changed_node *copy = change(r, rank);
     if (!copy || (int64_t)r->nodes[rank].level + request->v[RES_GPU] / GPU_ONE >= LEVELS)
-        return REPLAY_UNKNOWN;
+        return REHEARSAL_UNKNOWN;
     if (request->kind == REQUEST_REGULAR) {
         if (pod->accepted_gpu != request->v[RES_GPU])
-            return REPLAY_UNKNOWN;
+            return REHEARSAL_UNKNOWN;
         release(r, rank, request, 1, pod->status == POD_PIPELINED);
-        return REPLAY_DONE;
+        return REHEARSAL_DONE;
     }
     if (pod->status == POD_PIPELINED)
-        return REPLAY_UNKNOWN;
-    struct replay_gpu *gpu = pod->groups.count == 1 ? find_gpu(copy, pod->groups.one) : NULL;
+        return REHEARSAL_UNKNOWN;
+    struct rehearsal_gpu *gpu = pod->groups.count == 1 ? find_gpu(copy, pod->groups.one) : NULL;
     if (!gpu || r->nodes[rank].level + 1 >= LEVELS)
-        return REPLAY_UNKNOWN;
+        return REHEARSAL_UNKNOWN;
     release(r, rank, request, 1, false);
     gpu->releasing += request_memory_on(request, &state->nodes.items[pod->node]);
     if (gpu->releasing == gpu->used) {
         /* Whether an idle GPU is taken for it then depends on more than is known here. */
         if (r->nodes[rank].is_uneven)
-            return REPLAY_UNKNOWN;
+            return REHEARSAL_UNKNOWN;
         release_gpu(r, rank, 1);
     }
     find_spare(r, rank);
-    return REPLAY_DONE;
+    return REHEARSAL_DONE;
 }
 
 /* ---- Placing. ---- */
 
-static bool fits(const struct replay *r, uint32_t rank, const struct request *request, bool on_idle)
+static bool fits(const struct rehearsal *r, uint32_t rank, const struct request *request, bool on_idle)
 {
     const int64_t *idle;
     const int64_t *releasing;
@@ -444,7 +444,7 @@ static bool fits(const struct replay *r, uint32_t rank, const struct request *re
     return true;
 }
 
-static int64_t idle_gpus(const struct replay *r, uint32_t rank)
+static int64_t idle_gpus(const struct rehearsal *r, uint32_t rank)
 {
     const int64_t *idle;
     const int64_t *releasing;
@@ -454,7 +454,7 @@ static int64_t idle_gpus(const struct replay *r, uint32_t rank)
 }
 
 /* The node with the least GPUs free of those in `bits` on which the pod fits what is idle; NO_ID: none. */
-static uint32_t best_idle(const struct replay *r, const struct request *request, int32_t gpus)
+static uint32_t best_idle(const struct rehearsal *r, const struct request *request, int32_t gpus)
 {
     uint32_t best = NO_ID;
 
@@ -472,7 +472,7 @@ static uint32_t best_idle(const struct replay *r, const struct request *request,
 }
 
 /* The best node on which the pod gets whole GPUs. */
-static uint32_t best_whole(const struct replay *r, const struct request *request, int32_t gpus)
+static uint32_t best_whole(const struct rehearsal *r, const struct request *request, int32_t gpus)
 {
     uint32_t idle = best_idle(r, request, gpus);
 
@@ -490,7 +490,7 @@ static uint32_t best_whole(const struct replay *r, const struct request *request
 }
 
 /* The best node with a shared GPU that has memory left for the pod. */
-static uint32_t best_shared(const struct replay *r, const struct request *request)
+static uint32_t best_shared(const struct rehearsal *r, const struct request *request)
 {
     uint32_t best = NO_ID;
     bool best_fits_idle = false;
@@ -498,7 +498,7 @@ static uint32_t best_shared(const struct replay *r, const struct request *reques
     for (uint32_t w = 0; w < r->words; w++) {
         for (uint64_t bits = r->sharing[w]; bits; bits &= bits - 1) {
             uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct replay_node *node = &r->nodes[rank];
+            const struct rehearsal_node *node = &r->nodes[rank];
             if (node->spare < request_memory_on(request, &r->engine->state->nodes.items[id_of(r, rank)]) ||
                 !fits(r, rank, request, false))
                 continue;
@@ -514,7 +514,7 @@ static uint32_t best_shared(const struct replay *r, const struct request *reques
 }
 
 /* A pod that opens a GPU for sharing needs a place for one more. */
-static bool has_pod_slots(const struct replay *r, uint32_t rank)
+static bool has_pod_slots(const struct rehearsal *r, uint32_t rank)
 {
     const int64_t *idle;
     const int64_t *releasing;
@@ -523,7 +523,7 @@ static bool has_pod_slots(const struct replay *r, uint32_t rank)
     return idle[RES_PODS] + releasing[RES_PODS] >= 2;
 }
 
-static enum replay_result place_part(struct replay *r, pod_id id)
+static enum rehearsal_result place_part(struct rehearsal *r, pod_id id)
 {
     const struct state *state = r->engine->state;
     const struct request *request = state_request(state, id);
@@ -532,17 +532,17 @@ static enum replay_result place_part(struct replay *r, pod_id id)
     if (rank == NO_ID)
         rank = best_whole(r, request, 1);
     if (rank == NO_ID)
-        return REPLAY_NO_ROOM;
+        return REHEARSAL_NO_ROOM;
     struct changed_node *copy = change(r, rank);
     if (!copy || !has_pod_slots(r, rank) || copy->gpu_count == SHARED_MAX)
-        return REPLAY_UNKNOWN;
+        return REHEARSAL_UNKNOWN;
     int64_t memory = request_memory_on(request, &state->nodes.items[id_of(r, rank)]);
-    struct replay_gpu *gpu = pick_gpu(r, rank, memory);
+    struct rehearsal_gpu *gpu = pick_gpu(r, rank, memory);
     release(r, rank, request, -1, false);
     if (!gpu) {
         release_gpu(r, rank, -1);
         gpu = &copy->gpus[copy->gpu_count++];
-        *gpu = (struct replay_gpu){.id = gpu_group_fresh(state->fresh_groups + r->opened++)};
+        *gpu = (struct rehearsal_gpu){.id = gpu_group_fresh(state->fresh_groups + r->opened++)};
     }
     gpu->releasing -= memory;
     /* Back on its own GPU it has never left. */
@@ -551,10 +551,10 @@ static enum replay_result place_part(struct replay *r, pod_id id)
     if (!is_back)
         gpu->used += memory;
     find_spare(r, rank);
-    return REPLAY_DONE;
+    return REHEARSAL_DONE;
 }
 
-enum replay_result replay_place(struct replay *r, pod_id id)
+enum rehearsal_result rehearsal_place(struct rehearsal *r, pod_id id)
 {
     const struct request *request = state_request(r->engine->state, id);
 
@@ -562,10 +562,10 @@ enum replay_result replay_place(struct replay *r, pod_id id)
         return place_part(r, id);
     uint32_t rank = best_whole(r, request, (int32_t)(request->v[RES_GPU] / GPU_ONE));
     if (rank == NO_ID)
-        return REPLAY_NO_ROOM;
+        return REHEARSAL_NO_ROOM;
     if (!change(r, rank))
-        return REPLAY_UNKNOWN;
+        return REHEARSAL_UNKNOWN;
     const struct pod *pod = &r->engine->state->pods.items[id];
     release(r, rank, request, -1, pod->status == POD_PIPELINED && pod->node == id_of(r, rank));
-    return REPLAY_DONE;
+    return REHEARSAL_DONE;
 }

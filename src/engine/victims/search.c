@@ -12,58 +12,79 @@
 
 #include "base/mem.h"
 #include "engine/context.h"
+#include "engine/gangs/view.h"
+#include "engine/nodes/gpu_room.h"
 #include "engine/nodes/statement.h"
+#include "engine/victims/accumulate.h"
+#include "engine/victims/eviction_plan.h"
+#include "engine/victims/generators.h"
+#include "engine/victims/marks.h"
+#include "engine/victims/prefilters.h"
+#include "engine/victims/record.h"
+#include "engine/victims/refute.h"
+#include "engine/victims/search_internal.h"
+#include "engine/victims/search_rehearsal.h"
+#include "engine/victims/sources.h"
+#include "engine/victims/validate.h"
 
-void search_init(struct search *s, struct engine *engine, enum action action)
+struct search *search_new(struct engine *engine, enum action action)
 {
-    *s = (struct search){.engine = engine, .action = action};
+    struct search *s = xcalloc(1, sizeof *s);
+
+    s->engine = engine;
+    s->action = action;
     arena_init(&s->solving);
     arena_init(&s->probing);
     arena_init(&s->simulating);
-    map64_init(&s->failed);
+    s->sources = sources_new(engine, action);
+    s->record = record_new();
+    s->prefilters = prefilters_new();
+    s->accumulation = accumulation_new();
+    s->plan = plan_new();
+    s->refutation = refutation_new();
+    s->rehearsal = search_rehearsal_new();
+    s->validation = validation_new(engine);
+    return s;
 }
 
-/* Made when a first gang needs them. Zeros from the system cost nothing until they are touched. */
-static void make_marks(struct search *s)
+void search_free(struct search *s)
 {
-    const struct state *state = s->engine->state;
-
-    if (s->pods)
+    if (!s)
         return;
-    s->pods = xcalloc(state->pods.len, sizeof *s->pods);
-    s->nodes = xcalloc(state->nodes.len, sizeof *s->nodes);
-    s->gangs = xcalloc(state->gangs.len, sizeof *s->gangs);
-    s->leaves = xcalloc(state->queues.len, sizeof *s->leaves);
-    s->sides = xcalloc(state->queues.len, sizeof *s->sides);
-    s->before = xcalloc(state->queues.len, sizeof *s->before);
-    s->rests = xcalloc(state->queues.len, sizeof *s->rests);
-}
-
-void search_done(struct search *s)
-{
+    validation_free(s->validation);
+    search_rehearsal_free(s->rehearsal);
+    refutation_free(s->refutation);
+    plan_free(s->plan);
+    accumulation_free(s->accumulation);
+    prefilters_free(s->prefilters);
+    record_free(s->record);
+    sources_free(s->sources);
+    marks_free(s->marks);
     arena_done(&s->solving);
     arena_done(&s->probing);
     arena_done(&s->simulating);
-    map64_done(&s->failed);
-    vec_done(&s->recorded);
-    vec_done(&s->recorded_nodes);
-    vec_done(&s->groups);
-    vec_done(&s->next_group);
-    vec_done(&s->seats);
-    vec_done(&s->victim_nodes);
-    vec_done(&s->by_capacity);
-    vec_done(&s->chosen);
-    vec_done(&s->victims);
-    vec_done(&s->victim_gangs);
-    vec_done(&s->outcome);
-    vec_done(&s->outcome_nodes);
-    free(s->pods);
-    free(s->nodes);
-    free(s->gangs);
-    free(s->leaves);
-    free(s->sides);
-    free(s->before);
-    free(s->rests);
+    free(s);
+}
+
+bool search_is_over(const struct search *s)
+{
+    return s->is_over;
+}
+
+bool search_ends_action(const struct search *s)
+{
+    return s->ends_action;
+}
+
+bool search_moves_victims(const struct search *s)
+{
+    const struct pod *pods = s->engine->state->pods.items;
+
+    for (uint32_t i = 0; i < s->plan->victims.len; i++) {
+        if (pods[s->plan->victims.items[i].pod].status == POD_PIPELINED)
+            return true;
+    }
+    return false;
 }
 
 bool search_must_stop(struct search *s)
@@ -89,7 +110,7 @@ bool search_must_stop(struct search *s)
 /* One try at making room for the first `count` pods. True: the statement holds it, and the outcome what it recorded. */
 static bool probe(struct search *s, uint32_t count)
 {
-    bool is_local = s->engine->config.generators[s->generator] == PLUGIN_NODE_LOCAL_GREEDY;
+    bool is_local = generator_is_local(s);
 
     if (search_must_stop(s))
         return false;
@@ -100,24 +121,9 @@ static bool probe(struct search *s, uint32_t count)
         return false;
     if (is_local ? generator_local(s) : generator_gang(s))
         return true;
-    if (s->is_exhausted && !search_must_stop(s))
+    if (s->accumulation->is_exhausted && !search_must_stop(s))
         refute_learn_exhausted(s, count, is_local);
     return false;
-}
-
-static void adopt_outcome(struct search *s)
-{
-    vec_clear(&s->recorded);
-    vec_foreach (&s->outcome, group)
-        vec_push(&s->recorded, *group);
-    vec_clear(&s->recorded_nodes);
-    s->round = ++s->number;
-    vec_foreach (&s->outcome_nodes, node) {
-        if (s->nodes[*node].recorded_in == s->round)
-            continue;
-        s->nodes[*node].recorded_in = s->round;
-        vec_push(&s->recorded_nodes, *node);
-    }
 }
 
 static bool probe_and_record(struct search *s, uint32_t count)
@@ -125,7 +131,7 @@ static bool probe_and_record(struct search *s, uint32_t count)
     if (!probe(s, count))
         return false;
     statement_discard(s->engine);
-    adopt_outcome(s);
+    record_adopt(s);
     return true;
 }
 
@@ -136,9 +142,9 @@ static bool probe_and_record(struct search *s, uint32_t count)
  */
 static bool last_probe_would_repeat(struct search *s)
 {
-    if (!s->is_repeatable || s->engine->state->affine_pods > 0)
+    if (!s->record->is_repeatable || s->engine->state->affine_pods > 0)
         return false;
-    adopt_outcome(s);
+    record_adopt(s);
     accumulate_begin(s, s->chunk_count);
     return prefilters_pass(s);
 }
@@ -161,7 +167,7 @@ static uint32_t find_most(struct search *s, bool *ret_is_solved)
             return good;
         }
         statement_discard(s->engine);
-        adopt_outcome(s);
+        record_adopt(s);
     }
     while (good > 0 && bad > good + 1) {
         uint32_t middle = (good + bad) / 2;
@@ -177,10 +183,8 @@ static void begin_round(struct search *s, uint32_t generator)
 {
     s->generator = generator;
     s->generator_is_over = false;
-    s->round = ++s->number;
-    vec_clear(&s->recorded);
-    vec_clear(&s->recorded_nodes);
-    s->refutation.local_gain = -1;
+    record_begin(s);
+    refute_begin_round(s);
 }
 
 static bool needs_no_gpu(const struct engine *engine, const struct gang *gang)
@@ -214,7 +218,8 @@ static struct node_set find_feasible(struct search *s)
 
 static void begin_solve(struct search *s, const struct gang_view *view)
 {
-    make_marks(s);
+    if (!s->marks)
+        s->marks = marks_new(s);
     arena_clear(&s->solving);
     s->gang = view->gang;
     s->queue = s->engine->state->gangs.items[view->gang].queue;
@@ -222,16 +227,15 @@ static void begin_solve(struct search *s, const struct gang_view *view)
     pod_id *chunk = arena_alloc(&s->solving, (size_t)view->chunk_count * sizeof *chunk);
     memcpy(chunk, view->chunk, (size_t)view->chunk_count * sizeof *chunk);
     s->chunk = chunk;
-    memcpy(s->asked, view->asked, sizeof s->asked);
     s->solve = ++s->number;
     s->placements_before = s->engine->placements;
     s->is_over = s->ends_action = s->generator_is_over = false;
     s->generator = 0;
-    s->roomiest = (struct top_list){0};
     s->feasible_hundredths = -1;
-    if (map64_len(&s->failed) > 0)
-        map64_clear(&s->failed);
+    if (map64_len(&s->plan->failed) > 0)
+        map64_clear(&s->plan->failed);
     gpu_room_refresh(s->engine);
+    sources_begin(s->sources, view);
     refute_begin(s);
 }
 
@@ -254,7 +258,7 @@ static bool solve(struct search *s, const struct gang_view *view)
         return false;
     }
     s->feasible = find_feasible(s);
-    prefilters_find_levels(s);
+    prefilters_begin_search(s);
     if (s->action == ACTION_RECLAIM)
         validate_remember_queues(s);
     for (uint32_t g = 0; g < config->generator_count && !s->is_over; g++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Test 7 of those in search_refute.c: most scenarios of reclaim fail because every victim is placed again before the
- * probe has its turn. Where two things can be told beforehand, that is replayed on what is free (replay.c) and not
+ * Test 7 of those in refute.c: most plans of reclaim fail because every victim is placed again before the
+ * probe has its turn. Where two things can be told beforehand, that is rehearsed on what is free (rehearsal.c) and not
  * simulated.
  *
  * Turns. All victims are of one leaf, next to the probe's leaf below the same queue. To come to the probe, its leaf
@@ -17,19 +17,27 @@
  *
  * Order. Victims of one leaf come off by priority, by how complete eviction left them, and by age. A gang has one try:
  * at what its minimum lacks, or at one pod where it lacks nothing; all other victims of it stay out. A gang whose
- * first pod finds no room stays out as well; one that gets stuck later would have to be taken back, and the replay
+ * first pod finds no room stays out as well; one that gets stuck later would have to be taken back, and the rehearsal
  * gives up.
  *
- * When all have had their turns and the probe then finds no room, the scenario has failed. Whatever else comes out is
+ * When all have had their turns and the probe then finds no room, the plan has failed. Whatever else comes out is
  * simulated.
  */
+#include "engine/victims/search_rehearsal.h"
+
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/context.h"
+#include "engine/gangs/view.h"
+#include "engine/nodes/gpu_room.h"
 #include "engine/queues/kept_orders.h"
 #include "engine/queues/order_tree.h"
+#include "engine/victims/eviction_plan.h"
+#include "engine/victims/marks.h"
 #include "engine/victims/rehearsal.h"
-#include "engine/victims/search.h"
+#include "engine/victims/search_internal.h"
 #include "model/gang.h"
 
 enum {
@@ -46,6 +54,31 @@ struct turn {
     double before[SHARE_COUNT];  // the most that gangs which wait before it ask for then
 };
 
+struct search_rehearsal {
+    uint32_t solve;  // the search that this is about
+    bool is_plain;
+    bool is_leaf_plain;
+    uint32_t leaf_count;
+    queue_id leaf;  // the victims' leaf that turns are known of
+    struct turn *turns;
+    uint32_t turn_count;
+    double before_any[SHARE_COUNT];  // the most that a gang which waits in the leaf asks for
+    uint64_t *chosen;                // by elastic state, bits: turns of the plan's gangs
+    uint32_t words;                  // of such bits
+    uint32_t barrier_probe;          // the probe of which the barrier is known
+    struct queue_rank barrier;       // the last place of the probe's leaf before the probe's turn
+};
+
+struct search_rehearsal *search_rehearsal_new(void)
+{
+    return xcalloc(1, sizeof(struct search_rehearsal));
+}
+
+void search_rehearsal_free(struct search_rehearsal *rehearsal)
+{
+    free(rehearsal);
+}
+
 /* A gang of one set of plain pods; one that does not wait has all of them. */
 static bool is_plain(const struct engine *engine, const struct gang *gang, bool waits)
 {
@@ -60,7 +93,7 @@ static bool is_plain(const struct engine *engine, const struct gang *gang, bool 
     if (!waits && gang->allocated != set->pods.len && engine->room->has_moved_pods)
         return false;
     for (uint32_t i = 0; i < set->pods.len; i++) {
-        if (!replay_takes(engine, set->pods.items[i]))
+        if (!rehearsal_takes(engine, set->pods.items[i]))
             return false;
     }
     return true;
@@ -115,33 +148,34 @@ static struct queue_rank find_barrier(struct search *s)
 }
 
 /* Puts the gang in its place among those found so far: the list that they come from has complete ones first. */
-static void add_turn(const struct engine *engine, struct search_replay *replay, gang_id id)
+static void add_turn(const struct engine *engine, struct search_rehearsal *rehearsal, gang_id id)
 {
     struct turn turn = {.gang = id, .key = gang_key_of(engine, &engine->state->gangs.items[id], ELASTIC_BELOW)};
-    uint32_t at = replay->turn_count++;
+    uint32_t at = rehearsal->turn_count++;
 
-    for (; at > 0 && gang_key_precedes(engine->state, &turn.key, &replay->turns[at - 1].key); at--)
-        replay->turns[at] = replay->turns[at - 1];
-    replay->turns[at] = turn;
+    for (; at > 0 && gang_key_precedes(engine->state, &turn.key, &rehearsal->turns[at - 1].key); at--)
+        rehearsal->turns[at] = rehearsal->turns[at - 1];
+    rehearsal->turns[at] = turn;
 }
 
 /* What gangs that wait in the leaf ask for at most: all of them, and those before each turn. */
 static void weigh_waiting(struct search *s, const struct kept_list *waiting)
 {
     struct engine *engine = s->engine;
-    struct search_replay *replay = &s->replay;
+    struct search_rehearsal *rehearsal = s->rehearsal;
     uint32_t turn = 0;
 
-    memset(replay->before_any, 0, sizeof replay->before_any);
+    memset(rehearsal->before_any, 0, sizeof rehearsal->before_any);
     for (struct kept_place at = {0, 0}; !kept_list_is_end(waiting, at); at = kept_list_next(waiting, at)) {
         gang_id gang = kept_list_at(waiting, at);
         const struct gang_key *key = &engine->orders->gangs.items[gang].key;
-        for (; turn < replay->turn_count && !gang_key_precedes(engine->state, key, &replay->turns[turn].key); turn++)
-            memcpy(replay->turns[turn].before, replay->before_any, sizeof replay->before_any);
-        raise_to(replay->before_any, view_of(engine, gang)->asked);
+        for (; turn < rehearsal->turn_count && !gang_key_precedes(engine->state, key, &rehearsal->turns[turn].key);
+             turn++)
+            memcpy(rehearsal->turns[turn].before, rehearsal->before_any, sizeof rehearsal->before_any);
+        raise_to(rehearsal->before_any, view_of(engine, gang)->asked);
     }
-    for (; turn < replay->turn_count; turn++)
-        memcpy(replay->turns[turn].before, replay->before_any, sizeof replay->before_any);
+    for (; turn < rehearsal->turn_count; turn++)
+        memcpy(rehearsal->turns[turn].before, rehearsal->before_any, sizeof rehearsal->before_any);
 }
 
 /* Numbers the gangs that run in the leaf by their turns, those that are not plain with none. */
@@ -150,23 +184,23 @@ static void find_turns(struct search *s, queue_id leaf)
     struct engine *engine = s->engine;
     const struct kept_queue *kept = &engine->orders->queues.items[leaf];
     const struct kept_list *list = &kept->victims;
-    struct search_replay *replay = &s->replay;
+    struct search_rehearsal *rehearsal = s->rehearsal;
 
-    replay->leaf = leaf;
-    replay->turn_count = 0;
-    replay->turns = arena_alloc(&s->solving, list->len * sizeof *replay->turns);
+    rehearsal->leaf = leaf;
+    rehearsal->turn_count = 0;
+    rehearsal->turns = arena_alloc(&s->solving, list->len * sizeof *rehearsal->turns);
     for (struct kept_place at = {0, 0}; !kept_list_is_end(list, at); at = kept_list_next(list, at)) {
         gang_id id = kept_list_at(list, at);
         const struct gang *gang = &engine->state->gangs.items[id];
-        s->gangs[id].turn = NO_ID;
-        s->gangs[id].turn_solve = s->solve;
+        s->marks->gangs[id].turn = NO_ID;
+        s->marks->gangs[id].turn_solve = s->solve;
         if (gang->pending == 0 && is_plain(engine, gang, false))
-            add_turn(engine, replay, id);
+            add_turn(engine, rehearsal, id);
     }
-    replay->words = replay->turn_count / 64 + 1;
-    replay->chosen = arena_alloc(&s->solving, ELASTIC_STATES * replay->words * sizeof *replay->chosen);
-    for (uint32_t i = 0; i < replay->turn_count; i++)
-        s->gangs[replay->turns[i].gang].turn = i;
+    rehearsal->words = rehearsal->turn_count / 64 + 1;
+    rehearsal->chosen = arena_alloc(&s->solving, ELASTIC_STATES * rehearsal->words * sizeof *rehearsal->chosen);
+    for (uint32_t i = 0; i < rehearsal->turn_count; i++)
+        s->marks->gangs[rehearsal->turns[i].gang].turn = i;
     weigh_waiting(s, &kept->waiting);
 }
 
@@ -175,7 +209,7 @@ static uint32_t evicted_of(const struct search *s, const struct group *set)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < set->pods.len; i++)
-        count += s->pods[set->pods.items[i]].listed == s->scenario;
+        count += s->marks->pods[set->pods.items[i]].listed == s->plan->number;
     return count;
 }
 
@@ -183,15 +217,15 @@ static uint32_t evicted_of(const struct search *s, const struct group *set)
 static bool victims_come_first(struct search *s, queue_id leaf)
 {
     struct engine *engine = s->engine;
-    struct search_replay *replay = &s->replay;
+    struct search_rehearsal *rehearsal = s->rehearsal;
     double most[SHARE_COUNT] = {0};
     struct queue_rank rank;
 
-    memset(replay->chosen, 0, ELASTIC_STATES * replay->words * sizeof *replay->chosen);
-    for (uint32_t i = 0; i < s->victim_gangs.len; i++) {
-        gang_id id = s->victim_gangs.items[i];
+    memset(rehearsal->chosen, 0, ELASTIC_STATES * rehearsal->words * sizeof *rehearsal->chosen);
+    for (uint32_t i = 0; i < s->plan->gangs.len; i++) {
+        gang_id id = s->plan->gangs.items[i];
         const struct gang *gang = &engine->state->gangs.items[id];
-        const struct gang_tally *tally = &s->gangs[id];
+        const struct gang_tally *tally = &s->marks->gangs[id];
         if (gang->queue != leaf || tally->turn_solve != s->solve || tally->turn == NO_ID)
             return false;
         const struct group *set = &gang->groups[1];
@@ -199,17 +233,17 @@ static bool victims_come_first(struct search *s, queue_id leaf)
         enum elastic_state state = left < set->min ? ELASTIC_BELOW : left == set->min ? ELASTIC_AT_MIN : ELASTIC_ABOVE;
         if (!engine_has(engine, PLUGIN_ELASTIC))
             state = ELASTIC_BELOW;
-        replay->chosen[state * replay->words + tally->turn / 64] |= UINT64_C(1) << (tally->turn % 64);
-        raise_to(most, state == ELASTIC_BELOW ? replay->turns[tally->turn].before : replay->before_any);
+        rehearsal->chosen[state * rehearsal->words + tally->turn / 64] |= UINT64_C(1) << (tally->turn % 64);
+        raise_to(most, state == ELASTIC_BELOW ? rehearsal->turns[tally->turn].before : rehearsal->before_any);
     }
     /* Sums of doubles depend on their order: a little more is safe. */
     for (int r = 0; r < SHARE_COUNT; r++)
         most[r] = most[r] * (1 + 1e-9) + 1e-9;
     queue_rank_of(engine, leaf, most, NULL, &rank);
-    return queue_rank_compare_shares(&rank, &replay->barrier) < 0;
+    return queue_rank_compare_shares(&rank, &rehearsal->barrier) < 0;
 }
 
-/* ---- The replay. ---- */
+/* ---- The rehearsal. ---- */
 
 static bool search_is_plain(struct search *s)
 {
@@ -217,28 +251,28 @@ static bool search_is_plain(struct search *s)
     const struct gang *gang = &engine->state->gangs.items[s->gang];
 
     return engine->config.max_placements == 0 && engine_has(engine, PLUGIN_PROPORTION) &&
-           is_plain(engine, gang, true) && replay_begin(engine->replay, engine, s->feasible);
+           is_plain(engine, gang, true) && rehearsal_begin(engine->rehearsal, engine, s->feasible);
 }
 
 static void begin_search(struct search *s)
 {
-    s->replay = (struct search_replay){.solve = s->solve, .leaf = NO_ID};
+    *s->rehearsal = (struct search_rehearsal){.solve = s->solve, .leaf = NO_ID};
     kept_orders_settle(s->engine);
-    s->replay.is_plain = search_is_plain(s);
+    s->rehearsal->is_plain = search_is_plain(s);
 }
 
 static bool begin_leaf(struct search *s, queue_id leaf)
 {
     const struct queue *queues = s->engine->state->queues.items;
 
-    if (s->replay.leaf != leaf) {
-        if (s->replay.leaf_count++ == LEAVES_MAX)
-            return s->replay.is_plain = false;
+    if (s->rehearsal->leaf != leaf) {
+        if (s->rehearsal->leaf_count++ == LEAVES_MAX)
+            return s->rehearsal->is_plain = false;
         find_turns(s, leaf);
-        s->replay.is_leaf_plain =
+        s->rehearsal->is_leaf_plain =
             leaf != s->queue && queues[leaf].parent == queues[s->queue].parent && !queue_has_limits(s->engine, leaf);
     }
-    return s->replay.is_leaf_plain;
+    return s->rehearsal->is_leaf_plain;
 }
 
 /* The gang's one try. False: nobody knows what comes of it. */
@@ -250,11 +284,11 @@ static bool place_victims(struct search *s, const struct group *set)
     uint32_t placed = 0;
 
     for (uint32_t i = 0; placed < count; i++) {
-        if (s->pods[set->pods.items[i]].listed != s->scenario)
+        if (s->marks->pods[set->pods.items[i]].listed != s->plan->number)
             continue;
-        enum replay_result result = replay_place(s->engine->replay, set->pods.items[i]);
-        if (result != REPLAY_DONE)
-            return result == REPLAY_NO_ROOM && placed == 0;
+        enum rehearsal_result result = rehearsal_place(s->engine->rehearsal, set->pods.items[i]);
+        if (result != REHEARSAL_DONE)
+            return result == REHEARSAL_NO_ROOM && placed == 0;
         placed++;
     }
     return true;
@@ -263,17 +297,17 @@ static bool place_victims(struct search *s, const struct group *set)
 /* Gangs of one priority come by how complete they are, and then by age. */
 static bool place_priority(struct search *s, uint32_t from, uint32_t to)
 {
-    const struct search_replay *replay = &s->replay;
+    const struct search_rehearsal *rehearsal = s->rehearsal;
 
     for (uint32_t state = 0; state < ELASTIC_STATES; state++) {
-        const uint64_t *chosen = replay->chosen + state * replay->words;
+        const uint64_t *chosen = rehearsal->chosen + state * rehearsal->words;
         for (uint32_t turn = from; turn < to; turn++) {
             if (chosen[turn / 64] >> (turn % 64) == 0) {
                 turn |= 63;
                 continue;
             }
             if ((chosen[turn / 64] >> (turn % 64) & 1) &&
-                !place_victims(s, &s->engine->state->gangs.items[replay->turns[turn].gang].groups[1]))
+                !place_victims(s, &s->engine->state->gangs.items[rehearsal->turns[turn].gang].groups[1]))
                 return false;
         }
     }
@@ -282,17 +316,17 @@ static bool place_priority(struct search *s, uint32_t from, uint32_t to)
 
 static bool victims_have_turns(struct search *s)
 {
-    const struct search_replay *replay = &s->replay;
+    const struct search_rehearsal *rehearsal = s->rehearsal;
     uint32_t from = 0;
 
-    replay_reset(s->engine->replay);
-    for (uint32_t i = 0; i < s->victims.len; i++) {
-        if (replay_evict(s->engine->replay, s->victims.items[i].pod) != REPLAY_DONE)
+    rehearsal_reset(s->engine->rehearsal);
+    for (uint32_t i = 0; i < s->plan->victims.len; i++) {
+        if (rehearsal_evict(s->engine->rehearsal, s->plan->victims.items[i].pod) != REHEARSAL_DONE)
             return false;
     }
-    while (from < replay->turn_count) {
+    while (from < rehearsal->turn_count) {
         uint32_t to = from;
-        while (to < replay->turn_count && replay->turns[to].key.rank == replay->turns[from].key.rank)
+        while (to < rehearsal->turn_count && rehearsal->turns[to].key.rank == rehearsal->turns[from].key.rank)
             to++;
         if (!place_priority(s, from, to))
             return false;
@@ -303,35 +337,35 @@ static bool victims_have_turns(struct search *s)
 
 static bool probe_finds_no_room(struct search *s)
 {
-    enum replay_result result = REPLAY_DONE;
+    enum rehearsal_result result = REHEARSAL_DONE;
 
-    for (uint32_t i = 0; i < s->view->chunk_count && result == REPLAY_DONE; i++)
-        result = replay_place(s->engine->replay, s->view->chunk[i]);
-    return result == REPLAY_NO_ROOM;
+    for (uint32_t i = 0; i < s->view->chunk_count && result == REHEARSAL_DONE; i++)
+        result = rehearsal_place(s->engine->rehearsal, s->view->chunk[i]);
+    return result == REHEARSAL_NO_ROOM;
 }
 
-/* Replays begin with reading nodes and queues: not before simulations that failed have cost as much. */
+/* Rehearsals begin with reading nodes and queues: not before simulations that failed have cost as much. */
 static bool is_worth_it(const struct search *s, queue_id leaf)
 {
     const struct kept_queue *kept = &s->engine->orders->queues.items[leaf];
     uint64_t items = (uint64_t)s->feasible.count + kept->victims.len + kept->waiting.len;
 
-    return map64_len(&s->failed) > 0 && (uint64_t)map64_len(&s->failed) * WORTH >= items;
+    return map64_len(&s->plan->failed) > 0 && (uint64_t)map64_len(&s->plan->failed) * WORTH >= items;
 }
 
-bool replay_refutes(struct search *s)
+bool rehearsal_refutes(struct search *s)
 {
-    queue_id leaf = s->engine->state->gangs.items[s->victim_gangs.items[0]].queue;
+    queue_id leaf = s->engine->state->gangs.items[s->plan->gangs.items[0]].queue;
 
     if (s->action != ACTION_RECLAIM || !is_worth_it(s, leaf))
         return false;
-    if (s->replay.solve != s->solve)
+    if (s->rehearsal->solve != s->solve)
         begin_search(s);
-    if (!s->replay.is_plain || !begin_leaf(s, leaf))
+    if (!s->rehearsal->is_plain || !begin_leaf(s, leaf))
         return false;
-    if (s->replay.barrier_probe != s->probe) {
-        s->replay.barrier_probe = s->probe;
-        s->replay.barrier = find_barrier(s);
+    if (s->rehearsal->barrier_probe != s->probe) {
+        s->rehearsal->barrier_probe = s->probe;
+        s->rehearsal->barrier = find_barrier(s);
     }
     return victims_come_first(s, leaf) && victims_have_turns(s) && probe_finds_no_room(s);
 }

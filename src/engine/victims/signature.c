@@ -7,11 +7,14 @@
  *
  * Sums of mixed hashes stand for sorted lists.
  */
+#include "engine/victims/signature.h"
+
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/mem.h"
+#include "base/vec.h"
 #include "engine/context.h"
-#include "engine/victims/search.h"
 #include "model/state.h"
 
 struct representative {

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Rules on a scenario that worked: consolidation loses nobody, and who started lately keeps the minimum running. */
+/* Rules on an eviction plan that worked: consolidation loses nobody, and who started lately keeps the minimum running. */
+#include "engine/victims/validate.h"
+
 #include "engine/context.h"
-#include "engine/victims/search.h"
+#include "engine/gangs/view.h"
+#include "engine/victims/eviction_plan.h"
+#include "engine/victims/marks.h"
+#include "engine/victims/search_internal.h"
+#include "engine/victims/sources.h"
 
 bool validate_consolidation(const struct search *s)
 {
     const struct state *state = s->engine->state;
 
-    for (uint32_t i = 0; i < s->victims.len; i++) {
-        if (state->pods.items[s->victims.items[i].pod].status == POD_RELEASING)
+    for (uint32_t i = 0; i < s->plan->victims.len; i++) {
+        if (state->pods.items[s->plan->victims.items[i].pod].status == POD_RELEASING)
             return false;
     }
     return true;
@@ -84,7 +90,7 @@ static bool keeps_minimum(const struct search *s, gang_id id)
         const struct group *set = &gang->groups[g];
         uint32_t taken = 0;
         for (uint32_t i = 0; set->is_pod_set && i < set->pods.len; i++)
-            taken += s->pods[set->pods.items[i]].listed == s->scenario;
+            taken += s->marks->pods[set->pods.items[i]].listed == s->plan->number;
         if (taken > 0 && (int64_t)set->active_used - taken < set->min)
             return false;
     }
@@ -93,9 +99,9 @@ static bool keeps_minimum(const struct search *s, gang_id id)
 
 bool validate_min_runtime(struct search *s)
 {
-    for (uint32_t i = 0; i < s->victim_gangs.len; i++) {
-        gang_id gang = s->victim_gangs.items[i];
-        if (gang_is_protected(s, gang) && gang_is_elastic(&s->engine->state->gangs.items[gang]) &&
+    for (uint32_t i = 0; i < s->plan->gangs.len; i++) {
+        gang_id gang = s->plan->gangs.items[i];
+        if (gang_is_protected(s->sources, gang) && gang_is_elastic(&s->engine->state->gangs.items[gang]) &&
             !keeps_minimum(s, gang))
             return false;
     }

@@ -13,18 +13,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/context.h"
+#include "engine/gangs/view.h"
 #include "engine/queues/share.h"
-#include "engine/victims/search.h"
+#include "engine/victims/eviction_plan.h"
+#include "engine/victims/marks.h"
+#include "engine/victims/search_internal.h"
+#include "engine/victims/sources.h"
+#include "engine/victims/validate.h"
 #include "model/books/books.h"
+
+struct queue_before {
+    struct amounts allocated;
+    struct amounts fixed;
+};
+
+struct queue_rest {
+    uint32_t number;    // of the validation that the following is about
+    uint32_t involved;  // bits of resources that victims of its gangs give back
+    struct amounts left;
+};
+
+struct validation {
+    uint32_t number;
+    struct queue_before *before;  // by queue id: the books before the search
+    struct queue_rest *rests;     // by queue id
+};
+
+struct validation *validation_new(const struct engine *engine)
+{
+    struct validation *validation = xcalloc(1, sizeof *validation);
+
+    validation->before = xcalloc(engine->state->queues.len, sizeof *validation->before);
+    validation->rests = xcalloc(engine->state->queues.len, sizeof *validation->rests);
+    return validation;
+}
+
+void validation_free(struct validation *validation)
+{
+    if (!validation)
+        return;
+    free(validation->before);
+    free(validation->rests);
+    free(validation);
+}
 
 void validate_remember_queues(struct search *s)
 {
     const struct state *state = s->engine->state;
 
     for (queue_id id = 0; id < state->queues.len; id++) {
-        s->before[id].allocated = state->queues.items[id].allocated;
-        s->before[id].fixed = state->queues.items[id].allocated_fixed;
+        s->validation->before[id].allocated = state->queues.items[id].allocated;
+        s->validation->before[id].fixed = state->queues.items[id].allocated_fixed;
     }
 }
 
@@ -104,7 +145,7 @@ static void split_gang(struct ledger *ledger, uint32_t place)
 {
     const struct search *s = ledger->s;
     const struct state *state = s->engine->state;
-    const struct gang *gang = &state->gangs.items[s->victim_gangs.items[place]];
+    const struct gang *gang = &state->gangs.items[s->plan->gangs.items[place]];
     struct item core = no_item;
     bool has_core = false;
 
@@ -113,7 +154,7 @@ static void split_gang(struct ledger *ledger, uint32_t place)
         if (!gang->groups[g].is_pod_set)
             continue;
         for (uint32_t i = ledger->first[place]; i != NO_ID; i = ledger->next[i]) {
-            pod_id pod = s->victims.items[i].pod;
+            pod_id pod = s->plan->victims.items[i].pod;
             if (state->pods.items[pod].pod_set != g)
                 continue;
             bool is_core = in_core-- > 0;
@@ -151,17 +192,17 @@ static void find_items(struct ledger *ledger)
 {
     struct search *s = ledger->s;
     const struct state *state = s->engine->state;
-    uint32_t gangs = s->victim_gangs.len;
+    uint32_t gangs = s->plan->gangs.len;
     struct named_gang *named = arena_alloc(&s->simulating, gangs * sizeof *named);
 
     for (uint32_t i = 0; i < gangs; i++) {
-        const struct gang *gang = &state->gangs.items[s->victim_gangs.items[i]];
-        s->gangs[s->victim_gangs.items[i]].place = i;
+        const struct gang *gang = &state->gangs.items[s->plan->gangs.items[i]];
+        s->marks->gangs[s->plan->gangs.items[i]].place = i;
         ledger->first[i] = NO_ID;
         named[i] = (struct named_gang){state_name(state, gang->uid ? gang->uid : gang->name), i};
     }
-    for (uint32_t i = s->victims.len; i-- > 0;) {
-        uint32_t place = s->gangs[state->pods.items[s->victims.items[i].pod].gang].place;
+    for (uint32_t i = s->plan->victims.len; i-- > 0;) {
+        uint32_t place = s->marks->gangs[state->pods.items[s->plan->victims.items[i].pod].gang].place;
         ledger->next[i] = ledger->first[place];
         ledger->first[place] = i;
     }
@@ -174,10 +215,10 @@ static void find_items(struct ledger *ledger)
 
 static struct queue_rest *rest_of(struct search *s, queue_id id)
 {
-    struct queue_rest *rest = &s->rests[id];
+    struct queue_rest *rest = &s->validation->rests[id];
 
-    if (rest->validation != s->validation)
-        *rest = (struct queue_rest){s->validation, 0, s->before[id].allocated};
+    if (rest->number != s->validation->number)
+        *rest = (struct queue_rest){s->validation->number, 0, s->validation->before[id].allocated};
     return rest;
 }
 
@@ -186,7 +227,7 @@ static void take_item(struct ledger *ledger, queue_id leaf, const struct item *i
     struct search *s = ledger->s;
 
     for (queue_id id = leaf; id != NO_ID; id = s->engine->state->queues.items[id].parent) {
-        bool is_new = s->rests[id].validation != s->validation;
+        bool is_new = s->validation->rests[id].number != s->validation->number;
         struct queue_rest *rest = rest_of(s, id);
         if (is_new)
             ledger->touched[ledger->touched_count++] = id;
@@ -209,10 +250,10 @@ static bool is_allowed(struct ledger *ledger, queue_id theirs, bool keeps_quota)
 {
     struct search *s = ledger->s;
     const struct engine *engine = s->engine;
-    bool is_new = s->rests[theirs].validation != s->validation;
+    bool is_new = s->validation->rests[theirs].number != s->validation->number;
     double left[SHARE_COUNT];
 
-    to_doubles(is_new ? &s->before[theirs].allocated : &s->rests[theirs].left, left);
+    to_doubles(is_new ? &s->validation->before[theirs].allocated : &s->validation->rests[theirs].left, left);
     for (int r = 0; r < SHARE_COUNT; r++) {
         if (is_above(left[r], share_allocatable(engine, theirs, r)))
             return true;
@@ -232,9 +273,9 @@ static bool take_all(struct ledger *ledger)
 
     for (uint32_t i = 0; i < ledger->source_count; i++) {
         const struct source *source = &ledger->sources[i];
-        const struct leaf_case *leaf = leaf_case(s, source->leaf);
+        const struct leaf_case *leaf = leaf_case(s->sources, source->leaf);
         double held[SHARE_COUNT];
-        to_doubles(&s->before[leaf->mine].allocated, held);
+        to_doubles(&s->validation->before[leaf->mine].allocated, held);
         bool keeps_quota = share_stays_deserved(&s->engine->state->queues.items[leaf->mine], held, ledger->asked);
         for (uint32_t k = source->first; k != NO_ID; k = ledger->items[k].next) {
             if (!is_allowed(ledger, leaf->theirs, keeps_quota))
@@ -262,7 +303,7 @@ static bool stays_below(const struct ledger *ledger, queue_id mine, const double
     const struct search *s = ledger->s;
     const double *fair = s->engine->shares.items[mine].fair;
     const double *their_fair = s->engine->shares.items[sibling].fair;
-    const struct queue_rest *rest = &s->rests[sibling];
+    const struct queue_rest *rest = &s->validation->rests[sibling];
     double left[SHARE_COUNT];
 
     to_doubles(&rest->left, left);
@@ -288,9 +329,9 @@ static bool keeps_bounds(struct ledger *ledger)
     bool is_preemptible = state->gangs.items[s->gang].is_preemptible;
 
     for (queue_id id = s->queue; id != NO_ID; id = queues[id].parent) {
-        bool is_touched = s->rests[id].validation == s->validation;
+        bool is_touched = s->validation->rests[id].number == s->validation->number;
         double held[SHARE_COUNT];
-        to_doubles(is_touched ? &s->rests[id].left : &s->before[id].allocated, held);
+        to_doubles(is_touched ? &s->validation->rests[id].left : &s->validation->before[id].allocated, held);
         for (int r = 0; r < SHARE_COUNT; r++)
             held[r] += ledger->asked[r];
         for (uint32_t i = 0; i < ledger->touched_count; i++) {
@@ -298,7 +339,7 @@ static bool keeps_bounds(struct ledger *ledger)
             if (other != id && queues[other].parent == queues[id].parent && !stays_below(ledger, id, held, other))
                 return false;
         }
-        to_doubles(&s->before[id].fixed, held);
+        to_doubles(&s->validation->before[id].fixed, held);
         if (!is_preemptible && !share_stays_deserved(&queues[id], held, ledger->asked))
             return false;
     }
@@ -319,16 +360,16 @@ bool validate_reclaim(struct search *s)
 {
     struct ledger ledger = {
         .s = s,
-        .next = arena_alloc(&s->simulating, s->victims.len * sizeof *ledger.next),
-        .first = arena_alloc(&s->simulating, s->victim_gangs.len * sizeof *ledger.first),
-        .items = arena_alloc(&s->simulating, s->victims.len * sizeof *ledger.items),
-        .sources = arena_alloc(&s->simulating, (size_t)(s->victim_gangs.len + 1) * sizeof *ledger.sources),
+        .next = arena_alloc(&s->simulating, s->plan->victims.len * sizeof *ledger.next),
+        .first = arena_alloc(&s->simulating, s->plan->gangs.len * sizeof *ledger.first),
+        .items = arena_alloc(&s->simulating, s->plan->victims.len * sizeof *ledger.items),
+        .sources = arena_alloc(&s->simulating, (size_t)(s->plan->gangs.len + 1) * sizeof *ledger.sources),
         .touched = arena_alloc(&s->simulating, s->engine->state->queues.len * sizeof *ledger.touched),
         .asks_gpu = asks_for_gpu(s),
     };
 
     memcpy(ledger.asked, s->view->asked, sizeof ledger.asked);
-    s->validation = ++s->number;
+    s->validation->number = ++s->number;
     find_items(&ledger);
     return take_all(&ledger) && keeps_bounds(&ledger);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What cannot succeed is not simulated. Every test here is a condition that success implies, so that the first scenario
+ * What cannot succeed is not simulated. Every test here is a condition that success implies, so that the first plan
  * that works, and with it each decision, stays the same.
  *
  * 1. Quotas of work that may not be preempted. Victims may be preempted, so that no simulation changes these books; and
@@ -21,7 +21,7 @@
  *    moved: as in KAI, such a pod goes back to its promised place, full or not, when it finds the one that it is leaving.
  *
  * 4. Pods of at least u whole GPUs need one of the slots floor(W(n) / u) each, on nodes that may be used, where W counts
- *    all victims of the scenario as gone, and a victim that shares GPUs as if it freed each of them whole. Pods that a
+ *    all victims of the plan as gone, and a victim that shares GPUs as if it freed each of them whole. Pods that a
  *    topology requires to be together need them in one domain.
  *
  * 5. Pre-filters look at sums over the victims so far. With all candidates taken in, they are the same in each probe,
@@ -30,22 +30,90 @@
  *
  * 6. The local generator adds the victims of one node's gangs to the recorded ones. Over all candidates, the slots that
  *    this adds on any node are at most `local_gain`, and more recorded victims can only lower that. So when the slots of
- *    recorded victims and that gain are too few, no scenario of it has enough.
+ *    recorded victims and that gain are too few, no plan of it has enough.
  *
- * 7. Victims that all return before the probe has its turn, and leave it no room: see search_replay.c.
+ * 7. Victims that all return before the probe has its turn, and leave it no room: see search_rehearsal.c.
  *
- * Tests 4, 6 and 7 start when a first scenario has failed: most searches end with their first.
+ * Tests 4, 6 and 7 start when a first plan has failed: most searches end with their first.
  */
+#include "engine/victims/refute.h"
+
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/context.h"
+#include "engine/gangs/view.h"
+#include "engine/nodes/gpu_room.h"
 #include "engine/queues/share.h"
-#include "engine/victims/search.h"
+#include "engine/victims/accumulate.h"
+#include "engine/victims/eviction_plan.h"
+#include "engine/victims/generators.h"
+#include "engine/victims/prefilters.h"
+#include "engine/victims/search_internal.h"
+#include "engine/victims/sources.h"
 #include "model/books/books.h"
+
+/* What the leaves of one side may give. */
+struct side {
+    uint32_t solve;
+    int64_t held;  // billionths
+    int64_t largest_item;
+};
+
+/* Slots by domain of a level at which pods have to be together. */
+struct level_slots {
+    int64_t *base;                   // by domain, without victims
+    int64_t *with[_SLOT_COUNT_MAX];  // by domain: with the victims of the plan or probe `counted_in`
+    uint32_t *counted_in[_SLOT_COUNT_MAX];
+    int64_t most_base;
+    int64_t most[_SLOT_COUNT_MAX];  // in one domain
+    uint32_t need;                  // pods of the probe that one domain has to hold
+};
+
+/* What is known to be hopeless in the search under way. */
+struct refutation {
+    struct side *sides;          // by queue id; NULL until a first search needs them
+    uint32_t never_passes;       // pre-filters never pass for so many pods or more
+    int64_t unit;                // whole GPUs of the smallest pod of the probe that takes any; 0: no such test
+    uint32_t unit_count;         // pods that take whole GPUs
+    int64_t base_unit;           // that `base_slots` are for
+    int64_t base_slots;          // such pods that free GPUs hold without victims
+    struct level_slots *levels;  // by the search's levels; NULL: not counted
+    uint32_t state_probe;        // the probe of which the first `state_groups` groups are counted
+    uint32_t state_groups;
+    int64_t state_slots;       // that they add
+    int64_t local_gain;        // most pods that one step of the local generator added room for; -1: not known
+    int64_t local_unit;        // of that size
+    const pod_id *local_past;  // what was recorded when that was found
+    uint32_t local_past_count;
+};
+
+struct refutation *refutation_new(void)
+{
+    return xcalloc(1, sizeof(struct refutation));
+}
+
+void refutation_free(struct refutation *refutation)
+{
+    if (!refutation)
+        return;
+    free(refutation->sides);
+    free(refutation);
+}
 
 void refute_begin(struct search *s)
 {
-    s->refutation = (struct refutation){.never_passes = UINT32_MAX, .local_gain = -1};
+    struct side *sides = s->refutation->sides;
+
+    if (!sides)
+        sides = xcalloc(s->engine->state->queues.len, sizeof *sides);
+    *s->refutation = (struct refutation){.sides = sides, .never_passes = UINT32_MAX, .local_gain = -1};
+}
+
+void refute_begin_round(struct search *s)
+{
+    s->refutation->local_gain = -1;
 }
 
 /* Whole GPUs that the pod takes from the books of its node, in one dimension; 0 for pods of other kinds. */
@@ -90,14 +158,14 @@ static bool leaves_give_too_little(struct search *s)
     int64_t need = 0;
 
     for (queue_id leaf = 0; leaf < room->leaves.len; leaf++) {
-        if (!room->leaves.items[leaf].has_gangs || !search_takes_queue(s, leaf))
+        if (!room->leaves.items[leaf].has_gangs || !sources_take_queue(s->sources, leaf))
             continue;
-        const struct leaf_case *found = leaf_case(s, leaf);
+        const struct leaf_case *found = leaf_case(s->sources, leaf);
         has_source = true;
         if (!found->gives_up)
             continue;
         /* Leaves of one side share its surplus: each takes the place of the sum so far. */
-        struct side *side = &s->sides[found->theirs];
+        struct side *side = &s->refutation->sides[found->theirs];
         if (side->solve != s->solve)
             *side = (struct side){.solve = s->solve};
         else
@@ -122,7 +190,7 @@ bool refute_search(struct search *s, const struct gang_view *view)
         return true;
     if (s->action == ACTION_RECLAIM)
         return leaves_give_too_little(s);
-    return s->action == ACTION_PREEMPT && !search_takes_queue(s, s->queue);
+    return s->action == ACTION_PREEMPT && !sources_take_queue(s->sources, s->queue);
 }
 
 /* ---- Slots. ---- */
@@ -147,11 +215,11 @@ static bool is_usable(const struct search *s, node_id node)
 /* Slots without victims, by domain of each level. */
 static void count_levels(struct search *s)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
 
-    r->levels = arena_alloc(&s->solving, s->level_count * sizeof *r->levels);
-    for (uint32_t i = 0; i < s->level_count; i++) {
-        const struct domain_level *level = &s->levels[i];
+    r->levels = arena_alloc(&s->solving, s->prefilters->level_count * sizeof *r->levels);
+    for (uint32_t i = 0; i < s->prefilters->level_count; i++) {
+        const struct domain_level *level = &s->prefilters->levels[i];
         struct level_slots *slots = &r->levels[i];
         *slots = (struct level_slots){.base = arena_calloc(&s->solving, level->domain_count, sizeof *slots->base)};
         for (enum slot_count of = 0; of < _SLOT_COUNT_MAX; of++) {
@@ -188,14 +256,14 @@ static uint32_t need_of_level(const struct search *s, const struct domain_level 
 /* Counts the slots without victims for the unit of the probe, unless that is done. */
 static void count_base(struct search *s)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
 
     if (r->base_unit != r->unit) {
         r->base_unit = r->unit;
         r->base_slots = 0;
         for (uint32_t i = 0; i < s->feasible.count; i++)
             r->base_slots += slots_in(s->engine->room->nodes.items[s->feasible.ids[i]].whole, r->unit);
-        if (s->level_count > 0 && engine_has(s->engine, PLUGIN_TOPOLOGY))
+        if (s->prefilters->level_count > 0 && engine_has(s->engine, PLUGIN_TOPOLOGY))
             count_levels(s);
     }
     if (r->state_probe == s->probe)
@@ -203,17 +271,17 @@ static void count_base(struct search *s)
     r->state_probe = s->probe;
     r->state_groups = 0;
     r->state_slots = 0;
-    for (uint32_t i = 0; r->levels && i < s->level_count; i++) {
-        r->levels[i].need = need_of_level(s, &s->levels[i], s->view->chunk_count);
+    for (uint32_t i = 0; r->levels && i < s->prefilters->level_count; i++) {
+        r->levels[i].need = need_of_level(s, &s->prefilters->levels[i], s->view->chunk_count);
         r->levels[i].most[OF_STATE] = r->levels[i].most_base;
     }
 }
 
 static void add_to_levels(struct search *s, enum slot_count of, uint32_t number, node_id node, int64_t added)
 {
-    for (uint32_t i = 0; i < s->level_count; i++) {
-        struct level_slots *slots = &s->refutation.levels[i];
-        uint32_t domain = s->levels[i].domain_of[node];
+    for (uint32_t i = 0; i < s->prefilters->level_count; i++) {
+        struct level_slots *slots = &s->refutation->levels[i];
+        uint32_t domain = s->prefilters->levels[i].domain_of[node];
         if (domain == NO_ID)
             continue;
         if (slots->counted_in[of][domain] != number) {
@@ -228,9 +296,9 @@ static void add_to_levels(struct search *s, enum slot_count of, uint32_t number,
 /* Slots that one more victim adds. A node's only grow, and so do those of its domains. */
 static int64_t add_victim(struct search *s, enum slot_count of, uint32_t number, const struct victim *victim)
 {
-    struct node_tally *tally = &s->nodes[victim->node];
+    struct node_tally *tally = &s->marks->nodes[victim->node];
     int64_t whole = s->engine->room->nodes.items[victim->node].whole;
-    int64_t unit = s->refutation.unit;
+    int64_t unit = s->refutation->unit;
     int64_t before;
 
     if (tally->bound_in[of] != number) {
@@ -242,27 +310,27 @@ static int64_t add_victim(struct search *s, enum slot_count of, uint32_t number,
     }
     tally->bound[of] += frees_at_most(s->engine->state, victim->pod);
     int64_t added = slots_in(whole + tally->bound[of], unit) - before;
-    if (added > 0 && s->refutation.levels)
+    if (added > 0 && s->refutation->levels)
         add_to_levels(s, of, number, victim->node, added);
     return added;
 }
 
-/* Slots that the scenario's victims add to those without any; its number must not have been counted before. */
+/* Slots that the plan's victims add to those without any; its number must not have been counted before. */
 static int64_t added_slots(struct search *s)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
     int64_t added = 0;
 
-    for (uint32_t i = 0; r->levels && i < s->level_count; i++)
-        r->levels[i].most[OF_SCENARIO] = r->levels[i].most_base;
-    for (uint32_t i = 0; i < s->victims.len; i++)
-        added += add_victim(s, OF_SCENARIO, s->scenario, &s->victims.items[i]);
+    for (uint32_t i = 0; r->levels && i < s->prefilters->level_count; i++)
+        r->levels[i].most[OF_PLAN] = r->levels[i].most_base;
+    for (uint32_t i = 0; i < s->plan->victims.len; i++)
+        added += add_victim(s, OF_PLAN, s->plan->number, &s->plan->victims.items[i]);
     return added;
 }
 
 void refute_begin_probe(struct search *s, uint32_t count)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
 
     r->unit = 0;
     r->unit_count = 0;
@@ -276,27 +344,27 @@ void refute_begin_probe(struct search *s, uint32_t count)
 
 static bool has_too_few(const struct search *s, enum slot_count of, int64_t added)
 {
-    const struct refutation *r = &s->refutation;
+    const struct refutation *r = s->refutation;
 
     if (r->base_slots + added < r->unit_count)
         return true;
-    for (uint32_t i = 0; r->levels && i < s->level_count; i++) {
+    for (uint32_t i = 0; r->levels && i < s->prefilters->level_count; i++) {
         if (r->levels[i].most[of] < r->levels[i].need)
             return true;
     }
     return false;
 }
 
-/* All victims so far are an upper bound of every scenario made of them. */
+/* All victims so far are an upper bound of every plan made of them. */
 bool refute_state(struct search *s)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
 
-    if (r->unit == 0 || map64_len(&s->failed) == 0)
+    if (r->unit == 0 || map64_len(&s->plan->failed) == 0)
         return false;
     count_base(s);
-    for (; r->state_groups < s->groups.len; r->state_groups++) {
-        const struct victim_group *group = &s->groups.items[r->state_groups];
+    for (; r->state_groups < s->accumulation->groups.len; r->state_groups++) {
+        const struct victim_group *group = &s->accumulation->groups.items[r->state_groups];
         /* Recorded groups may overlap; a pod that counts twice only makes the bound weaker. */
         for (uint32_t i = 0; i < group->count; i++)
             r->state_slots += add_victim(s, OF_STATE, s->probe, &group->victims[i]);
@@ -304,20 +372,20 @@ bool refute_state(struct search *s)
     return has_too_few(s, OF_STATE, r->state_slots);
 }
 
-bool refute_scenario(struct search *s)
+bool refute_plan(struct search *s)
 {
-    if (s->refutation.unit == 0 || map64_len(&s->failed) == 0)
+    if (s->refutation->unit == 0 || map64_len(&s->plan->failed) == 0)
         return false;
     count_base(s);
-    return has_too_few(s, OF_SCENARIO, added_slots(s));
+    return has_too_few(s, OF_PLAN, added_slots(s));
 }
 
 static bool past_is_recorded(const struct search *s)
 {
-    const struct refutation *r = &s->refutation;
+    const struct refutation *r = s->refutation;
 
     for (uint32_t i = 0; i < r->local_past_count; i++) {
-        if (s->pods[r->local_past[i]].recorded != s->probe)
+        if (s->marks->pods[r->local_past[i]].recorded != s->probe)
             return false;
     }
     return true;
@@ -325,47 +393,46 @@ static bool past_is_recorded(const struct search *s)
 
 bool refute_probe(struct search *s, uint32_t count)
 {
-    const struct refutation *r = &s->refutation;
+    const struct refutation *r = s->refutation;
 
     if (count >= r->never_passes)
         return true;
-    if (s->engine->config.generators[s->generator] != PLUGIN_NODE_LOCAL_GREEDY || r->local_gain < 0 ||
-        r->unit != r->local_unit || !past_is_recorded(s))
+    if (!generator_is_local(s) || r->local_gain < 0 || r->unit != r->local_unit || !past_is_recorded(s))
         return false;
-    scenario_begin(s);
+    plan_begin(s);
     count_base(s);
     return r->base_slots + added_slots(s) + r->local_gain < r->unit_count;
 }
 
 static void learn_local_gain(struct search *s)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
 
     count_base(s);
-    scenario_begin(s);
+    plan_begin(s);
     int64_t recorded = added_slots(s);
-    pod_id *past = arena_alloc(&s->solving, s->victims.len * sizeof *past);
-    for (uint32_t i = 0; i < s->victims.len; i++)
-        past[i] = s->victims.items[i].pod;
+    pod_id *past = arena_alloc(&s->solving, s->plan->victims.len * sizeof *past);
+    for (uint32_t i = 0; i < s->plan->victims.len; i++)
+        past[i] = s->plan->victims.items[i].pod;
     r->local_past = past;
-    r->local_past_count = s->victims.len;
+    r->local_past_count = s->plan->victims.len;
     r->local_unit = r->unit;
     r->local_gain = 0;
-    for (uint32_t i = 0; i < s->victim_nodes.len; i++) {
-        generator_local_fill(s, s->victim_nodes.items[i]);
+    for (uint32_t i = 0; i < s->accumulation->nodes.len; i++) {
+        generator_local_fill(s, s->accumulation->nodes.items[i]);
         r->local_gain = MAX(r->local_gain, added_slots(s) - recorded);
     }
 }
 
 void refute_learn_exhausted(struct search *s, uint32_t count, bool is_local)
 {
-    struct refutation *r = &s->refutation;
+    struct refutation *r = s->refutation;
 
     /* Limited consolidation sees other candidates in each probe. */
     if (s->action == ACTION_CONSOLIDATION && s->engine->config.max_consolidation_preemptees >= 0)
         return;
-    if (!s->has_passed) {
-        if (s->prefilters.is_monotone)
+    if (!s->accumulation->has_passed) {
+        if (s->prefilters->is_monotone)
             r->never_passes = MIN(r->never_passes, count);
     } else if (is_local && r->unit > 0) {
         learn_local_gain(s);

@@ -8,9 +8,11 @@
  * Numbers are added and taken as doubles in the order of events, since rounding decides some cases. Where all demands are
  * one whole number, taking it again and again from a double is exact, and a count replaces the walk.
  */
+#include "engine/victims/top_list.h"
+
 #include <math.h>
 
-#include "engine/victims/search.h"
+#include "base/arena.h"
 
 int64_t units_in(double value, double unit)
 {

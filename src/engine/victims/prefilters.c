@@ -1,15 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Pre-filters say whether the victims so far may be enough; while they are not, no scenario is made of them. As in KAI
+ * Pre-filters say whether the victims so far may be enough; while they are not, no plan is made of them. As in KAI
  * there are three: pods that are picky about nodes have met one that they match; groups that have to be together find
  * domains with GPUs enough; and the pods' GPUs go into the best nodes. Each follows the victims one by one.
  */
+#include "engine/victims/prefilters.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/context.h"
-#include "engine/victims/search.h"
+#include "engine/nodes/gpu_room.h"
+#include "engine/victims/search_internal.h"
+#include "engine/victims/victim.h"
+
+/* A level as the probe under way sees it. */
+struct domain_filter {
+    const struct domain_level *level;
+    double *capacity;  // by domain: free GPUs and those of victims
+    double *demands;   // of the groups, largest first
+    struct top_list best;
+};
+
+struct prefilters *prefilters_new(void)
+{
+    return xcalloc(1, sizeof(struct prefilters));
+}
+
+void prefilters_free(struct prefilters *filters)
+{
+    free(filters);
+}
 
 static int larger_first(const void *l, const void *r)
 {
@@ -75,11 +98,12 @@ static void find_domains(struct search *s, struct domain_level *level)
 
 static struct domain_level *level_of(struct search *s, uint32_t most, const struct topology_constraint *topology)
 {
-    for (uint32_t i = 0; i < s->level_count; i++) {
-        if (s->levels[i].topology == topology->topology && s->levels[i].key == topology->required)
-            return &s->levels[i];
+    for (uint32_t i = 0; i < s->prefilters->level_count; i++) {
+        if (s->prefilters->levels[i].topology == topology->topology &&
+            s->prefilters->levels[i].key == topology->required)
+            return &s->prefilters->levels[i];
     }
-    struct domain_level *level = &s->levels[s->level_count++];
+    struct domain_level *level = &s->prefilters->levels[s->prefilters->level_count++];
     *level = (struct domain_level){
         .topology = topology->topology,
         .key = topology->required,
@@ -90,17 +114,18 @@ static struct domain_level *level_of(struct search *s, uint32_t most, const stru
     return level;
 }
 
-void prefilters_find_levels(struct search *s)
+void prefilters_begin_search(struct search *s)
 {
     const struct gang *gang = &s->engine->state->gangs.items[s->gang];
     uint32_t most = 0;
 
-    s->level_count = 0;
+    s->prefilters->roomiest = (struct top_list){0};
+    s->prefilters->level_count = 0;
     for (uint32_t g = 0; g < gang->group_count; g++)
         most += !gang->groups[g].is_pod_set && gang->groups[g].topology.required != 0;
     if (most == 0)
         return;
-    s->levels = arena_alloc(&s->solving, most * sizeof *s->levels);
+    s->prefilters->levels = arena_alloc(&s->solving, most * sizeof *s->prefilters->levels);
     for (uint32_t g = 0; g < gang->group_count; g++) {
         const struct group *group = &gang->groups[g];
         if (group->is_pod_set || group->topology.required == 0 || group->topology.topology == 0 ||
@@ -143,19 +168,20 @@ static void find_roomiest(struct search *s)
 {
     const struct gpu_room *room = s->engine->room;
 
-    top_list_init(&s->roomiest, &s->solving, s->chunk_count, 0);
+    top_list_init(&s->prefilters->roomiest, &s->solving, s->chunk_count, 0);
     for (uint32_t i = 0; i < s->feasible.count; i++) {
         node_id node = s->feasible.ids[i];
         double free = room->nodes.items[node].free;
         /* Each node comes once: what does not reach the last place need not be looked up. */
-        if (s->roomiest.len < s->roomiest.want || free > s->roomiest.items[s->roomiest.len - 1].value)
-            top_list_raise(&s->roomiest, node, free);
+        if (s->prefilters->roomiest.len < s->prefilters->roomiest.want ||
+            free > s->prefilters->roomiest.items[s->prefilters->roomiest.len - 1].value)
+            top_list_raise(&s->prefilters->roomiest, node, free);
     }
 }
 
 static void begin_gpus(struct search *s, uint32_t count)
 {
-    struct prefilters *filters = &s->prefilters;
+    struct prefilters *filters = s->prefilters;
     double *demands = arena_alloc(&s->probing, count * sizeof *demands);
     uint32_t found = 0;
 
@@ -172,11 +198,11 @@ static void begin_gpus(struct search *s, uint32_t count)
     bool is_whole = demands[0] == demands[found - 1] && demands[0] == (double)(int64_t)demands[0];
     if (!is_whole && found > 1)
         filters->is_monotone = false;
-    if (!s->roomiest.items)
+    if (!s->prefilters->roomiest.items)
         find_roomiest(s);
     top_list_init(&filters->best, &s->probing, found, is_whole ? demands[0] : 0);
-    for (uint32_t i = 0; i < s->roomiest.len && i < found; i++)
-        top_list_raise(&filters->best, s->roomiest.items[i].id, s->roomiest.items[i].value);
+    for (uint32_t i = 0; i < s->prefilters->roomiest.len && i < found; i++)
+        top_list_raise(&filters->best, s->prefilters->roomiest.items[i].id, s->prefilters->roomiest.items[i].value);
 }
 
 /* ---- Nodes that pods ask for. ---- */
@@ -208,7 +234,7 @@ static bool matches_any(const struct search *s, const struct constraints *c)
 static void begin_picky(struct search *s, uint32_t count)
 {
     const struct state *state = s->engine->state;
-    struct prefilters *filters = &s->prefilters;
+    struct prefilters *filters = s->prefilters;
 
     for (uint32_t i = 0; i < count; i++) {
         constraints_id id = state->pods.items[s->chunk[i]].constraints;
@@ -227,13 +253,18 @@ static void begin_picky(struct search *s, uint32_t count)
 
 void prefilters_begin(struct search *s, uint32_t count)
 {
-    s->prefilters = (struct prefilters){.is_monotone = true};
+    struct prefilters *filters = s->prefilters;
+
+    filters->picky = NULL;
+    filters->picky_count = 0;
+    filters->domains = NULL;
+    filters->is_monotone = true;
     begin_picky(s, count);
-    if (s->level_count > 0)
-        s->prefilters.levels = arena_alloc(&s->probing, s->level_count * sizeof *s->prefilters.levels);
-    for (uint32_t i = 0; i < s->level_count; i++) {
-        begin_level(s, &s->prefilters.levels[i], &s->levels[i], count);
-        s->prefilters.is_monotone &= s->levels[i].group_count == 1;
+    if (filters->level_count > 0)
+        filters->domains = arena_alloc(&s->probing, filters->level_count * sizeof *filters->domains);
+    for (uint32_t i = 0; i < filters->level_count; i++) {
+        begin_level(s, &filters->domains[i], &filters->levels[i], count);
+        filters->is_monotone &= filters->levels[i].group_count == 1;
     }
     begin_gpus(s, count);
 }
@@ -241,14 +272,14 @@ void prefilters_begin(struct search *s, uint32_t count)
 void prefilters_victim(struct search *s, const struct victim *victim, double capacity)
 {
     const struct state *state = s->engine->state;
-    struct prefilters *filters = &s->prefilters;
+    struct prefilters *filters = s->prefilters;
 
     for (uint32_t i = 0; i < filters->picky_count; i++) {
         if (matches_node(state, &state->constraints.items[filters->picky[i]], victim->node))
             filters->picky[i--] = filters->picky[--filters->picky_count];
     }
-    for (uint32_t i = 0; i < s->level_count; i++) {
-        struct domain_filter *filter = &filters->levels[i];
+    for (uint32_t i = 0; i < filters->level_count; i++) {
+        struct domain_filter *filter = &filters->domains[i];
         uint32_t domain = filter->level->domain_of[victim->node];
         if (domain == NO_ID)
             continue;
@@ -261,12 +292,12 @@ void prefilters_victim(struct search *s, const struct victim *victim, double cap
 
 bool prefilters_pass(struct search *s)
 {
-    struct prefilters *filters = &s->prefilters;
+    struct prefilters *filters = s->prefilters;
 
     if (filters->picky_count > 0)
         return false;
-    for (uint32_t i = 0; i < s->level_count; i++) {
-        struct domain_filter *filter = &filters->levels[i];
+    for (uint32_t i = 0; i < filters->level_count; i++) {
+        struct domain_filter *filter = &filters->domains[i];
         if (!top_list_takes(&filter->best, filter->demands, filter->level->group_count))
             return false;
     }

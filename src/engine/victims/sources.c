@@ -1,11 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Whose gangs an action may look at, and whether it may start at all. */
-#include <math.h>
+#include "engine/victims/sources.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
 #include "engine/context.h"
+#include "engine/gangs/view.h"
+#include "engine/nodes/gpu_room.h"
 #include "engine/queues/share.h"
-#include "engine/victims/search.h"
+#include "engine/victims/validate.h"
+
+struct sources {
+    struct engine *engine;
+    enum action action;
+    gang_id gang;  // for which victims are looked for
+    queue_id queue;
+    double asked[SHARE_COUNT];
+    uint32_t round;
+    struct leaf_case *leaves;  // by queue id; zeros until used
+};
+
+struct sources *sources_new(struct engine *engine, enum action action)
+{
+    struct sources *s = xcalloc(1, sizeof *s);
+
+    s->engine = engine;
+    s->action = action;
+    return s;
+}
+
+void sources_free(struct sources *s)
+{
+    if (!s)
+        return;
+    free(s->leaves);
+    free(s);
+}
+
+void sources_begin(struct sources *s, const struct gang_view *view)
+{
+    s->gang = view->gang;
+    s->queue = s->engine->state->gangs.items[view->gang].queue;
+    memcpy(s->asked, view->asked, sizeof s->asked);
+    s->round++;
+    if (!s->leaves)
+        s->leaves = xcalloc(s->engine->state->queues.len, sizeof *s->leaves);
+}
 
 bool reclaim_is_due(const struct engine *engine, const struct gang_view *view)
 {
@@ -55,7 +99,7 @@ static bool is_over_share(const struct engine *engine, queue_id queue, const dou
     return false;
 }
 
-static bool may_take_from(const struct search *s, queue_id mine, queue_id theirs)
+static bool may_take_from(const struct sources *s, queue_id mine, queue_id theirs)
 {
     const struct engine *engine = s->engine;
     const double *deserved = engine->state->queues.items[theirs].deserved;
@@ -81,7 +125,7 @@ static bool may_take_from(const struct search *s, queue_id mine, queue_id theirs
  * GPUs that the other side has above what the validator defends: it lets items go while there are any. Unlimited when it
  * is another resource that it has too much of. What is left only shrinks, so that no other resource joins later.
  */
-static double surplus_of(const struct search *s, queue_id mine, queue_id theirs)
+static double surplus_of(const struct sources *s, queue_id mine, queue_id theirs)
 {
     const struct engine *engine = s->engine;
     const struct queue *queues = engine->state->queues.items;
@@ -104,13 +148,13 @@ static double surplus_of(const struct search *s, queue_id mine, queue_id theirs)
     return surplus;
 }
 
-const struct leaf_case *leaf_case(struct search *s, queue_id leaf)
+const struct leaf_case *leaf_case(struct sources *s, queue_id leaf)
 {
     struct leaf_case *found = &s->leaves[leaf];
 
-    if (found->solve == s->solve)
+    if (found->round == s->round)
         return found;
-    *found = (struct leaf_case){.solve = s->solve, .is_source = true, .mine = NO_ID, .theirs = NO_ID};
+    *found = (struct leaf_case){.round = s->round, .is_source = true, .mine = NO_ID, .theirs = NO_ID};
     if (s->action == ACTION_RECLAIM) {
         share_level(s->engine, s->queue, leaf, &found->mine, &found->theirs);
         found->is_source = leaf != s->queue && may_take_from(s, found->mine, found->theirs);
@@ -124,12 +168,12 @@ const struct leaf_case *leaf_case(struct search *s, queue_id leaf)
     return found;
 }
 
-static bool is_within(const struct search *s, nsec_t start, nsec_t min_runtime)
+static bool is_within(const struct sources *s, nsec_t start, nsec_t min_runtime)
 {
     return engine_has(s->engine, PLUGIN_MIN_RUNTIME) && start != 0 && s->engine->now < start + min_runtime;
 }
 
-bool gang_is_protected(struct search *s, gang_id id)
+bool gang_is_protected(struct sources *s, gang_id id)
 {
     const struct gang *gang = &s->engine->state->gangs.items[id];
 
@@ -137,9 +181,9 @@ bool gang_is_protected(struct search *s, gang_id id)
 }
 
 /* Asked about leaves whose gangs run; the bounds say no only where every gang would be refused. */
-bool search_takes_queue(void *context, queue_id leaf)
+bool sources_take_queue(void *context, queue_id leaf)
 {
-    struct search *s = context;
+    struct sources *s = context;
     const struct leaf_case *found = leaf_case(s, leaf);
 
     if (!found->is_source || leaf >= s->engine->room->leaves.len)
@@ -169,9 +213,9 @@ static bool is_somewhere(const struct state *state, const struct gang *gang)
     return false;
 }
 
-bool search_takes_gang(void *context, gang_id id)
+bool sources_take_gang(void *context, gang_id id)
 {
-    struct search *s = context;
+    struct sources *s = context;
     const struct state *state = s->engine->state;
     const struct gang *gang = &state->gangs.items[id];
 

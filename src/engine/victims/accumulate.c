@@ -7,41 +7,57 @@
  * A batch with a pod that is recorded already is not taken: what is left of its gang without recorded pods goes back in
  * its place, and comes off as batches of its own.
  */
+#include "engine/victims/accumulate.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "engine/context.h"
-#include "engine/victims/search.h"
+#include "engine/gangs/view.h"
+#include "engine/nodes/gpu_room.h"
+#include "engine/queues/order.h"
+#include "engine/victims/marks.h"
+#include "engine/victims/prefilters.h"
+#include "engine/victims/record.h"
+#include "engine/victims/search_internal.h"
+#include "engine/victims/sources.h"
 #include "model/books/books.h"
 
-enum { ASK_EVERY = 1024 };  // batches between two looks at the limits while no scenario comes of them
+enum { ASK_EVERY = 1024 };  // batches between two looks at the limits while no plan comes of them
 
-struct node_tally *node_tally(struct search *s, node_id node)
+struct accumulation *accumulation_new(void)
 {
-    struct node_tally *tally = &s->nodes[node];
+    return xcalloc(1, sizeof(struct accumulation));
+}
 
-    if (tally->probe == s->probe)
-        return tally;
-    tally->probe = s->probe;
-    tally->first_seat = tally->last_seat = tally->appearance = NO_ID;
-    tally->capacity = s->engine->room->nodes.items[node].free;
-    tally->recorded = tally->potential = 0;
-    return tally;
+void accumulation_free(struct accumulation *accumulation)
+{
+    if (!accumulation)
+        return;
+    vec_done(&accumulation->groups);
+    vec_done(&accumulation->next_group);
+    vec_done(&accumulation->seats);
+    vec_done(&accumulation->nodes);
+    vec_done(&accumulation->by_capacity);
+    free(accumulation);
 }
 
 bool has_potential(const struct search *s)
 {
-    return s->groups.len > s->recorded.len;
+    return s->accumulation->groups.len > s->record->groups.len;
 }
 
 static void chain_group(struct search *s, gang_id gang)
 {
-    struct gang_tally *tally = &s->gangs[gang];
-    uint32_t index = s->groups.len - 1;
+    struct gang_tally *tally = &s->marks->gangs[gang];
+    uint32_t index = s->accumulation->groups.len - 1;
 
-    vec_push(&s->next_group, NO_ID);
+    vec_push(&s->accumulation->next_group, NO_ID);
     if (tally->probe != s->probe) {
         tally->probe = s->probe;
         tally->first_group = index;
     } else {
-        s->next_group.items[tally->last_group] = index;
+        s->accumulation->next_group.items[tally->last_group] = index;
     }
     tally->last_group = index;
 }
@@ -49,29 +65,29 @@ static void chain_group(struct search *s, gang_id gang)
 static void take_seat(struct search *s, struct node_tally *tally, node_id node, gang_id gang)
 {
     if (tally->appearance == NO_ID) {
-        tally->appearance = s->victim_nodes.len;
-        vec_push(&s->victim_nodes, node);
+        tally->appearance = s->accumulation->nodes.len;
+        vec_push(&s->accumulation->nodes, node);
     }
-    for (uint32_t i = tally->first_seat; i != NO_ID; i = s->seats.items[i].next) {
-        if (s->seats.items[i].gang == gang)
+    for (uint32_t i = tally->first_seat; i != NO_ID; i = s->accumulation->seats.items[i].next) {
+        if (s->accumulation->seats.items[i].gang == gang)
             return;
     }
-    uint32_t index = s->seats.len;
-    vec_push(&s->seats, (struct seat){gang, NO_ID});
+    uint32_t index = s->accumulation->seats.len;
+    vec_push(&s->accumulation->seats, (struct seat){gang, NO_ID});
     if (tally->first_seat == NO_ID)
         tally->first_seat = index;
     else
-        s->seats.items[tally->last_seat].next = index;
+        s->accumulation->seats.items[tally->last_seat].next = index;
     tally->last_seat = index;
 }
 
 static void add_group(struct search *s, const struct victim_group *group, bool is_recorded)
 {
-    vec_push(&s->groups, *group);
+    vec_push(&s->accumulation->groups, *group);
     chain_group(s, group->gang);
     for (uint32_t i = 0; i < group->count; i++) {
         const struct victim *victim = &group->victims[i];
-        struct pod_mark *mark = &s->pods[victim->pod];
+        struct pod_mark *mark = &s->marks->pods[victim->pod];
         /* Recorded groups may overlap; a pod counts once. */
         if (mark->recorded == s->probe)
             continue;
@@ -93,17 +109,17 @@ void accumulate_begin(struct search *s, uint32_t count)
 {
     arena_clear(&s->probing);
     s->probe = ++s->number;
-    s->victim_order = NULL;
-    s->has_offered = s->is_exhausted = s->has_passed = false;
-    s->grown = s->candidate_gangs = 0;
-    vec_clear(&s->groups);
-    vec_clear(&s->next_group);
-    vec_clear(&s->seats);
-    vec_clear(&s->victim_nodes);
-    vec_clear(&s->by_capacity);
+    s->accumulation->order = NULL;
+    s->accumulation->has_offered = s->accumulation->is_exhausted = s->accumulation->has_passed = false;
+    s->accumulation->grown = s->accumulation->candidate_gangs = 0;
+    vec_clear(&s->accumulation->groups);
+    vec_clear(&s->accumulation->next_group);
+    vec_clear(&s->accumulation->seats);
+    vec_clear(&s->accumulation->nodes);
+    vec_clear(&s->accumulation->by_capacity);
     prefilters_begin(s, count);
-    for (uint32_t i = 0; i < s->recorded.len; i++)
-        add_group(s, &s->recorded.items[i], true);
+    for (uint32_t i = 0; i < s->record->groups.len; i++)
+        add_group(s, &s->record->groups.items[i], true);
 }
 
 /* The recorded pods of a gang, for a rest without them. */
@@ -112,11 +128,11 @@ static const pod_id *recorded_pods(struct search *s, gang_id gang, uint32_t *ret
     uint32_t most = 0;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < s->recorded.len; i++)
-        most += s->recorded.items[i].gang == gang ? s->recorded.items[i].count : 0;
+    for (uint32_t i = 0; i < s->record->groups.len; i++)
+        most += s->record->groups.items[i].gang == gang ? s->record->groups.items[i].count : 0;
     pod_id *pods = arena_alloc(&s->probing, (size_t)most * sizeof *pods);
-    for (uint32_t i = 0; i < s->recorded.len; i++) {
-        const struct victim_group *group = &s->recorded.items[i];
+    for (uint32_t i = 0; i < s->record->groups.len; i++) {
+        const struct victim_group *group = &s->record->groups.items[i];
         for (uint32_t p = 0; group->gang == gang && p < group->count; p++) {
             bool is_listed = false;
             for (uint32_t k = 0; k < count && !is_listed; k++)
@@ -132,7 +148,7 @@ static const pod_id *recorded_pods(struct search *s, gang_id gang, uint32_t *ret
 static bool has_recorded(const struct search *s, const pod_id *pods, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (s->pods[pods[i]].recorded == s->probe)
+        if (s->marks->pods[pods[i]].recorded == s->probe)
             return true;
     }
     return false;
@@ -156,14 +172,15 @@ static bool grow(struct search *s)
     struct engine *engine = s->engine;
     int64_t most = s->action == ACTION_CONSOLIDATION ? engine->config.max_consolidation_preemptees : -1;
 
-    if (!s->victim_order)
-        s->victim_order = order_of_victims(engine, &s->probing, search_takes_queue, search_takes_gang, s);
-    while (!order_is_empty(s->victim_order)) {
-        const struct gang_view *view = order_pop(s->victim_order);
+    if (!s->accumulation->order)
+        s->accumulation->order =
+            order_of_victims(engine, &s->probing, sources_take_queue, sources_take_gang, s->sources);
+    while (!order_is_empty(s->accumulation->order)) {
+        const struct gang_view *view = order_pop(s->accumulation->order);
         uint32_t count;
         bool has_more;
         /* KAI's limit on consolidation counts one too late. */
-        if (!view->is_part && most >= 0 && s->candidate_gangs++ > most)
+        if (!view->is_part && most >= 0 && s->accumulation->candidate_gangs++ > most)
             return false;
         const pod_id *pods = view_eviction(engine, &s->probing, view, &count, &has_more);
         if (has_recorded(s, pods, count)) {
@@ -171,14 +188,14 @@ static bool grow(struct search *s)
             const pod_id *past = recorded_pods(s, view->gang, &past_count);
             const struct gang_view *rest = view_rest(engine, &s->probing, view, past, past_count);
             if (rest->active_count > 0)
-                order_push(s->victim_order, rest);
+                order_push(s->accumulation->order, rest);
             continue;
         }
         if (has_more)
-            order_push(s->victim_order, view_rest(engine, &s->probing, view, pods, count));
+            order_push(s->accumulation->order, view_rest(engine, &s->probing, view, pods, count));
         struct victim_group group = make_group(s, view->gang, pods, count);
         add_group(s, &group, false);
-        s->grown++;
+        s->accumulation->grown++;
         return true;
     }
     return false;
@@ -186,17 +203,17 @@ static bool grow(struct search *s)
 
 bool accumulate_next(struct search *s)
 {
-    if (!s->has_offered) {
-        s->has_offered = true;
+    if (!s->accumulation->has_offered) {
+        s->accumulation->has_offered = true;
         if (prefilters_pass(s))
-            return s->has_passed = true;
+            return s->accumulation->has_passed = true;
     }
     while (grow(s)) {
         if (prefilters_pass(s))
-            return s->has_passed = true;
-        if (s->grown % ASK_EVERY == 0 && search_must_stop(s))
+            return s->accumulation->has_passed = true;
+        if (s->accumulation->grown % ASK_EVERY == 0 && search_must_stop(s))
             return false;
     }
-    s->is_exhausted = true;
+    s->accumulation->is_exhausted = true;
     return false;
 }
