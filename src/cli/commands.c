@@ -14,6 +14,7 @@
 #include "services/grouper/grouper.h"
 #include "services/reservation/reservation.h"
 #include "services/scheduler/scheduler.h"
+#include "sim/convert/convert.h"
 
 static const char *const scheduler_examples[] = {
     "muster scheduler --kubeconfig ~/.kube/config",
@@ -101,26 +102,29 @@ static const char *const replay_examples[] = {
 };
 
 static const char *const trace_verbs[] = {"generate", "convert", NULL};
-static const char *const trace_sources[] = {"alibaba", "philly", NULL};
-
+/* trace.c reads them in this order. */
 static const struct command_option trace_options[] = {
     {0, "out", "FILE", NULL, "where to write the trace (default: standard output)"},
+    {0, "cluster", "FILE", NULL, "write nodes and queues to go with it, as YAML"},
+    {0, "queues", "Q", NULL,
+     "generate: how many queues, or their names: a,b,c (default 10); convert: spread owners over so many"},
+    {0, "gpus-per-node", "N", NULL, "GPUs of a node; convert: where no file lists the nodes (default 8)"},
+    {0, "from", "alibaba|philly|prometheus|slurm", convert_sources,
+     "convert: where the files are from (default: found by their columns)"},
+    {0, "keep-pending", NULL, NULL, "convert: keep workloads that never started"},
     {0, "seed", "N", NULL, "generate: the same number gives the same trace (default 1)"},
     {0, "days", "D", NULL, "generate: how long (default 30)"},
     {0, "gpus", "G", NULL, "generate: GPUs of the cluster (default 2000)"},
-    {0, "gpus-per-node", "N", NULL, "generate: GPUs of a node (default 8)"},
     {0, "jobs", "J", NULL, "generate: workloads (default 100000)"},
-    {0, "queues", "Q", NULL, "how many queues, or for generate their names: a,b,c (default 10)"},
     {0, "load", "L", NULL, "generate: GPU time asked for, of all there is (default 0.9)"},
     {0, "failures", "F", NULL, "generate: nodes that fail each day (default 0)"},
-    {0, "cluster", "FILE", NULL, "generate: write nodes and queues to go with it, as YAML"},
-    {0, "from", "alibaba|philly", trace_sources, "convert: the format of the files"},
 };
 
 static const char *const trace_examples[] = {
+    "muster trace convert sacct.txt sinfo.txt --cluster cluster.yaml --out month.csv",
+    "muster trace convert prometheus-*.json --cluster cluster.yaml --out month.csv",
+    "muster trace convert openb_pod_list_default.csv openb_node_list_gpu_node.csv --cluster openb.yaml --out openb.csv",
     "muster trace generate --seed 7 --days 7 --gpus 512 --jobs 5000 --cluster cluster.yaml --out week.csv",
-    "muster trace convert --from alibaba pai_job_table.csv pai_task_table.csv --queues 12 > alibaba.csv",
-    "muster trace convert --from philly cluster_job_log > philly.csv",
     NULL,
 };
 
@@ -272,11 +276,13 @@ const struct command commands[] = {
     },
     {
         .name = "trace",
-        .summary = "make up a trace, or convert a public one",
+        .summary = "convert records of a real cluster to a trace, or make one up",
         .usage = "generate|convert [OPTION...] [FILE...]",
-        .text = "generate makes up the life of a cluster from a seed: teams, days, weeks, bursts, gangs and fractions. "
-                "convert\n"
-                "reads Alibaba's and Microsoft's public traces. Both write CSV (docs/traces.md).\n",
+        .text =
+            "convert reads what Slurm's accounting (sacct -P) or Prometheus know of the last month, and the public "
+            "traces of Alibaba and\n"
+            "Microsoft. generate makes up the life of a cluster from a seed. Both write CSV; docs/traces.md says which "
+            "files and columns.\n",
         .options = trace_options,
         .option_count = ARRAY_LEN(trace_options),
         .examples = trace_examples,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster trace: makes up traces, and converts public ones. */
+/*
+ * muster trace: makes up traces, and converts records of real clusters. Both verbs have their options in one table, which
+ * says whose each is and where its value goes.
+ */
 #include "sim/trace/trace.h"
 
 #include <errno.h>
@@ -12,22 +15,9 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
-#include "sim/trace/trace_convert.h"
+#include "sim/convert/convert.h"
+#include "sim/trace/trace_cluster.h"
 #include "sim/trace/trace_generate.h"
-
-enum {
-    OPTION_OUT,
-    OPTION_SEED,
-    OPTION_DAYS,
-    OPTION_GPUS,
-    OPTION_GPUS_PER_NODE,
-    OPTION_JOBS,
-    OPTION_QUEUES,
-    OPTION_LOAD,
-    OPTION_FAILURES,
-    OPTION_CLUSTER,
-    OPTION_FROM,
-};
 
 enum { NAME_BYTES = 32 };
 
@@ -36,10 +26,39 @@ struct call {
     const char *cluster;
     const char *from;
     const char *queues;
+    bool keeps_pending;
+    uint32_t gpus_per_node;
     struct trace_recipe recipe;
     char *names;        // owned; what `recipe.queues` points to
     const char **list;  // owned
-    struct trace_conversion conversion;
+    uint32_t given;     // a bit for each option of the table
+};
+
+enum verb { GENERATE = 1, CONVERT = 2 };
+enum value_kind { VALUE_TEXT, VALUE_NUMBER, VALUE_COUNT, VALUE_SEED, VALUE_FLAG };
+
+#define AT(field) offsetof(struct call, field)
+
+/* In the order of the command's table of options. */
+static const struct reader {
+    const char *name;
+    int verbs;
+    enum value_kind kind;
+    size_t offset;  // in struct call
+    long max;       // of a count
+} readers[] = {
+    {"out", GENERATE | CONVERT, VALUE_TEXT, AT(out), 0},
+    {"cluster", GENERATE | CONVERT, VALUE_TEXT, AT(cluster), 0},
+    {"queues", GENERATE | CONVERT, VALUE_TEXT, AT(queues), 0},
+    {"gpus-per-node", GENERATE | CONVERT, VALUE_COUNT, AT(gpus_per_node), TRACE_GPUS_MAX},
+    {"from", CONVERT, VALUE_TEXT, AT(from), 0},
+    {"keep-pending", CONVERT, VALUE_FLAG, AT(keeps_pending), 0},
+    {"seed", GENERATE, VALUE_SEED, AT(recipe.seed), 0},
+    {"days", GENERATE, VALUE_NUMBER, AT(recipe.days), 0},
+    {"gpus", GENERATE, VALUE_COUNT, AT(recipe.gpus), RECIPE_GPUS_MAX},
+    {"jobs", GENERATE, VALUE_COUNT, AT(recipe.jobs), RECIPE_JOBS_MAX},
+    {"load", GENERATE, VALUE_NUMBER, AT(recipe.load), 0},
+    {"failures", GENERATE, VALUE_NUMBER, AT(recipe.failures_per_day), 0},
 };
 
 static bool read_number(const struct arguments *a, const char *option, double *ret)
@@ -77,34 +96,37 @@ static bool read_seed(const struct arguments *a, uint64_t *ret)
 
 static bool read_option(struct call *call, const struct arguments *a, int option)
 {
-    switch (option) {
-    case OPTION_OUT:
-        call->out = a->value;
+    const struct reader *reader = &readers[option];
+    void *at = (char *)call + reader->offset;
+
+    call->given |= 1u << option;
+    switch (reader->kind) {
+    case VALUE_TEXT:
+        memcpy(at, &a->value, sizeof a->value);
         return true;
-    case OPTION_SEED:
-        return read_seed(a, &call->recipe.seed);
-    case OPTION_DAYS:
-        return read_number(a, "days", &call->recipe.days);
-    case OPTION_GPUS:
-        return read_count(a, "gpus", RECIPE_GPUS_MAX, &call->recipe.gpus);
-    case OPTION_GPUS_PER_NODE:
-        return read_count(a, "gpus-per-node", RECIPE_GPUS_MAX, &call->recipe.gpus_per_node);
-    case OPTION_JOBS:
-        return read_count(a, "jobs", RECIPE_JOBS_MAX, &call->recipe.jobs);
-    case OPTION_QUEUES:
-        call->queues = a->value;
-        return true;
-    case OPTION_LOAD:
-        return read_number(a, "load", &call->recipe.load);
-    case OPTION_FAILURES:
-        return read_number(a, "failures", &call->recipe.failures_per_day);
-    case OPTION_CLUSTER:
-        call->cluster = a->value;
-        return true;
-    default:
-        call->from = a->value;
+    case VALUE_NUMBER:
+        return read_number(a, reader->name, at);
+    case VALUE_COUNT:
+        return read_count(a, reader->name, reader->max, at);
+    case VALUE_SEED:
+        return read_seed(a, at);
+    case VALUE_FLAG:
+        memcpy(at, &(bool){true}, sizeof(bool));
         return true;
     }
+    return false;
+}
+
+/* An option of the other verb would have no effect, which is worth a word. */
+static bool check_options(const struct call *call, const struct command *command, enum verb verb)
+{
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++)
+        if ((call->given & 1u << i) && !(readers[i].verbs & verb)) {
+            (void)command_wrong(command, "--%s is an option of 'muster trace %s'", readers[i].name,
+                                verb == GENERATE ? "convert" : "generate");
+            return false;
+        }
+    return true;
 }
 
 /* As Kubernetes has them: small letters, digits, '-' and '.'. A letter comes first, so that no number passes for one. */
@@ -158,71 +180,133 @@ static void write_trace(void *context, FILE *out)
     trace_write(context, out);
 }
 
+/* A cluster and the trace whose names it has. */
+struct named_cluster {
+    const struct trace_cluster *cluster;
+    const struct trace *trace;
+};
+
 static void write_cluster(void *context, FILE *out)
 {
-    trace_write_cluster(context, out);
+    const struct named_cluster *named = context;
+
+    trace_cluster_write(named->cluster, named->trace, out);
 }
 
-static int write_out(const struct call *call, struct trace *trace, struct err *err)
+static int write_out(const struct call *call, struct trace *trace, const struct trace_cluster *cluster, struct err *err)
 {
+    struct named_cluster named = {cluster, trace};
+    int r = call->cluster ? write_file(call->cluster, write_cluster, &named, err) : 0;
+
+    if (r < 0)
+        return r;
     if (call->out)
         return write_file(call->out, write_trace, trace, err);
     trace_write(trace, stdout);
     return 0;
 }
 
-static int generate(struct call *call, struct trace *trace, struct err *err)
+static int generate(struct call *call, struct err *err)
 {
-    int r;
+    struct trace_cluster cluster = {0};
+    struct trace trace;
+    int r = name_queues(call, call->queues ? call->queues : "10", err);
 
-    r = name_queues(call, call->queues ? call->queues : "10", err);
-    if (r >= 0)
-        r = trace_generate(trace, &call->recipe, err);
-    if (r >= 0 && call->cluster)
-        r = write_file(call->cluster, write_cluster, &call->recipe, err);
+    if (r < 0)
+        return r;
+    if (call->gpus_per_node)
+        call->recipe.gpus_per_node = call->gpus_per_node;
+    trace_init(&trace);
+    r = trace_generate(&trace, &call->recipe, err);
+    if (r >= 0) {
+        trace_recipe_cluster(&call->recipe, &trace, &cluster);
+        r = write_out(call, &trace, &cluster, err);
+    }
+    trace_cluster_done(&cluster);
+    trace_done(&trace);
     return r;
 }
 
-static int convert(struct call *call, struct trace *trace, const char *const *paths, size_t count, struct err *err)
+static int count_queues(const struct call *call, struct conversion *conversion, struct err *err)
 {
+    char *end = NULL;
+    unsigned long queues = call->queues ? strtoul(call->queues, &end, 10) : 0;
+
+    if (call->queues && (end == call->queues || *end || queues == 0 || queues > CONVERT_QUEUES_MAX))
+        return err_set(err, -EINVAL, "--queues: expected a whole number from 1 to %d, found '%s'", CONVERT_QUEUES_MAX,
+                       call->queues);
+    conversion->queues = (uint32_t)queues;
+    return 0;
+}
+
+/* What became of the files' rows, on standard error: the trace may go to standard output. */
+static void tell(const struct call *call, const struct trace *trace, const struct conversion *conversion)
+{
+    const struct trace_cluster *cluster = &conversion->cluster;
+
+    if (conversion->skipped)
+        (void)fprintf(stderr, "muster: left out %u workloads that never started or whose times are missing%s\n",
+                      conversion->skipped,
+                      call->keeps_pending ? "" : "; --keep-pending keeps those that never started");
+    if (conversion->pending)
+        (void)fprintf(stderr, "muster: kept %u workloads that never started\n", conversion->pending);
+    if (conversion->timeless)
+        (void)fprintf(stderr, "muster: %u workloads have no times: they come at the start and do not end\n",
+                      conversion->timeless);
+    if (!call->cluster)
+        return;
+    if (conversion->nodes_made_up)
+        (void)fprintf(stderr,
+                      "muster: no file lists the nodes: wrote %u nodes with %llu GPUs, enough for all work that "
+                      "ran at one time\n",
+                      conversion->nodes_made_up, (unsigned long long)trace_cluster_gpus(cluster));
+    (void)fprintf(stderr, "muster: %u workloads, %u queues, %u nodes\n", trace->jobs.len, cluster->queues.len,
+                  cluster->nodes.len);
+}
+
+static int convert(const struct call *call, const char *const *paths, size_t count, struct err *err)
+{
+    struct conversion conversion;
+    struct trace trace;
     int r;
 
-    if (call->queues) {
-        char *end;
-        unsigned long queues = strtoul(call->queues, &end, 10);
-
-        if (end == call->queues || *end || queues == 0 || queues > CONVERT_QUEUES_MAX)
-            return err_set(err, -EINVAL, "--queues: expected a whole number from 1 to %d, found '%s'",
-                           CONVERT_QUEUES_MAX, call->queues);
-        call->conversion.queues = (uint32_t)queues;
+    conversion_init(&conversion);
+    conversion.keeps_pending = call->keeps_pending;
+    if (call->gpus_per_node)
+        conversion.gpus_per_node = call->gpus_per_node;
+    trace_init(&trace);
+    r = count_queues(call, &conversion, err);
+    if (r >= 0)
+        r = convert_files(&trace, call->from, paths, count, &conversion, err);
+    if (r >= 0 && trace.jobs.len == 0)
+        r = err_set(err, -EINVAL, "the files hold no workload that ran; --keep-pending keeps those that never started");
+    if (r >= 0) {
+        convert_cluster(&trace, &conversion);
+        r = write_out(call, &trace, &conversion.cluster, err);
     }
-    r = trace_convert(trace, call->from, paths, count, &call->conversion, err);
-    if (r >= 0 && call->conversion.skipped)
-        (void)fprintf(stderr, "muster: %u jobs were left out, since they never ran or their times are missing\n",
-                      call->conversion.skipped);
+    if (r >= 0)
+        tell(call, &trace, &conversion);
+    conversion_done(&conversion);
+    trace_done(&trace);
     return r;
 }
 
 static int run(const struct command *command, struct call *call, const struct arguments *a)
 {
-    const char *verb = a->operand_count > 0 ? a->operands[0] : "";
-    struct trace trace;
+    const char *word = a->operand_count > 0 ? a->operands[0] : "";
+    enum verb verb = strcmp(word, "convert") == 0 ? CONVERT : GENERATE;
     struct err err = {0};
     int r;
 
-    trace_init(&trace);
-    if (strcmp(verb, "generate") == 0 && a->operand_count == 1)
-        r = generate(call, &trace, &err);
-    else if (strcmp(verb, "convert") == 0 && call->from && a->operand_count > 1)
-        r = convert(call, &trace, a->operands + 1, a->operand_count - 1, &err);
-    else
-        r = err_set(&err, -EDOM, "%s",
-                    strcmp(verb, "convert") == 0 ? "convert needs --from and files" : "generate or convert?");
-    if (r >= 0)
-        r = write_out(call, &trace, &err);
-    trace_done(&trace);
-    if (r == -EDOM)
-        return command_wrong(command, "%s", err.text);
+    if (verb == GENERATE && strcmp(word, "generate") != 0)
+        return command_wrong(command, "generate or convert?");
+    if (!check_options(call, command, verb))
+        return EXIT_WRONG_CALL;
+    if (verb == GENERATE && a->operand_count > 1)
+        return command_wrong(command, "generate takes no files; 'muster trace convert' does");
+    if (verb == CONVERT && a->operand_count < 2)
+        return command_wrong(command, "convert needs the files to convert");
+    r = verb == GENERATE ? generate(call, &err) : convert(call, a->operands + 1, a->operand_count - 1, &err);
     return r < 0 ? command_failed(r, &err) : EXIT_FINE;
 }
 

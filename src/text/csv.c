@@ -39,12 +39,12 @@ static bool is_break(const struct csv *csv, const char *at)
     return at == csv->end || *at == '\n' || (*at == '\r' && (at + 1 == csv->end || at[1] == '\n'));
 }
 
-/* Ends the field that stops at `at`, which is on a comma or where the row ends. */
+/* Ends the field that stops at `at`, which is on a separator or where the row ends. */
 static enum ending close_field(struct csv *csv, char *at, char *field_end)
 {
     enum ending ending = ENDS_FIELD;
 
-    if (at < csv->end && *at == ',') {
+    if (at < csv->end && *at == csv->separator) {
         csv->at = at + 1;
     } else {
         csv->at = at < csv->end ? skip_break(csv, at) : at;
@@ -70,7 +70,7 @@ static int read_quoted(struct csv *csv, const char **ret_field, enum ending *ret
     if (from == csv->end)
         return fail_line(csv, csv->line, err, "a quoted field does not end");
     from++;
-    if (!is_break(csv, from) && *from != ',')
+    if (!is_break(csv, from) && *from != csv->separator)
         return fail_line(csv, csv->next_line, err, "expected a comma after a quoted field");
     *ret_ending = close_field(csv, from, to);
     return 0;
@@ -78,12 +78,12 @@ static int read_quoted(struct csv *csv, const char **ret_field, enum ending *ret
 
 static int read_field(struct csv *csv, const char **ret_field, enum ending *ret_ending, struct err *err)
 {
-    if (csv->at < csv->end && *csv->at == '"')
+    if (csv->separator == ',' && csv->at < csv->end && *csv->at == '"')
         return read_quoted(csv, ret_field, ret_ending, err);
 
     char *at = csv->at;
     *ret_field = at;
-    while (!is_break(csv, at) && *at != ',') {
+    while (!is_break(csv, at) && *at != csv->separator) {
         if (*at == '\0')
             return fail_line(csv, csv->next_line, err, "expected text, found a NUL character");
         at++;
@@ -126,11 +126,28 @@ static void skip_comments(struct csv *csv)
     }
 }
 
+/* Blanks around a title are of no meaning. They are cut off where they are. */
+static const char *trim(const char *title)
+{
+    char *from = (char *)title;  // a field lies in the text, which is ours to change
+    size_t len;
+
+    from += strspn(from, " \t");
+    for (len = strlen(from); len > 0 && (from[len - 1] == ' ' || from[len - 1] == '\t'); len--)
+        from[len - 1] = '\0';
+    return from;
+}
+
 int csv_init(struct csv *csv, char *text, size_t len, const char *name, struct err *err)
+{
+    return csv_init_separated(csv, text, len, name, ',', err);
+}
+
+int csv_init_separated(struct csv *csv, char *text, size_t len, const char *name, char separator, struct err *err)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
 
-    *csv = (struct csv){.name = name, .at = text, .end = text + len, .line = 1, .next_line = 1};
+    *csv = (struct csv){.name = name, .separator = separator, .at = text, .end = text + len, .line = 1, .next_line = 1};
     if (len >= 3 && memcmp(text, byte_order_mark, 3) == 0)
         csv->at += 3;
     skip_comments(csv);
@@ -143,7 +160,7 @@ int csv_init(struct csv *csv, char *text, size_t len, const char *name, struct e
         return r;
     }
     vec_foreach (&csv->fields, title)
-        vec_push(&csv->titles, *title);
+        vec_push(&csv->titles, trim(*title));
     return 0;
 }
 

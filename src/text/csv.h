@@ -13,10 +13,11 @@ struct err;
 /*
  * Reading comma-separated values (RFC 4180) whose first line names the columns. Fields may be quoted, with "" for a
  * quote and with line breaks inside; lines end with LF or CRLF; empty lines and, before the titles, lines that start
- * with '#' are left out. Messages start with "name:line: ".
+ * with '#' are left out, and so are blanks around titles. Messages start with "name:line: ".
  */
 struct csv {
     const char *name;
+    char separator;
     char *at;  // what is left of the text
     char *end;
     uint32_t line;  // on which the row that was read last starts
@@ -34,6 +35,10 @@ enum { CSV_COLUMNS_MAX = 1024 };
  */
 MUST_CHECK int csv_init(struct csv *csv, char *text, size_t len, const char *name, struct err *err);
 void csv_done(struct csv *csv);
+
+/* The same for values that are separated by another character, such as '|'; quotes have no meaning there. */
+MUST_CHECK int csv_init_separated(struct csv *csv, char *text, size_t len, const char *name, char separator,
+                                  struct err *err);
 
 /* The number of the column called `title`, CSV_NO_COLUMN when there is none. Case does not matter. */
 #define CSV_NO_COLUMN SIZE_MAX

@@ -56,7 +56,7 @@ EXPECTED = [
     ("muster simulate --trace ", {"cluster.json", "plain"}, {"table", "scenario"}),
     ("muster compare -w plain -w clu", {"cluster.json"}, {"plain"}),
     ("muster trace gen", {"generate"}, {"convert", "cluster.json"}),
-    ("muster trace convert --from ", {"alibaba", "philly"}, {"cluster.json"}),
+    ("muster trace convert --from ", {"alibaba", "philly", "prometheus", "slurm"}, {"cluster.json"}),
     ("muster man --", {"--list", "--help"}, {"--output"}),
 ]
 

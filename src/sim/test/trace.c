@@ -77,7 +77,7 @@ static void every_column_is_read(void **state)
     assert_int_equal(job->kind, REQUEST_FRACTION);
     assert_true(job->fraction == 0.25);
     assert_int_equal(job->devices, 2);
-    assert_int_equal(trace_job_gpus(job), 2 * GPU_ONE);
+    assert_int_equal(trace_job_gpus(&trace, job), 2 * GPU_ONE);
     assert_int_equal(job->cpu_milli, 500);
     assert_int_equal(job->memory_bytes, INT64_C(4) << 30);
     assert_int_equal(job->run, NSEC_PER_SEC * 3 / 2);
@@ -128,6 +128,10 @@ static void bad_input_is_named_with_line_and_column(void **state)
          "t.csv:2: memory: expected an amount of memory such as 64Gi, found '1e400'"},
         {"time,name,queue,run_seconds,node_selector\n1,a,q,1,a=\n",
          "t.csv:2: node_selector: expected label=value, several joined by ';', other values by '|', found 'a='"},
+        {"time,name,queue,run_seconds,resources\n1,a,q,1,cpu=1\n",
+         "t.csv:2: resources: expected name=count, several joined by ';', such as rdma/hca=1, found 'cpu=1'"},
+        {"time,name,queue,run_seconds,anti_affinity\n1,a,q,1,rack=\n",
+         "t.csv:2: anti_affinity: expected a label of nodes, or label=group, found 'rack='"},
         {"time,name,queue,run_seconds\n1,a,q,1\n2,a,q,1\n",
          "t.csv:3: name: expected one that is not taken, found 'a', which stands in line 2"},
         {"time,event,name\n1,cancel,a\n", "t.csv:2: name: expected a workload of a line above, found 'a'"},
@@ -148,18 +152,59 @@ static void bad_input_is_named_with_line_and_column(void **state)
     }
 }
 
+static void lists_give_pods_of_different_size(void **state)
+{
+    static const char *const refused[] = {
+        "t.csv:2: pods: expected amounts for 3 pods, found a list for 2",
+        "t.csv:2: gpus: expected a whole number from 0 to 1024, or a list such as 4x8+3, found '8+'",
+    };
+    struct trace trace;
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(parse(&trace,
+                           "time,name,queue,run_seconds,pods,gpus,cpu,memory\n1,a,q,1,,4x8+3,2x16+3x4,1e+3\n"
+                           "2,b,q,1,2,2x8,,\n3,c,q,1,2,8+8,3,\n",
+                           &err),
+                     0);
+    const struct trace_job *job = &trace.jobs.items[0];
+    assert_int_equal(job->pods, 5);
+    assert_int_equal(job->min_available, 5);
+    assert_int_equal(job->part_count, 3);
+    assert_int_equal(trace_job_gpus(&trace, job), 35 * GPU_ONE);
+    struct trace_part part = trace_part(&trace, job, 1);
+    assert_int_equal(part.pods, 2);
+    assert_int_equal(part.gpus, 8);
+    assert_int_equal(part.cpu_milli, 4000);
+    assert_int_equal(part.memory_bytes, 1000);
+    /* Parts that ask for the same are one. */
+    assert_int_equal(trace.jobs.items[1].part_count, 0);
+    assert_int_equal(trace.jobs.items[1].gpus, 8);
+    assert_int_equal(trace.jobs.items[2].pods, 2);
+    assert_int_equal(trace.jobs.items[2].part_count, 0);
+    trace_done(&trace);
+
+    assert_int_equal(parse(&trace, "time,name,queue,run_seconds,pods,gpus\n1,a,q,1,3,8+3\n", &err), -22);
+    assert_string_equal(err.text, refused[0]);
+    trace_done(&trace);
+    assert_int_equal(parse(&trace, "time,name,queue,run_seconds,gpus\n1,a,q,1,8+\n", &err), -22);
+    assert_string_equal(err.text, refused[1]);
+    trace_done(&trace);
+}
+
 /* What is written reads back as it was. */
 static void written_traces_read_back(void **state)
 {
     static const char text[] = "time,event,name,namespace,queue,pods,min_available,gpus,gpu_fraction,gpu_memory_mib,"
                                "gpu_devices,cpu,memory,run_seconds,checkpoint_seconds,priority,preemptible,"
-                               "node_selector\n"
-                               "0,submit,a,ml,q,1,,1,,,,1,1Gi,3600,,50,,\n"
-                               "0.25,submit,b,ml,q,4,2,,0.5,,2,1500m,3Gi,60.125,600,125,true,k=v|w\n"
-                               "7,node_down,n1,,,,,,,,,,,,,,,\n"
-                               "8,submit,c,,q,1,,,,4096,1,4,1025Ki,,,build,false,\n"
-                               "9,cancel,c,,,,,,,,,,,,,,,\n"
-                               "10,node_up,n1,,,,,,,,,,,,,,,\n";
+                               "node_selector,resources,anti_affinity,recorded_start\n"
+                               "0,submit,a,ml,q,1,,1,,,,1,1Gi,3600,,50,,,rdma/hca=1;x.io/y=2,,30.5\n"
+                               "0.25,submit,b,ml,q,4,2,,0.5,,2,1500m,3Gi,60.125,600,125,true,k=v|w,,rack,\n"
+                               "7,node_down,n1,,,,,,,,,,,,,,,,,,\n"
+                               "8,submit,c,,q,1,,,,4096,1,4,1025Ki,,,build,false,,,zone=db,\n"
+                               "8.5,submit,d,,q,5,,4x8+3,,,,2x16+3x4,1Gi,9,,50,,,,,\n"
+                               "9,cancel,c,,,,,,,,,,,,,,,,,,\n"
+                               "10,node_up,n1,,,,,,,,,,,,,,,,,,\n";
     struct trace trace;
     struct err err = {0};
     char *out = NULL;
@@ -196,7 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_gives_a_job_with_defaults),         cmocka_unit_test(every_column_is_read),
         cmocka_unit_test(bad_input_is_named_with_line_and_column), cmocka_unit_test(written_traces_read_back),
-        cmocka_unit_test(a_narrow_trace_has_few_columns),
+        cmocka_unit_test(a_narrow_trace_has_few_columns),          cmocka_unit_test(lists_give_pods_of_different_size),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

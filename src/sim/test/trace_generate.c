@@ -102,10 +102,10 @@ static void the_load_is_what_was_asked_for(void **state)
     trace_init(&trace);
     assert_int_equal(trace_generate(&trace, &recipe, NULL), 0);
     vec_foreach (&trace.jobs, job) {
-        work += (double)job->run / 1e9 * gpu_to_double(trace_job_gpus(job));
+        work += (double)job->run / 1e9 * gpu_to_double(trace_job_gpus(&trace, job));
         most_pods = MAX(most_pods, job->pods);
         fractions += job->kind == REQUEST_FRACTION;
-        assert_true(trace_job_gpus(job) <= 128 * GPU_ONE);
+        assert_true(trace_job_gpus(&trace, job) <= 128 * GPU_ONE);
     }
     vec_foreach (&trace.events, event) {
         failures += event->kind == TRACE_NODE_DOWN;
@@ -142,7 +142,7 @@ static void a_month_has_gangs_of_64(void **state)
 
         largest += job->pods == 64;
         gangs += job->pods > 1;
-        assert_true(trace_job_gpus(job) <= quotas[team] / 2 * GPU_ONE);
+        assert_true(trace_job_gpus(&trace, job) <= quotas[team] / 2 * GPU_ONE);
     }
     assert_true(largest >= 50);
     assert_true(gangs > 2000 && gangs < 5000);
@@ -185,7 +185,7 @@ static void the_smallest_cluster_has_work_that_fits(void **state)
     trace_init(&trace);
     assert_int_equal(trace_generate(&trace, &recipe, NULL), 0);
     vec_foreach (&trace.jobs, job)
-        assert_true(trace_job_gpus(job) <= GPU_ONE);
+        assert_true(trace_job_gpus(&trace, job) <= GPU_ONE);
     trace_done(&trace);
 }
 

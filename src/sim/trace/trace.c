@@ -15,6 +15,7 @@ void trace_done(struct trace *trace)
 {
     intern_done(&trace->names);
     vec_done(&trace->jobs);
+    vec_done(&trace->parts);
     vec_done(&trace->events);
 }
 
@@ -68,13 +69,60 @@ void trace_sort(struct trace *trace)
     vec_done(&placed);
 }
 
-int64_t trace_job_gpus(const struct trace_job *job)
+static bool is_same(const struct trace_part *l, const struct trace_part *r)
 {
-    int64_t each = (int64_t)job->gpus * GPU_ONE;
+    return l->gpus == r->gpus && l->cpu_milli == r->cpu_milli && l->memory_bytes == r->memory_bytes;
+}
+
+/* Puts a part with the one before it where they ask for the same; order is kept, since it is that of the pods. */
+static void add_part(struct trace *trace, struct trace_job *job, const struct trace_part *part)
+{
+    struct trace_part *last = job->part_count > 0 ? &vec_last(&trace->parts) : NULL;
+
+    job->pods += part->pods;
+    if (last && is_same(last, part)) {
+        last->pods += part->pods;
+        return;
+    }
+    vec_push(&trace->parts, *part);
+    job->part_count++;
+}
+
+void trace_set_parts(struct trace *trace, struct trace_job *job, const struct trace_part *parts, uint32_t count)
+{
+    job->first_part = trace->parts.len;
+    job->part_count = 0;
+    job->pods = 0;
+    for (uint32_t i = 0; i < count; i++)
+        add_part(trace, job, &parts[i]);
+    if (job->part_count > 1)
+        return;
+    job->gpus = parts[0].gpus;
+    job->cpu_milli = parts[0].cpu_milli;
+    job->memory_bytes = parts[0].memory_bytes;
+    job->part_count = 0;
+    trace->parts.len = job->first_part;
+}
+
+struct trace_part trace_part(const struct trace *trace, const struct trace_job *job, uint32_t i)
+{
+    if (job->part_count > 0)
+        return trace->parts.items[job->first_part + i];
+    return (struct trace_part){job->pods, job->gpus, job->cpu_milli, job->memory_bytes};
+}
+
+int64_t trace_job_gpus(const struct trace *trace, const struct trace_job *job)
+{
+    int64_t sum = 0;
 
     if (job->kind == REQUEST_FRACTION)
-        each = (int64_t)(job->fraction * 1e9 + 0.5) * job->devices;
-    else if (job->kind == REQUEST_GPU_MEMORY)
-        each = (int64_t)job->devices * GPU_ONE;
-    return each * job->pods;
+        return (int64_t)(job->fraction * 1e9 + 0.5) * job->devices * job->pods;
+    if (job->kind == REQUEST_GPU_MEMORY)
+        return (int64_t)job->devices * GPU_ONE * job->pods;
+    for (uint32_t i = 0; i < MAX(job->part_count, 1u); i++) {
+        struct trace_part part = trace_part(trace, job, i);
+
+        sum += (int64_t)part.pods * part.gpus * GPU_ONE;
+    }
+    return sum;
 }

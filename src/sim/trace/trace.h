@@ -25,7 +25,17 @@ enum trace_event_kind { TRACE_SUBMIT, TRACE_CANCEL, TRACE_NODE_DOWN, TRACE_NODE_
 #define TRACE_RUNS_ON (-NSEC_PER_SEC)  // ends only when it is cancelled
 enum { TRACE_PODS_MAX = 16384, TRACE_GPUS_MAX = 1024 };
 
-/* A workload: a gang of equal pods. */
+/* Pods of a workload that ask for the same. */
+struct trace_part {
+    uint32_t pods;
+    uint32_t gpus;  // whole devices, each pod
+    int64_t cpu_milli;
+    int64_t memory_bytes;
+};
+
+enum { TRACE_PARTS_MAX = 256 };  // of one workload
+
+/* A workload: a gang of equal pods, or of parts that differ in what their pods ask for. */
 struct trace_job {
     trace_name name;
     trace_name namespace;
@@ -35,11 +45,15 @@ struct trace_job {
     trace_name required;  // level at which all pods must be together
     trace_name preferred;
     trace_name node_selector;  // "key=value;key=one|other"
+    trace_name resources;      // of each pod, beyond CPU, memory and GPUs: "name=amount;name=amount"
+    trace_name anti_affinity;  // "label" or "label=group"
     uint32_t line;             // of the file
     uint32_t pods;
     uint32_t min_available;
-    uint32_t gpus;     // whole devices, each pod
-    uint32_t devices;  // that a fraction or an amount of GPU memory is taken of
+    uint32_t first_part;  // in trace.parts
+    uint32_t part_count;  // 0: all pods are alike, and ask for `gpus`, `cpu_milli` and `memory_bytes`
+    uint32_t gpus;        // whole devices, each pod
+    uint32_t devices;     // that a fraction or an amount of GPU memory is taken of
     bool is_preemptible;
     bool has_preemptible;  // else it follows from the priority
     int32_t priority;
@@ -48,8 +62,9 @@ struct trace_job {
     int64_t gpu_memory_mib;
     int64_t cpu_milli;
     int64_t memory_bytes;
-    nsec_t run;         // with all of its pods, or TRACE_RUNS_ON
-    nsec_t checkpoint;  // work up to the last multiple of it survives an eviction; 0: none does
+    nsec_t run;             // with all of its pods, or TRACE_RUNS_ON
+    nsec_t checkpoint;      // work up to the last multiple of it survives an eviction; 0: none does
+    nsec_t recorded_start;  // when it started in the cluster that was recorded; 0: not known
 };
 
 /* A job of one pod without GPUs, as a row that gives nothing but what it must. */
@@ -71,6 +86,8 @@ struct trace_event {
 struct trace {
     struct intern names;
     VEC(struct trace_job) jobs;
+    VEC(struct trace_part) parts;
+    bool has_dates;                  // times are dates of a real cluster, and written as such
     VEC(struct trace_event) events;  // by time; those of one time in the order in which they were added
 };
 
@@ -99,6 +116,15 @@ static inline const char *trace_str(const struct trace *trace, trace_name name)
     return intern_str(&trace->names, name);
 }
 
+/*
+ * Has the job's pods ask for what `parts` say, which are copied. Neighbours that ask for the same are put together; when that
+ * leaves one, the job's pods are alike and it has no parts. `count` is at least 1, and so are the pods of each part.
+ */
+void trace_set_parts(struct trace *trace, struct trace_job *job, const struct trace_part *parts, uint32_t count);
+
+/* Part `i` of the job, which has one even when all pods are alike. */
+struct trace_part trace_part(const struct trace *trace, const struct trace_job *job, uint32_t i);
+
 /* Appends a job that comes at `time`. */
 void trace_submit(struct trace *trace, nsec_t time, const struct trace_job *job);
 
@@ -109,4 +135,4 @@ void trace_sort(struct trace *trace);
 const char *trace_event_name(enum trace_event_kind kind);
 
 /* GPUs that the job asks for in all, in billionths. Amounts of GPU memory count as whole devices. */
-int64_t trace_job_gpus(const struct trace_job *job);
+int64_t trace_job_gpus(const struct trace *trace, const struct trace_job *job);

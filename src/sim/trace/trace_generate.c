@@ -13,9 +13,10 @@
 #include "base/mem.h"
 #include "model/resources.h"
 #include "sim/trace/trace.h"
+#include "sim/trace/trace_cluster.h"
 #include "sim/trace/trace_random.h"
 
-enum { SECONDS_A_DAY = 86400, HOURS_A_WEEK = 168, SHORTEST_RUN = 20 };
+enum { SECONDS_A_DAY = 86400, HOURS_A_WEEK = 168, SHORTEST_RUN = 20, NODES_A_RACK = 16 };
 enum { LONGEST_RUN = 5 * SECONDS_A_DAY, LONGEST_RUN_LEAST = 2 * 3600 };
 enum { PRIORITY_TRAIN = 50, PRIORITY_INTERACTIVE = 75, PRIORITY_BUILD = 100 };
 
@@ -271,7 +272,7 @@ static void scale_runs(struct generator *g)
             double run = CLAMP(g->runs.items[i] * factor, (double)SHORTEST_RUN, longest);
 
             trace->jobs.items[i].run = (nsec_t)run * NSEC_PER_SEC;
-            work += run * gpu_to_double(trace_job_gpus(&trace->jobs.items[i]));
+            work += run * gpu_to_double(trace_job_gpus(trace, &trace->jobs.items[i]));
         }
         factor *= work > 0 ? wanted / work : 1;
     }
@@ -317,4 +318,35 @@ int trace_generate(struct trace *trace, const struct trace_recipe *recipe, struc
     free(g.quotas);
     vec_done(&g.runs);
     return 0;
+}
+
+static void add_node(struct trace *trace, struct trace_cluster *cluster, uint32_t i, uint32_t gpus)
+{
+    char name[TRACE_NODE_NAME_MAX];
+    char labels[128];
+
+    (void)snprintf(labels, sizeof labels, "rack=rack-%02u;nvidia.com/gpu.count=%u;nvidia.com/gpu.memory=81920",
+                   i / NODES_A_RACK + 1, gpus);
+    vec_push(&cluster->nodes, (struct trace_node){
+                                  .name = trace_intern(trace, trace_node_name(i, name)),
+                                  .labels = trace_intern(trace, labels),
+                                  .gpus = gpus,
+                                  .cpu_milli = gpus * INT64_C(16000),
+                                  .memory_bytes = gpus * INT64_C(128) << 30,
+                              });
+}
+
+/*
+ * Quotas lie halfway between what a team asks for and an equal part, so that some teams borrow and others lend, and add
+ * up to the whole cluster.
+ */
+void trace_recipe_cluster(const struct trace_recipe *recipe, struct trace *trace, struct trace_cluster *cluster)
+{
+    _cleanup_(freep) uint32_t *quotas = xcalloc(recipe->queue_count, sizeof *quotas);
+
+    trace_team_quotas(recipe, quotas);
+    for (uint32_t i = 0; i < recipe->queue_count; i++)
+        vec_push(&cluster->queues, (struct trace_queue){trace_intern(trace, recipe->queues[i]), quotas[i]});
+    for (uint32_t i = 0; i < recipe->gpus / recipe->gpus_per_node; i++)
+        add_node(trace, cluster, i, recipe->gpus_per_node);
 }

@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/macros.h"
 
 struct err;
 struct trace;
+struct trace_cluster;
 
 /*
  * Made-up traces that look like the life of a GPU cluster: teams of different size that work by day and rest at weekends,
@@ -35,11 +35,8 @@ void trace_recipe_init(struct trace_recipe *recipe);
 /* Fills an empty trace. Fails with -EINVAL for settings that make no sense. */
 MUST_CHECK int trace_generate(struct trace *trace, const struct trace_recipe *recipe, struct err *err);
 
-/*
- * The cluster that the trace is for, as Kubernetes manifests: nodes, a queue for each team below one parent, and settings
- * by which each queue has victims looked for on behalf of one workload at a time.
- */
-void trace_write_cluster(const struct trace_recipe *recipe, FILE *out);
+/* Adds the cluster that the trace is for: equal nodes in racks, and a queue for each team. */
+void trace_recipe_cluster(const struct trace_recipe *recipe, struct trace *trace, struct trace_cluster *cluster);
 
 /* GPUs of each team, halfway between what it asks for and an equal part; together they are all there are. */
 void trace_team_quotas(const struct trace_recipe *recipe, uint32_t *ret);

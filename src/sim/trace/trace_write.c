@@ -26,11 +26,11 @@ static void write_seconds(nsec_t time, FILE *out)
 }
 
 /* Seconds cannot go back behind where they start; older times are written as dates. */
-static void write_time(nsec_t time, FILE *out)
+static void write_time(const struct trace *trace, nsec_t time, FILE *out)
 {
     char text[TIME_TEXT_MAX];
 
-    if (time < TRACE_ORIGIN)
+    if (trace->has_dates || time < TRACE_ORIGIN)
         (void)fputs(time_format(time, text), out);
     else
         write_seconds(time - TRACE_ORIGIN, out);
@@ -66,6 +66,8 @@ NAME_COLUMN(topology)
 NAME_COLUMN(required)
 NAME_COLUMN(preferred)
 NAME_COLUMN(node_selector)
+NAME_COLUMN(resources)
+NAME_COLUMN(anti_affinity)
 
 #define NEEDS(field, usual)                                        \
     static bool CONCAT(needs_, field)(const struct trace_job *job) \
@@ -74,12 +76,20 @@ NAME_COLUMN(node_selector)
     }
 NEEDS(pods, 1)
 NEEDS(min_available, job->pods)
-NEEDS(gpus, 0)
 NEEDS(gpu_memory_mib, 0)
 NEEDS(devices, 1)
-NEEDS(cpu_milli, 1000)
-NEEDS(memory_bytes, INT64_C(1) << 30)
 NEEDS(checkpoint, 0)
+NEEDS(recorded_start, 0)
+
+/* Amounts that parts may have differently: gangs of parts always need their columns. */
+#define NEEDS_AMOUNT(field, usual)                                 \
+    static bool CONCAT(needs_, field)(const struct trace_job *job) \
+    {                                                              \
+        return job->part_count > 0 || job->field != (usual);       \
+    }
+NEEDS_AMOUNT(gpus, 0)
+NEEDS_AMOUNT(cpu_milli, 1000)
+NEEDS_AMOUNT(memory_bytes, INT64_C(1) << 30)
 
 #define WRITES(field, is_shown)                                                                          \
     static void CONCAT(write_, field)(const struct trace *trace, const struct trace_job *job, FILE *out) \
@@ -90,7 +100,6 @@ NEEDS(checkpoint, 0)
     }
 WRITES(pods, true)
 WRITES(min_available, job->min_available != job->pods)
-WRITES(gpus, job->kind == REQUEST_REGULAR)
 WRITES(gpu_memory_mib, job->kind == REQUEST_GPU_MEMORY)
 WRITES(devices, job->kind != REQUEST_REGULAR)
 
@@ -112,24 +121,85 @@ static void write_fraction(const struct trace *trace, const struct trace_job *jo
         (void)fprintf(out, "%.9g", job->fraction);
 }
 
+static int64_t gpus_of(const struct trace_part *part)
+{
+    return part->gpus;
+}
+
+static int64_t cpu_of(const struct trace_part *part)
+{
+    return part->cpu_milli;
+}
+
+static int64_t memory_of(const struct trace_part *part)
+{
+    return part->memory_bytes;
+}
+
+static void write_whole(int64_t amount, FILE *out)
+{
+    (void)fprintf(out, "%" PRId64, amount);
+}
+
+static void write_milli(int64_t amount, FILE *out)
+{
+    bool is_whole = amount % 1000 == 0;
+
+    (void)fprintf(out, "%" PRId64 "%s", is_whole ? amount / 1000 : amount, is_whole ? "" : "m");
+}
+
+static void write_bytes(int64_t amount, FILE *out)
+{
+    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
+    size_t unit = 0;
+
+    for (; amount > 0 && amount % 1024 == 0 && unit + 1 < ARRAY_LEN(units); unit++)
+        amount /= 1024;
+    (void)fprintf(out, "%" PRId64 "%s", amount, units[unit]);
+}
+
+/* One amount when all pods have the same, else a list such as "4x8+3". */
+static void write_amounts(const struct trace *trace, const struct trace_job *job,
+                          int64_t (*get)(const struct trace_part *), void (*write)(int64_t, FILE *), FILE *out)
+{
+    uint32_t count = MAX(job->part_count, 1u);
+    const char *joint = "";
+
+    for (uint32_t i = 0; i < count;) {
+        struct trace_part part = trace_part(trace, job, i);
+        int64_t amount = get(&part);
+        uint32_t pods = 0;
+
+        for (; i < count && (part = trace_part(trace, job, i), get(&part) == amount); i++)
+            pods += part.pods;
+        (void)fputs(joint, out);
+        if (pods > 1 && pods < job->pods)
+            (void)fprintf(out, "%" PRIu32 "x", pods);
+        write(amount, out);
+        joint = "+";
+    }
+}
+
+static void write_gpus(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    if (job->kind == REQUEST_REGULAR)
+        write_amounts(trace, job, gpus_of, write_whole, out);
+}
+
 static void write_cpu(const struct trace *trace, const struct trace_job *job, FILE *out)
 {
-    bool is_whole = job->cpu_milli % 1000 == 0;
-
-    (void)trace;
-    (void)fprintf(out, "%" PRId64 "%s", is_whole ? job->cpu_milli / 1000 : job->cpu_milli, is_whole ? "" : "m");
+    write_amounts(trace, job, cpu_of, write_milli, out);
 }
 
 static void write_memory(const struct trace *trace, const struct trace_job *job, FILE *out)
 {
-    static const char *const units[] = {"", "Ki", "Mi", "Gi"};
-    int64_t amount = job->memory_bytes;
-    size_t unit = 0;
+    write_amounts(trace, job, memory_of, write_bytes, out);
+}
 
-    (void)trace;
-    for (; amount > 0 && amount % 1024 == 0 && unit + 1 < ARRAY_LEN(units); unit++)
-        amount /= 1024;
-    (void)fprintf(out, "%" PRId64 "%s", amount, units[unit]);
+static void write_recorded_start(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    if (job->recorded_start != 0)
+        write_time(trace, job->recorded_start, out);
 }
 
 static void write_run(const struct trace *trace, const struct trace_job *job, FILE *out)
@@ -191,6 +261,9 @@ static const struct out_column out_columns[] = {
     {"required_level", needs_required, write_required},
     {"preferred_level", needs_preferred, write_preferred},
     {"node_selector", needs_node_selector, write_node_selector},
+    {"resources", needs_resources, write_resources},
+    {"anti_affinity", needs_anti_affinity, write_anti_affinity},
+    {"recorded_start", needs_recorded_start, write_recorded_start},
 };
 enum { OUT_COLUMN_COUNT = ARRAY_LEN(out_columns) };
 
@@ -199,7 +272,7 @@ static void write_event(const struct trace *trace, const struct trace_event *eve
 {
     const struct trace_job *job = event->kind <= TRACE_CANCEL ? &trace->jobs.items[event->job] : NULL;
 
-    write_time(event->time, out);
+    write_time(trace, event->time, out);
     if (has_events)
         (void)fprintf(out, ",%s", trace_event_name(event->kind));
     (void)fputc(',', out);
