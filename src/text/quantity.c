@@ -8,8 +8,10 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -130,4 +132,21 @@ int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value
     if (!to_integer(value, ret_value))
         return err_set(err, -ERANGE, "'%s' is too large", text);
     return 0;
+}
+
+const char *quantity_format(int64_t value, enum quantity_unit unit, char text[static QUANTITY_TEXT_MAX])
+{
+    static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    size_t i = 0;
+
+    if (unit == QUANTITY_MILLI && value % 1000 != 0) {
+        (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "m", value);
+        return text;
+    }
+    if (unit == QUANTITY_MILLI)
+        value /= 1000;
+    for (; unit == QUANTITY_ONE && value != 0 && value % 1024 == 0 && i + 1 < ARRAY_LEN(binary); i++)
+        value /= 1024;
+    (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "%s", value, binary[i]);
+    return text;
 }

@@ -25,3 +25,10 @@ enum quantity_unit {
  * Returns 0; -EINVAL when `text` is no quantity, -ERANGE when it does not fit. `*ret_value` is written only on success.
  */
 MUST_CHECK int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value, struct err *err);
+
+/*
+ * The quantity as Kubernetes writes it: "2", "1500m", "64Gi". Bytes get the largest binary suffix that divides them evenly.
+ * Returns `text`.
+ */
+enum { QUANTITY_TEXT_MAX = 32 };
+const char *quantity_format(int64_t value, enum quantity_unit unit, char text[static QUANTITY_TEXT_MAX]);

@@ -90,6 +90,37 @@ static void what_does_not_fit_is_said_to_be_too_large(void **state)
     assert_string_equal(err.text, "node gpu-1: cpu: '9E' is too large");
 }
 
+static void quantities_are_written_as_kubernetes_does(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        enum quantity_unit unit;
+        const char *text;
+    } cases[] = {
+        {0, QUANTITY_ONE, "0"},
+        {1000, QUANTITY_ONE, "1000"},
+        {1536, QUANTITY_ONE, "1536"},
+        {INT64_C(64) << 30, QUANTITY_ONE, "64Gi"},
+        {INT64_C(3) << 39, QUANTITY_ONE, "1536Gi"},
+        {INT64_MIN, QUANTITY_ONE, "-8Ei"},
+        {INT64_MAX, QUANTITY_ONE, "9223372036854775807"},
+        {0, QUANTITY_MILLI, "0"},
+        {500, QUANTITY_MILLI, "500m"},
+        {2000, QUANTITY_MILLI, "2"},
+        {2500, QUANTITY_MILLI, "2500m"},
+        {1024000, QUANTITY_MILLI, "1024"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        char text[QUANTITY_TEXT_MAX];
+
+        assert_string_equal(quantity_format(cases[i].value, cases[i].unit, text), cases[i].text);
+        if (cases[i].value >= 0)
+            assert_int_equal(read_as(cases[i].unit, text), cases[i].value);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +128,7 @@ int main(void)
         cmocka_unit_test(fractions_round_up_never_down),
         cmocka_unit_test(nonsense_is_refused_and_leaves_the_result_alone),
         cmocka_unit_test(what_does_not_fit_is_said_to_be_too_large),
+        cmocka_unit_test(quantities_are_written_as_kubernetes_does),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
