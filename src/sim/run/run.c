@@ -120,6 +120,7 @@ static void load(struct sim_run *run, const struct config *config)
     timeline_init(&run->timeline, run->start);
     add_series(run);
     run->gantt.is_off = !inner->options.has_gantt;
+    waits_init(&run->waits, &run->timeline, inner->options.has_waits);
     engine_take_in(run->engine);
     sim_run_load_queues(run);
     sim_run_load_nodes(run);
@@ -253,6 +254,7 @@ static void run_cycle(struct sim_run *run, const struct config *config)
     uint64_t evicted = run->evicted_pods;
     for (size_t i = 0; i < count; i++)
         carry_out(run, &decisions[i]);
+    waits_read(run);
     run->cycles++;
     /*
      * A scheduler does not wait until they have left: it looks again, and may evict more for those who still wait. In a
@@ -334,6 +336,7 @@ static void finish(struct sim_run *run)
     vec_foreach (&inner->pods, pod)
         if (pod->job != NO_ID && pod->is_running)
             run->jobs.items[pod->job].used += (double)(run->end - pod->since) * gpu_to_double(pod->held.v[SHARE_GPU]);
+    waits_finish(run);
     timeline_finish(&run->timeline);
     gantt_finish(&run->gantt, run->end);
     engine_take_in(run->engine);
@@ -369,6 +372,7 @@ void sim_run_done(struct sim_run *run)
     engine_free(run->engine);
     timeline_done(&run->timeline);
     gantt_done(&run->gantt);
+    waits_done(&run->waits);
     vec_done(&run->jobs);
     vec_done(&run->queues);
     vec_done(&run->evictions);

@@ -12,12 +12,14 @@
 #include "model/resources.h"
 #include "sim/run/run_gantt.h"
 #include "sim/run/run_series.h"
+#include "sim/run/run_waits.h"
 
 struct config;
 struct engine;
 struct err;
 struct journal;
 struct state;
+struct strbuf;
 struct trace;
 
 /*
@@ -54,6 +56,7 @@ struct sim_run_options {
     uint64_t max_cycles;  // stop after so many, 0: never
     struct sim_run_usage_options usage;
     bool has_gantt;           // keep who had which GPU when
+    bool has_waits;           // keep why workloads waited
     struct journal *journal;  // keeps all of it, NULL: nobody does
     sim_run_progress_fn progress;
     void *progress_context;
@@ -89,6 +92,7 @@ struct sim_run_job {
     /* The rest is the player's own. */
     bool is_going;  // at least `min` run
     bool is_ending;
+    bool is_listed;     // among those that wait
     nsec_t evicted_at;  // last
     uint32_t running;
     uint32_t generation;  // of its next end
@@ -133,6 +137,7 @@ struct sim_run {
     VEC(struct sim_run_queue) queues;
     VEC(struct sim_run_eviction) evictions;  // the first SIM_RUN_EVICTIONS_KEPT
     struct gantt gantt;
+    struct waits waits;
     struct series *capacity;     // GPUs of ready nodes
     struct series *used;         // by running pods
     struct series *idle_empty;   // on nodes with nothing on their GPUs
@@ -159,3 +164,19 @@ struct sim_run {
 MUST_CHECK int sim_run_run(struct sim_run *run, struct state *state, const struct config *config,
                            const struct sim_run_options *options, const struct trace *trace, struct err *err);
 void sim_run_done(struct sim_run *run);
+
+/* Where a workload stands at the end, in the words that people know from Kubernetes. */
+enum workload_state {
+    WORKLOAD_PENDING,     // its minimum does not run
+    WORKLOAD_PREEMPTING,  // so, but its place is being cleared: pods are leaving for it
+    WORKLOAD_RUNNING,
+    WORKLOAD_COMPLETED,
+    WORKLOAD_CANCELLED,  // by the trace, before it had done its work
+    _WORKLOAD_STATE_MAX
+};
+
+enum workload_state sim_run_job_state(const struct sim_run *run, const struct sim_run_job *job);
+const char *workload_state_name(enum workload_state state);  // "Pending"
+
+/* Appends "namespace/name" of the workload as its author called it. */
+void sim_run_job_name(const struct sim_run *run, const struct sim_run_job *job, struct strbuf *text);

@@ -34,6 +34,12 @@ static void count_waiting(struct sim_run *run, int change)
     series_set(&run->timeline, run->waiting, run->inner->waiting);
 }
 
+static void begin_waiting(struct sim_run *run, uint32_t job)
+{
+    count_waiting(run, 1);
+    waits_begin(run, job);
+}
+
 uint32_t sim_run_add_job(struct sim_run *run, struct sim_run_job job)
 {
     const struct gang *gang = &run->state->gangs.items[job.gang];
@@ -48,7 +54,7 @@ uint32_t sim_run_add_job(struct sim_run *run, struct sim_run_job job)
         vec_push(&inner->job_of_gang, NO_ID);
     inner->job_of_gang.items[job.gang] = index;
     vec_push(&run->jobs, job);
-    count_waiting(run, 1);
+    begin_waiting(run, index);
     return index;
 }
 
@@ -94,7 +100,7 @@ static double set_broken(struct sim_run *run, struct sim_run_job *job)
     sim_run_work kept = step > 0 ? job->done / step * step : 0;
     double lost = (double)(job->done - kept) * gpu_to_double(job->pod_gpus);
 
-    count_waiting(run, 1);
+    begin_waiting(run, (uint32_t)(job - run->jobs.items));
     job->is_going = false;
     job->done = kept;
     job->lost += lost;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What people call a workload. The gang that KAI makes for an owner is called "pg-OWNER-UID", where both parts may hold
+ * What people call a workload, and where it stands. The gang that KAI makes for an owner is called "pg-OWNER-UID", where both parts may hold
  * dashes; its pods are called OWNER, or start with "OWNER-".
  */
 #include <string.h>
 
+#include "base/strbuf.h"
+#include "engine/engine.h"
 #include "sim/run/run_internal.h"
 
 static const char *first_pod_name(const struct state *state, const struct gang *gang)
@@ -30,4 +32,30 @@ uint32_t sim_run_label_of(struct state *state, gang_id id)
         if (name[len] == '-' && strncmp(name, pod, len) == 0 && (pod[len] == '-' || pod[len] == '\0'))
             best = len;
     return best > 0 ? intern_id(&state->names, name, best) : gang->name;
+}
+
+void sim_run_job_name(const struct sim_run *run, const struct sim_run_job *job, struct strbuf *text)
+{
+    strbuf_addf(text, "%s%s%s", state_name(run->state, job->namespace), job->namespace ? "/" : "",
+                state_name(run->state, job->label));
+}
+
+enum workload_state sim_run_job_state(const struct sim_run *run, const struct sim_run_job *job)
+{
+    if (job->gang == NO_ID)
+        return job->is_cancelled ? WORKLOAD_CANCELLED : WORKLOAD_COMPLETED;
+    if (job->is_going)
+        return WORKLOAD_RUNNING;
+    return engine_verdict(run->engine, job->gang).code == VERDICT_PROMISED ? WORKLOAD_PREEMPTING : WORKLOAD_PENDING;
+}
+
+const char *workload_state_name(enum workload_state state)
+{
+    static const char *const names[] = {
+        [WORKLOAD_PENDING] = "Pending",     [WORKLOAD_PREEMPTING] = "Preempting", [WORKLOAD_RUNNING] = "Running",
+        [WORKLOAD_COMPLETED] = "Completed", [WORKLOAD_CANCELLED] = "Cancelled",
+    };
+
+    _Static_assert(ARRAY_LEN(names) == _WORKLOAD_STATE_MAX, "a name for each state");
+    return names[state];
 }

@@ -113,7 +113,7 @@ static void work_runs_and_ends_one_after_the_other(void **state)
     assert_int_equal(seconds(&bed, bed.run.jobs.items[1].ended), 150);
     assert_int_equal(seconds(&bed, bed.run.end), 150);
     assert_true(metric_value(&bed.run, METRIC_MAX_WAIT, &(struct metric_filter){0}) == 90);
-    assert_true(metric_value(&bed.run, METRIC_USE, &(struct metric_filter){0}) == 1);
+    assert_true(metric_value(&bed.run, METRIC_ALLOCATED, &(struct metric_filter){0}) == 1);
     assert_true(metric_value(&bed.run, METRIC_SHARE, &(struct metric_filter){.queue = "q"}) == 1);
     assert_true(metric_value(&bed.run, METRIC_MAKESPAN, &(struct metric_filter){0}) == 150);
     assert_int_equal(bed.run.jobs_ended, 2);
@@ -227,7 +227,7 @@ static void work_without_an_end_runs_until_it_is_cancelled(void **state)
                       "110,cancel,service,,,\n");
     assert_true(bed.run.jobs.items[0].is_cancelled);
     assert_int_equal(seconds(&bed, bed.run.jobs.items[1].first_start), 100);
-    assert_true(metric_value(&bed.run, METRIC_FINISHED, &(struct metric_filter){0}) == 1);
+    assert_true(metric_value(&bed.run, METRIC_COMPLETED, &(struct metric_filter){0}) == 1);
     bed_done(&bed);
 }
 
@@ -379,7 +379,7 @@ static char *report_of_a_day(void)
     if (sim_run_run(&bed.run, bed.state, &bed.config, &bed.options, &bed.trace, &err) < 0)
         fail_msg("%s", err.text);
     assert_int_equal(bed.run.jobs_ended, 150);
-    report_write(out, "Day", &(struct report_run){NULL, &bed.run}, 1, NULL);
+    report_write(out, &(struct report){"Day", &(struct report_run){NULL, &bed.run}, 1, NULL});
     (void)fclose(out);
     bed_done(&bed);
     return text;
@@ -408,12 +408,53 @@ static void names_cannot_break_the_page(void **state)
     (void)state;
     bed_small(&bed);
     bed_sim_run(&bed, "time,name,queue,gpus,run_seconds\n0,</script><b>,q,8,100\n");
-    report_write(out, "a<b>&c", &(struct report_run){NULL, &bed.run}, 1, NULL);
+    report_write(out, &(struct report){"a<b>&c", &(struct report_run){NULL, &bed.run}, 1, NULL});
     (void)fclose(out);
     assert_null(strstr(text, "</script><b>"));
     assert_non_null(strstr(text, "\\u003c/script>\\u003cb>"));
     assert_non_null(strstr(text, "<title>a&#60;b&#62;&#38;c</title>"));
     free(text);
+    bed_done(&bed);
+}
+
+/* The mean over the whole simulation of how many waited for that reason. */
+static double mean_waiting(const struct bed *bed, enum verdict_code code)
+{
+    return bed->run.waits.counts[code]->total / (double)(bed->run.end - bed->run.start);
+}
+
+static void each_workload_knows_why_and_how_long_it_waited(void **state)
+{
+    struct bed bed;
+    nsec_t total = 0;
+
+    (void)state;
+    bed_small(&bed);
+    bed.options.has_waits = true;
+    bed_sim_run(&bed, "time,name,queue,gpus,run_seconds\n0,a,q,8,100\n10,b,q,8,50\n20,huge,q,9,10\n");
+    /* a never waited, b waited for a, and no node has 9 GPUs. */
+    for (int code = 0; code < _VERDICT_CODE_MAX; code++) {
+        assert_int_equal(waits_of(&bed.run.waits, 0, (enum verdict_code)code), 0);
+        total += waits_of(&bed.run.waits, 1, (enum verdict_code)code);
+    }
+    assert_int_equal(total / NSEC_PER_SEC, 90);
+    assert_int_equal(waits_of(&bed.run.waits, 1, VERDICT_OVER_FAIR_SHARE) / NSEC_PER_SEC, 90);
+    assert_int_equal(waits_of(&bed.run.waits, 2, VERDICT_TOO_LARGE) / NSEC_PER_SEC, 130);
+    assert_true(mean_waiting(&bed, VERDICT_OVER_FAIR_SHARE) * 150 == 90);
+    assert_true(mean_waiting(&bed, VERDICT_TOO_LARGE) * 150 == 130);
+    bed_done(&bed);
+}
+
+static void reasons_are_kept_only_when_asked_for(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_small(&bed);
+    bed_sim_run(&bed, "time,name,queue,gpus,run_seconds\n0,a,q,8,100\n10,b,q,8,50\n");
+    assert_int_equal(bed.run.waits.parts.len, 0);
+    assert_null(bed.run.waits.counts[VERDICT_NO_ROOM]);
+    assert_int_equal(waits_of(&bed.run.waits, 1, VERDICT_OVER_FAIR_SHARE), 0);
     bed_done(&bed);
 }
 
@@ -434,6 +475,8 @@ int main(void)
         cmocka_unit_test(past_use_that_a_cluster_comes_with_fades_with_the_window),
         cmocka_unit_test(two_simulations_are_the_same_bit_for_bit),
         cmocka_unit_test(names_cannot_break_the_page),
+        cmocka_unit_test(each_workload_knows_why_and_how_long_it_waited),
+        cmocka_unit_test(reasons_are_kept_only_when_asked_for),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
