@@ -51,7 +51,7 @@ static const char *const why_examples[] = {
     NULL,
 };
 
-/* Of every command that simulations; see sim_run_call_set(). */
+/* Of every command that simulates; see sim_run_call_set(). */
 #define SIM_RUN_OPTIONS                                                                                              \
     {'o', "output", "table|json", output_choices, "what to print: tables for people (default), or JSON"},            \
         {'t', "trace", "FILE", NULL, "work that comes and goes, as CSV (docs/traces.md)"},                           \
@@ -62,10 +62,16 @@ static const char *const why_examples[] = {
         {0, "usage-window", "TIME", NULL, "time-based fair share: past use of so long counts (default 7d when on)"}, \
         {0, "usage-half-life", "TIME", NULL, "time-based fair share: use so long ago counts half"}
 
+static const char *const fail_on_choices[] = {"never", "waiting", NULL};
+
 static const struct command_option simulate_options[] = {
     SIM_RUN_OPTIONS,
     {0, "journal", "FOLDER", NULL, "keep what was told and decided, for 'muster replay'"},
     {0, "journal-size", "SIZE", NULL, "bytes that the journal may take, oldest first to go (default 1Gi)"},
+    {0, "fail-on", "never|waiting", fail_on_choices,
+     "exit with 1 when a workload can never run, or when one is pending at the end"},
+    {0, "require", "REQUIREMENT", NULL,
+     "exit with 1 unless it holds, such as 'lab/train=Running' or 'p95Wait<30m'; repeatable"},
 };
 
 static const char *const simulate_examples[] = {
@@ -73,19 +79,21 @@ static const char *const simulate_examples[] = {
     "muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report day.html",
     "muster simulate -o json snapshot.zip",
     "muster simulate kube: new-job.yaml",
+    "muster simulate cluster/ new-job.yaml --require 'lab/train=Running' --fail-on never",
     NULL,
 };
 
 static const struct command_option compare_options[] = {
     SIM_RUN_OPTIONS,
     {'w', "with", "PATH", NULL, "more of the cluster, the same for both; may be given several times"},
-    {0, "require", "BOUND", NULL, "such as 'p95_wait(queue=research)<30m', of B; may be given several times"},
+    {0, "require", "REQUIREMENT", NULL,
+     "exit with 1 unless B meets it, such as 'p95Wait(queue=research)<30m'; repeatable"},
 };
 
 static const char *const compare_examples[] = {
     "muster compare quotas.yaml new-quotas.yaml --with nodes.yaml --trace week.csv",
     "muster compare quotas.yaml new-quotas.yaml --with kube:prod --trace week.csv",
-    "muster compare a/ b/ --trace week.csv --require 'p95_wait(queue=research)<30m' --require 'use>=0.98*A'",
+    "muster compare a/ b/ --trace week.csv --require 'p95Wait(queue=research)<30m' --require 'allocated>=0.98*A'",
     NULL,
 };
 

@@ -8,25 +8,27 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
+#include "base/strbuf.h"
 #include "base/vec.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
-#include "sim/report/metrics.h"
+#include "sim/report/requirement.h"
 #include "sim/simulate/simulate.h"
 #include "sim/trace/trace.h"
 #include "text/file.h"
 #include "text/table.h"
 
 enum { OPTION_WITH = _SIM_RUN_OPTION_MAX, OPTION_REQUIRE };
+enum { TITLE_MAX = 1024 };
 
 struct call {
     struct sim_run_call run;
     VEC(const char *) with;  // read for both
-    VEC(struct bound) bounds;
+    struct requirements requirements;
 };
 
-static int run(struct call *call, const char *path, struct simulation *sim, const struct trace *trace, struct err *err)
+static int simulate(struct call *call, const char *path, struct simulation *sim, const struct trace *trace,
+                    struct err *err)
 {
     VEC(const char *) paths = {0};
     struct cluster_source source;
@@ -44,25 +46,39 @@ static int run(struct call *call, const char *path, struct simulation *sim, cons
     warn_about(sim);
     call->run.options.until = moment_at(&call->run.until, trace->events.len ? trace->events.items[0].time : sim->start);
     call->run.options.has_gantt = call->run.report != NULL;
+    call->run.options.has_waits = call->run.report != NULL;
     progress_start(&progress, path, &call->run.options);
     r = simulation_run(sim, &call->run.options, trace, err);
     progress_end(&progress);
     return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->run.trace), path) : 0;
 }
 
+struct page {
+    const struct call *call;
+    const struct comparison *comparison;
+};
+
 static void write_report(void *context, FILE *out)
 {
-    comparison_report(context, out);
+    const struct page *page = context;
+    const char *const *titles = page->comparison->titles;
+    struct strbuf title;
+
+    strbuf_init(&title, TITLE_MAX);
+    strbuf_addf(&title, "Comparison of %s and ", titles[0]);
+    add_inputs(&title, &titles[1], 1, page->call->run.trace);
+    comparison_report(page->comparison, title.text, out);
+    strbuf_done(&title);
 }
 
-/* Prints what came of it. The status is that of the bounds. */
-static int show(const struct call *call, struct comparison *c, struct err *err)
+/* Prints the outcome. The status is that of the requirements. */
+static int show(struct call *call, const struct comparison *c, struct err *err)
 {
     struct table_view view = table_view_of(stdout);
-    int r = comparison_judge(c, err);
+    int r = requirements_judge(&call->requirements, c->runs[0], c->runs[1], err);
 
     if (r >= 0 && call->run.report)
-        r = write_file(call->run.report, write_report, c, err);
+        r = write_file(call->run.report, write_report, &(struct page){call, c}, err);
     if (r < 0)
         return command_failed(r, err);
     if (call->run.as_json)
@@ -71,13 +87,10 @@ static int show(const struct call *call, struct comparison *c, struct err *err)
         comparison_print(c, &view, stdout);
     if (call->run.report && !call->run.as_json)
         (void)printf("\nReport: %s\n", call->run.report);
-    for (size_t i = 0; i < c->bound_count; i++)
-        if (!c->holds[i])
-            return EXIT_FAILED;
-    return EXIT_FINE;
+    return requirements_hold(&call->requirements) ? EXIT_FINE : EXIT_FAILED;
 }
 
-/* What tells the two apart, without the part of the way that they share. */
+/* The two paths without the folders that they share. */
 static void name_settings(struct comparison *c, const char *a, const char *b)
 {
     size_t shared = 0;
@@ -98,12 +111,9 @@ static int compare(struct call *call, const char *const *paths)
     struct simulation sims[2];
     struct trace trace;
     struct err err = {0};
-    _cleanup_(freep) bool *holds = xcalloc(call->bounds.len + 1, sizeof *holds);
     struct comparison c = {
         .runs = {&sims[0].run, &sims[1].run},
-        .bounds = call->bounds.items,
-        .holds = holds,
-        .bound_count = call->bounds.len,
+        .requirements = &call->requirements,
     };
     int loaded = 0;
     int status;
@@ -112,7 +122,7 @@ static int compare(struct call *call, const char *const *paths)
     trace_init(&trace);
     r = trace_read(&trace, call->run.trace, &err);
     for (; r >= 0 && loaded < 2; loaded++)
-        r = run(call, paths[loaded], &sims[loaded], &trace, &err);
+        r = simulate(call, paths[loaded], &sims[loaded], &trace, &err);
     name_settings(&c, paths[0], paths[1]);
     status = r < 0 ? command_failed(r, &err) : show(call, &c, &err);
     for (int i = 0; i < loaded; i++)
@@ -123,18 +133,13 @@ static int compare(struct call *call, const char *const *paths)
 
 static int read_option(struct call *call, int option, const char *value, struct err *err)
 {
-    struct bound bound;
-
     if (option == OPTION_WITH) {
         vec_push(&call->with, value);
         return 0;
     }
-    if (option != OPTION_REQUIRE)
-        return sim_run_call_set(&call->run, option, value, err);
-    int r = bound_parse(&bound, value, err);
-    if (r >= 0)
-        vec_push(&call->bounds, bound);
-    return r;
+    if (option == OPTION_REQUIRE)
+        return requirements_add(&call->requirements, value, err);
+    return sim_run_call_set(&call->run, option, value, err);
 }
 
 static int read_call(const struct command *command, struct arguments *arguments, struct call *call)
@@ -145,10 +150,6 @@ static int read_call(const struct command *command, struct arguments *arguments,
     while ((option = arguments_next(arguments)) >= 0)
         if (read_option(call, option, arguments->value, &err) < 0)
             return command_wrong(command, "%s", err.text);
-    /* Bounds have moved since they were read. */
-    vec_foreach (&call->bounds, bound)
-        if (bound->filter.queue)
-            bound->filter.queue = bound->queue;
     if (option == ARGUMENT_HELP)
         return command_help(command);
     if (option == ARGUMENT_WRONG)
@@ -168,6 +169,6 @@ int run_compare(const struct command *command, struct arguments *arguments)
     sim_run_call_init(&call.run);
     status = read_call(command, arguments, &call);
     vec_done(&call.with);
-    vec_done(&call.bounds);
+    requirements_done(&call.requirements);
     return status;
 }

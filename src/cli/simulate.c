@@ -8,18 +8,28 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
+#include "engine/engine.h"
 #include "journal/journal.h"
 #include "sim/report/report.h"
+#include "sim/report/requirement.h"
 #include "sim/trace/trace.h"
 #include "text/file.h"
 #include "text/table.h"
 
-enum { OPTION_JOURNAL = _SIM_RUN_OPTION_MAX, OPTION_JOURNAL_SIZE };
+enum { OPTION_JOURNAL = _SIM_RUN_OPTION_MAX, OPTION_JOURNAL_SIZE, OPTION_FAIL_ON, OPTION_REQUIRE };
+
+enum fail_on { FAIL_ON_NOTHING, FAIL_ON_NEVER, FAIL_ON_WAITING };
+enum { WAITING_NAMED = 5, TEXT_MAX = 1024 };
 
 struct call {
     struct sim_run_call run;
+    const char *const *paths;
+    size_t path_count;
+    enum fail_on fail_on;
+    struct requirements requirements;
     const char *journal;
     uint64_t journal_size;
     struct err journal_trouble;  // code 0: none
@@ -29,30 +39,44 @@ static void print(struct simulation *sim, const struct call *call, FILE *out)
 {
     struct table_view view = table_view_of(stdout);
 
-    if (call->run.as_json)
-        simulation_write(sim, out);
-    else if (call->run.trace)
+    if (call->run.as_json) {
+        simulation_write(sim, &call->requirements, out);
+        return;
+    }
+    requirements_print(&call->requirements, &view, out);
+    if (call->run.trace)
         simulation_print_trace(sim, &view, out);
     else
         simulation_print(sim, &view, out);
 }
 
+struct page {
+    const struct simulation *sim;
+    const struct call *call;
+};
+
 static void write_report(void *context, FILE *out)
 {
-    struct simulation *sim = context;
+    const struct page *page = context;
+    const struct call *call = page->call;
+    const struct report_run run = {NULL, &page->sim->run};
+    struct strbuf title;
 
-    report_write(out, "Muster simulation", &(struct report_run){NULL, &sim->run}, 1, NULL);
+    strbuf_init(&title, TEXT_MAX);
+    strbuf_addstr(&title, "Simulation of ");
+    add_inputs(&title, call->paths, call->path_count, call->run.trace);
+    report_write(out, &(struct report){title.text, &run, 1, &call->requirements});
+    strbuf_done(&title);
 }
 
-static int show(struct simulation *sim, const struct call *call, struct err *err)
+static int show(struct simulation *sim, struct call *call, struct err *err)
 {
-    int r;
+    int r = requirements_judge(&call->requirements, NULL, &sim->run, err);
 
-    if (call->run.report) {
-        r = write_file(call->run.report, write_report, sim, err);
-        if (r < 0)
-            return r;
-    }
+    if (r >= 0 && call->run.report)
+        r = write_file(call->run.report, write_report, &(struct page){sim, call}, err);
+    if (r < 0)
+        return r;
     print(sim, call, stdout);
     if (call->run.report && !call->run.as_json)
         (void)printf("\nReport: %s\n", call->run.report);
@@ -68,7 +92,7 @@ static void keep_trouble(void *arg, const struct err *err)
         *kept = *err;
 }
 
-static int run_sim_run(struct simulation *sim, struct call *call, const struct trace *trace, struct err *err)
+static int run_recorded(struct simulation *sim, struct call *call, const struct trace *trace, struct err *err)
 {
     struct journal_options options = {
         .folder = call->journal,
@@ -93,8 +117,9 @@ static int run(struct simulation *sim, struct call *call, const struct trace *tr
 
     call->run.options.until = moment_at(&call->run.until, start);
     call->run.options.has_gantt = call->run.report != NULL;
-    progress_start(&progress, "Playing", &call->run.options);
-    r = run_sim_run(sim, call, trace, err);
+    call->run.options.has_waits = call->run.report && call->run.trace;
+    progress_start(&progress, "Simulating", &call->run.options);
+    r = run_recorded(sim, call, trace, err);
     progress_end(&progress);
     if (r >= 0)
         r = show(sim, call, err);
@@ -104,47 +129,106 @@ static int run(struct simulation *sim, struct call *call, const struct trace *tr
     return err_wrap(err, -EIO, "the journal is not whole");
 }
 
-static int simulate(struct call *call, const char *const *paths, size_t count)
+/* Does --fail-on mean this workload? */
+static bool is_meant(const struct sim_run *run, const struct sim_run_job *job, enum fail_on fail_on)
+{
+    enum workload_state state = sim_run_job_state(run, job);
+
+    if (state != WORKLOAD_PENDING && state != WORKLOAD_PREEMPTING)
+        return false;
+    return fail_on == FAIL_ON_WAITING ||
+           verdict_class(engine_verdict(run->engine, job->gang).code) == VERDICT_CLASS_NEVER;
+}
+
+/* Workloads that --fail-on means, the first of them by name. */
+static uint32_t list_meant(const struct sim_run *run, enum fail_on fail_on, struct strbuf *names)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; fail_on != FAIL_ON_NOTHING && i < run->jobs.len; i++) {
+        if (!is_meant(run, &run->jobs.items[i], fail_on))
+            continue;
+        if (count < WAITING_NAMED) {
+            strbuf_addstr(names, count ? ", " : "");
+            sim_run_job_name(run, &run->jobs.items[i], names);
+        }
+        count++;
+    }
+    if (count > WAITING_NAMED)
+        strbuf_addf(names, " and %u more", count - WAITING_NAMED);
+    return count;
+}
+
+/* The exit status: 1 when the outcome is not what --require and --fail-on ask for. */
+static int check(const struct simulation *sim, const struct call *call)
+{
+    bool is_never = call->fail_on == FAIL_ON_NEVER;
+    struct strbuf names;
+    int status = requirements_hold(&call->requirements) ? EXIT_FINE : EXIT_FAILED;
+
+    strbuf_init(&names, TEXT_MAX);
+    uint32_t count = list_meant(&sim->run, call->fail_on, &names);
+    if (count > 0) {
+        struct err err = {0};
+
+        (void)err_set(&err, -EIO, "--fail-on %s: %u workload%s %s: %s", is_never ? "never" : "waiting", count,
+                      count == 1 ? "" : "s", is_never ? "can never run" : (count == 1 ? "is pending" : "are pending"),
+                      names.text);
+        status = command_failed(-EIO, &err);
+    }
+    strbuf_done(&names);
+    return status;
+}
+
+static int simulate(struct call *call)
 {
     struct simulation sim;
     struct cluster_source source;
     struct trace trace;
     struct err err = {0};
+    int status;
     int r;
 
     trace_init(&trace);
     cluster_source_init(&source, call->run.kubeconfig);
-    r = simulation_load(&sim, &source.options, paths, count, &err);
+    r = simulation_load(&sim, &source.options, call->paths, call->path_count, &err);
     if (r >= 0)
         warn_about(&sim);
     if (r >= 0 && call->run.trace)
         r = trace_read(&trace, call->run.trace, &err);
     if (r >= 0)
         r = run(&sim, call, call->run.trace ? &trace : NULL, &err);
+    status = r < 0 ? command_failed(r, &err) : check(&sim, call);
     simulation_done(&sim);
     trace_done(&trace);
-    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
+    return status;
 }
 
 static int read_option(struct call *call, int option, const char *value, struct err *err)
 {
-    if (option == OPTION_JOURNAL_SIZE)
+    switch (option) {
+    case OPTION_JOURNAL:
+        call->journal = value;
+        return 0;
+    case OPTION_JOURNAL_SIZE:
         return journal_size_parse(value, &call->journal_size, err);
-    if (option != OPTION_JOURNAL)
+    case OPTION_FAIL_ON:
+        call->fail_on = strcmp(value, "never") == 0 ? FAIL_ON_NEVER : FAIL_ON_WAITING;
+        return 0;
+    case OPTION_REQUIRE:
+        return requirements_add(&call->requirements, value, err);
+    default:
         return sim_run_call_set(&call->run, option, value, err);
-    call->journal = value;
-    return 0;
+    }
 }
 
-int run_simulate(const struct command *command, struct arguments *arguments)
+static int read_call(const struct command *command, struct arguments *arguments, struct call *call)
 {
-    struct call call = {0};
     struct err err = {0};
     int option;
 
-    sim_run_call_init(&call.run);
     while ((option = arguments_next(arguments)) >= 0)
-        if (read_option(&call, option, arguments->value, &err) < 0)
+        if (read_option(call, option, arguments->value, &err) < 0)
             return command_wrong(command, "%s", err.text);
     if (option == ARGUMENT_HELP)
         return command_help(command);
@@ -152,5 +236,18 @@ int run_simulate(const struct command *command, struct arguments *arguments)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count == 0)
         return command_wrong(command, "which cluster?");
-    return simulate(&call, arguments->operands, arguments->operand_count);
+    call->paths = arguments->operands;
+    call->path_count = arguments->operand_count;
+    return simulate(call);
+}
+
+int run_simulate(const struct command *command, struct arguments *arguments)
+{
+    struct call call = {0};
+    int status;
+
+    sim_run_call_init(&call.run);
+    status = read_call(command, arguments, &call);
+    requirements_done(&call.requirements);
+    return status;
 }

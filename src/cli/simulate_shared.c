@@ -12,10 +12,11 @@
 #include "journal/journal.h"
 #include "sim/report/metrics.h"
 #include "sim/simulate/simulate.h"
+#include "text/file.h"
 #include "text/quantity.h"
 #include "text/terminal.h"
 
-enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024 };
+enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024, PATHS_NAMED = 3 };
 #define REDRAW (100 * NSEC_PER_MSEC)
 
 static void draw(void *context, const struct sim_run_progress *at)
@@ -30,8 +31,8 @@ static void draw(void *context, const struct sim_run_progress *at)
     if (now - progress->drawn < REDRAW)
         return;
     progress->drawn = now;
-    (void)fprintf(stderr, "\r%s [%.*s%*s] %3.0f %%  %s played, %s jobs done, %.0f s\033[K", progress->title, full,
-                  "##############################", BAR_WIDTH - full, "", part * 100,
+    (void)fprintf(stderr, "\r%s [%.*s%*s] %3.0f %%  %s simulated, %s workloads done, %.0f s\033[K", progress->title,
+                  full, "##############################", BAR_WIDTH - full, "", part * 100,
                   metric_format(UNIT_SECONDS, (double)(at->now - at->start) / 1e9, day),
                   metric_format(UNIT_COUNT, at->jobs_ended, jobs), (double)(now - progress->started) / 1e9);
     (void)fflush(stderr);
@@ -121,6 +122,16 @@ void cluster_source_init(struct cluster_source *source, const char *kubeconfig)
         .live = {.kubeconfig = kubeconfig},
         .options = {.now = nsec_now_wall(), .read_live = live_read, .live_arg = &source->live},
     };
+}
+
+void add_inputs(struct strbuf *text, const char *const *paths, size_t count, const char *trace)
+{
+    for (size_t i = 0; i < MIN(count, (size_t)PATHS_NAMED); i++)
+        strbuf_addf(text, "%s%s", i ? ", " : "", strcmp(paths[i], "-") == 0 ? "standard input" : paths[i]);
+    if (count > PATHS_NAMED)
+        strbuf_addf(text, " and %zu more", count - PATHS_NAMED);
+    if (trace)
+        strbuf_addf(text, " with %s", basename(trace));
 }
 
 int journal_size_parse(const char *text, uint64_t *ret, struct err *err)

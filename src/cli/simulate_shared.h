@@ -11,8 +11,9 @@
 
 struct err;
 struct simulation;
+struct strbuf;
 
-/* What the commands that simulation traces share. */
+/* Shared by the commands that simulate. */
 
 /* A bar on standard error while a simulation goes on; nothing when that is no terminal. */
 struct progress {
@@ -72,6 +73,9 @@ struct cluster_source {
 };
 
 void cluster_source_init(struct cluster_source *source, const char *kubeconfig);
+
+/* Appends the inputs for a title: "examples/gang", "cluster, quotas.yaml with day.csv". `trace` may be NULL. */
+void add_inputs(struct strbuf *text, const char *const *paths, size_t count, const char *trace);
 
 /* "1Gi", for a journal. */
 MUST_CHECK int journal_size_parse(const char *text, uint64_t *ret, struct err *err);

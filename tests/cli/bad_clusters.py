@@ -249,17 +249,17 @@ def _():
         expect("\x1b" not in result.out and "?[31mb" in result.out, result.out)
 
 
-@tests.case("long reasons go on in further lines on a narrow terminal")
+@tests.case("long messages wrap on a narrow terminal")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "c.yaml").write_text(CLUSTER)
         wide = run("simulate", "c.yaml", folder=folder)
-        narrow = run_on_terminal("simulate", "c.yaml", columns=70, folder=folder, env={"NO_COLOR": "1"})
+        narrow = run_on_terminal("simulate", "c.yaml", columns=80, folder=folder, env={"NO_COLOR": "1"})
     lines = [line.rstrip() for line in narrow.out.splitlines()]
-    expect(max(map(len, lines)) <= 70, narrow.out)
+    expect(max(map(len, lines)) <= 80, narrow.out)
     reason = [line for line in wide.out.splitlines() if line.startswith("lab/train ")][-1].split()
-    at = next(i for i, line in enumerate(lines) if line.startswith("WAITING"))
-    expect(" ".join(lines[at + 1:]).split() == reason, narrow.out)
+    at = next(i for i, line in enumerate(lines) if line == "Pending")
+    expect(" ".join(lines[at + 2:]).split() == reason, narrow.out)
 
 
 def archive(members):

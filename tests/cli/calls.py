@@ -131,4 +131,4 @@ def _():
     expect_accepted(first)
     expect(first.out == second.out, "two runs differ")
     whole = json.loads(first.out)["queues"][0]["metrics"]
-    expect(whole["finished"] == 400 and whole["evictions"] > 0 and whole["max_wait"] > 0, whole)
+    expect(whole["completed"] == 400 and whole["evictions"] > 0 and whole["maxWait"] > 0, whole)

@@ -1,6 +1,6 @@
 /* Waiting times as boxes on a logarithmic scale: half of the workloads in the box, nine of ten within the whiskers. */
 
-const WAIT_TICKS = [[0, '0'], [10, '10 s'], [60, '1 m'], [600, '10 m'], [3600, '1 h'], [21600, '6 h'], [86400, '1 d'], [604800, '1 w'], [2592000, '30 d']];
+const WAIT_TICKS = [[0, '0'], [10, '10s'], [60, '1m'], [600, '10m'], [3600, '1h'], [21600, '6h'], [86400, '1d'], [604800, '7d'], [2592000, '30d']];
 
 /* Up to 10 seconds in proportion, from there by factors. */
 function waitScale(max, left, right) {
@@ -17,7 +17,7 @@ function drawBox(svg, row, y, x, color) {
   add(svg, 'svg:rect', { class: 'mark', x: x(p25), y: y + 3, width: Math.max(2, x(p75) - x(p25)), height: 16, rx: 3, style: `fill: ${color}; opacity: 0.45` });
   add(svg, 'svg:line', { class: 'mark', x1: x(p50), x2: x(p50), y1: y + 1, y2: y + 21, style: `stroke: ${color}; stroke-width: 3` });
   add(svg, 'svg:circle', { class: 'mark', cx: x(most), cy: middle, r: 2.6, style: `fill: ${color}` });
-  const names = ['shortest', '5 %', '25 %', 'median', '75 %', '95 %', 'longest'];
+  const names = ['shortest', '5%', '25%', 'median', '75%', '95%', 'longest'];
   return [least, p5, p25, p50, p75, p95, most].map((value, i) => ({ name: names[i], value: formatSeconds(value) }));
 }
 

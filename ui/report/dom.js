@@ -64,19 +64,19 @@ function section(parent, id, title, intro) {
 
 /* One column a setting, with its letter above when there are several. */
 function columns(parent, data) {
-  const grid = add(parent, 'div', { class: 'columns', style: `--plays: ${data.plays.length}` });
-  return data.plays.map((play, i) => {
+  const grid = add(parent, 'div', { class: 'columns', style: `--settings: ${data.simulations.length}` });
+  return data.simulations.map((sim, i) => {
     const panel = add(grid, 'div', { class: 'panel' });
-    if (data.plays.length > 1) settingTitle(panel, play, i);
+    if (data.simulations.length > 1) settingTitle(panel, sim, i);
     return panel;
   });
 }
 
-function settingTitle(parent, play, i) {
-  add(parent, 'p', { class: 'setting' }, add(null, 'b', { text: 'AB'[i] }), play.title);
+function settingTitle(parent, sim, i) {
+  add(parent, 'p', { class: 'setting' }, add(null, 'b', { text: 'AB'[i] }), sim.title);
 }
 
-/* rows: arrays of cells; a cell is a text or {text, class, style}. */
+/* rows: arrays of cells; a cell is a text, or {text, class, style}, or {nodes, class} for elements. */
 function table(parent, caption, head, rows, textColumns = []) {
   const scroll = add(parent, 'div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption });
   const element = add(scroll, 'table', {}, add(null, 'caption', { text: caption }));
@@ -89,7 +89,7 @@ function table(parent, caption, head, rows, textColumns = []) {
     row.forEach((cell, i) => {
       const value = typeof cell === 'object' && cell ? cell : { text: cell };
       const kind = [value.class, isText(i) && 'text'].filter(Boolean).join(' ');
-      add(tr, i === 0 ? 'th' : 'td', { text: value.text, scope: i === 0 ? 'row' : null, class: kind || null, style: value.style });
+      add(tr, i === 0 ? 'th' : 'td', { text: value.nodes ? null : value.text, scope: i === 0 ? 'row' : null, class: kind || null, style: value.style }, ...(value.nodes || []));
     });
   }
   return element;

@@ -6,16 +6,16 @@ const UNITS = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
 
 function formatSeconds(seconds) {
   if (!Number.isFinite(seconds)) return '–';
-  if (seconds < 9.95) return seconds === Math.floor(seconds) ? `${seconds} s` : `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return seconds === Math.floor(seconds) ? `${seconds}s` : `${seconds.toFixed(1)}s`;
   let left = Math.round(seconds);
   const i = UNITS.findIndex(([, size]) => left >= size);
   const [name, size] = UNITS[i];
   const whole = Math.floor(left / size);
   left -= whole * size;
-  if (i === 3) return `${whole} s`;
+  if (i === 3) return `${whole}s`;
   const [nextName, nextSize] = UNITS[i + 1];
   const rest = Math.floor(left / nextSize);
-  return rest ? `${whole} ${name} ${rest} ${nextName}` : `${whole} ${name}`;
+  return rest ? `${whole}${name} ${rest}${nextName}` : `${whole}${name}`;
 }
 
 function formatNumber(value) {
@@ -26,7 +26,7 @@ function formatNumber(value) {
 }
 
 function formatPart(value) {
-  return Number.isFinite(value) ? `${(value * 100).toFixed(1)} %` : '–';
+  return Number.isFinite(value) ? `${(value * 100).toFixed(1)}%` : '–';
 }
 
 const FORMATS = { count: formatNumber, seconds: formatSeconds, part: formatPart, hours: formatNumber };
@@ -77,4 +77,10 @@ function valueTicks(max, count) {
   const ticks = [];
   for (let i = 0; i * step <= max + 1e-9; i++) ticks.push(i * step);
   return ticks;
+}
+
+/* Packed numbers: base64 of 32-bit words, lowest byte first. */
+function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Uint32Array(bytes.buffer, 0, bytes.length >> 2);
 }

@@ -3,13 +3,8 @@
  * in time, Ctrl with the wheel, two fingers or the buttons zoom, scrolling goes through the nodes.
  */
 
-function unpack(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Uint32Array(bytes.buffer, 0, bytes.length >> 2);
-}
-
 const BAR_WORDS = 5;
-const ENDS = ['still runs', 'done', 'evicted', 'its node failed'];
+const ENDS = ['still running', 'completed', 'evicted', 'node failed'];
 
 /* Bars by node, in the order of time. */
 function ganttRows(gantt) {
@@ -31,14 +26,13 @@ function ganttRows(gantt) {
 }
 
 class Gantt {
-  constructor(parent, play, colors) {
-    this.play = play;
+  constructor(parent, sim, colors) {
+    this.sim = sim;
     this.colors = colors;
-    Object.assign(this, ganttRows(play.gantt));
-    const queues = unpack(play.gantt.job_queues);
-    this.queueOf = (job) => queues[job >> 1] >> (job & 1) * 16 & 0xffff;
+    Object.assign(this, ganttRows(sim.gantt));
+    this.queueOf = sim.gantt.queueOf;
     this.from = 0;
-    this.to = play.seconds || 1;
+    this.to = sim.seconds || 1;
     this.build(parent);
   }
 
@@ -49,7 +43,7 @@ class Gantt {
     button('−', 'Zoom out', () => this.zoom(2));
     button('◀', 'Earlier', () => this.shift(-0.5));
     button('▶', 'Later', () => this.shift(0.5));
-    button('All', 'Show everything', () => this.show(0, this.play.seconds));
+    button('All', 'Show everything', () => this.show(0, this.sim.seconds));
     this.range = add(tools, 'span', { class: 'dim' });
     const frame = add(parent, 'div', { class: 'gantt' });
     this.scroller = add(frame, 'div', { class: 'rows' });
@@ -73,7 +67,7 @@ class Gantt {
   }
 
   show(from, to) {
-    const whole = this.play.seconds || 1;
+    const whole = this.sim.seconds || 1;
     const span = Math.min(whole, Math.max(whole / 20000, 1e-3, to - from));
     this.from = Math.max(0, Math.min(whole - span, from));
     this.to = this.from + span;
@@ -129,7 +123,7 @@ class Gantt {
     }
     c.restore();
     canvas.dataset.bars = drawn;
-    this.range.textContent = `${formatMoment(this.play.start + this.from, this.to - this.from)} – ${formatMoment(this.play.start + this.to, this.to - this.from)} (${formatSeconds(this.to - this.from)})`;
+    this.range.textContent = `${formatMoment(this.sim.start + this.from, this.to - this.from)} – ${formatMoment(this.sim.start + this.to, this.to - this.from)} (${formatSeconds(this.to - this.from)})`;
   }
 
   x(seconds) {
@@ -140,7 +134,7 @@ class Gantt {
     c.fillStyle = ink('--dim');
     c.strokeStyle = ink('--grid');
     c.textAlign = 'center';
-    for (const tick of timeTicks(this.play.start, this.from, this.to, Math.max(2, Math.floor((this.width - this.left) / 90)))) {
+    for (const tick of timeTicks(this.sim.start, this.from, this.to, Math.max(2, Math.floor((this.width - this.left) / 90)))) {
       const x = Math.round(this.x(tick.at)) + 0.5;
       if (x < this.left + 20 || x > this.width - 24) continue;
       c.fillText(tick.label, x, 15);
@@ -162,7 +156,7 @@ class Gantt {
     c.fillStyle = ink('--dim');
     c.textAlign = 'left';
     c.fillText(name, 6, y + Math.min(inner, 12 + (inner - 12) / 2) - 1);
-    const unit = this.play.gantt.unit;
+    const unit = this.sim.gantt.unit;
     let drawn = 0;
     for (const at of row.bars) {
       const start = this.words[at + 2] * unit;
@@ -192,7 +186,7 @@ class Gantt {
     const row = this.rows.find((r) => y >= r.top && y < r.top + r.height - 5);
     if (!row || clientX - box.left < this.left || clientY - box.top < 24) return null;
     const place = (y - row.top) / ((row.height - 5) / row.lanes) * 100;
-    const unit = this.play.gantt.unit;
+    const unit = this.sim.gantt.unit;
     const slack = (this.to - this.from) / this.width;
     for (let i = row.bars.length - 1; i >= 0; i--) {
       const at = row.bars[i];
@@ -211,14 +205,14 @@ class Gantt {
       return;
     }
     const job = this.words[hit.at + 1];
-    const queue = this.play.queues[this.queueOf(job)];
+    const queue = this.sim.queues[this.queueOf(job)];
     const gpus = (this.words[hit.at + 4] & 0xffff) / 100;
-    tooltip.show(event.clientX, event.clientY, this.play.gantt.jobs[job], [
+    tooltip.show(event.clientX, event.clientY, this.sim.gantt.jobs[job], [
       { name: 'queue', value: queue ? queue.name : '–' },
       { name: 'node', value: hit.row.name },
       { name: 'GPUs', value: formatNumber(gpus) },
-      { name: 'from', value: formatMoment(this.play.start + hit.start, this.play.seconds) },
-      { name: 'for', value: formatSeconds(this.words[hit.at + 3] * this.play.gantt.unit) },
+      { name: 'from', value: formatMoment(this.sim.start + hit.start, this.sim.seconds) },
+      { name: 'for', value: formatSeconds(this.words[hit.at + 3] * this.sim.gantt.unit) },
       { name: 'end', value: ENDS[this.words[hit.at] >>> 24] },
     ]);
   }
@@ -262,7 +256,7 @@ class Gantt {
       else this.shift((event.deltaY || event.deltaX) > 0 ? 0.1 : -0.1);
     }, { passive: false });
     canvas.addEventListener('keydown', (event) => {
-      const acts = { '+': () => this.zoom(0.5), '-': () => this.zoom(2), ArrowLeft: () => this.shift(-0.2), ArrowRight: () => this.shift(0.2), Home: () => this.show(0, this.play.seconds) };
+      const acts = { '+': () => this.zoom(0.5), '-': () => this.zoom(2), ArrowLeft: () => this.shift(-0.2), ArrowRight: () => this.shift(0.2), Home: () => this.show(0, this.sim.seconds) };
       if (!acts[event.key]) return;
       event.preventDefault();
       acts[event.key]();

@@ -61,6 +61,14 @@ function drawMarks(svg, chart, x, y, edge) {
     });
 }
 
+/* The name of a line, above its right end, with an edge so that it can be read on every area. */
+function drawLabels(svg, chart, x, y) {
+  for (const line of chart.lines.filter((l) => l.label)) {
+    const last = line.values.length - 1;
+    add(svg, 'svg:text', { class: 'label', x: x(last), y: y(Math.max(...line.values)) - 5, 'text-anchor': 'end', text: line.label });
+  }
+}
+
 function crossRows(chart, i) {
   const format = chart.format || formatNumber;
   const rows = chart.lines.map((line) => ({ name: line.name, color: line.color, value: format(line.values[i]) }));
@@ -105,7 +113,8 @@ function addCross(svg, chart, geometry) {
 }
 
 /*
- * chart: {label, start, seconds, step, height, layers: [{name, color, values}], lines: [{name, color, values, dash}], max?}
+ * chart: {label, start, seconds, step, height, layers: [{name, color, values}], lines: [{name, color, values, dash, label}], top?, isFixed?}
+ * The scale goes up to `top` at least; with `isFixed` it ends there, and what is higher is cut off.
  */
 function timeChart(parent, chart) {
   const holder = add(parent, 'div', { class: 'chart' });
@@ -117,14 +126,15 @@ function timeChart(parent, chart) {
     let max = chart.top || 0;
     for (const value of tops) max = Math.max(max, value);
     for (const line of chart.lines) for (const value of line.values) max = Math.max(max, value);
-    chart.max = (max || 1) * 1.06;
+    chart.max = (chart.isFixed ? chart.top : max || 1) * (chart.lines.some((line) => line.label) ? 1.12 : 1.06);
     const inner = width - PAD.left - PAD.right;
-    const y = (value) => height - PAD.bottom - value / chart.max * (height - PAD.top - PAD.bottom);
+    const y = (value) => height - PAD.bottom - Math.min(value, chart.max) / chart.max * (height - PAD.top - PAD.bottom);
     const xOf = (seconds) => PAD.left + seconds / chart.seconds * inner;
     const x = (i) => xOf(Math.min((i + 0.5) * chart.step, chart.seconds));
     const svg = add(null, 'svg:svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': chart.label, tabindex: '0' });
     drawAxes(svg, chart, width, height, y, xOf);
     drawMarks(svg, chart, x, y, (i) => xOf(Math.min(i * chart.step, chart.seconds)));
+    drawLabels(svg, chart, x, y);
     addCross(svg, chart, { width, height, count, x });
     holder.replaceChildren(svg);
   };

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
+/* Two simulations as tables that fit a terminal of 80 columns, as JSON, and as a page. */
 #include "sim/report/compare.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/err.h"
+#include "base/strbuf.h"
 #include "model/state.h"
+#include "sim/report/change.h"
 #include "sim/report/metrics.h"
 #include "sim/report/report.h"
+#include "sim/report/requirement.h"
 #include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 #include "text/table.h"
+
+enum { VERDICT_TEXT_MAX = 1024, QUEUES_NAMED = 4 };
 
 struct pair {
     double a;
@@ -23,131 +27,126 @@ static struct pair values_of(const struct comparison *c, enum metric metric, con
     return (struct pair){metric_value(c->runs[0], metric, filter), metric_value(c->runs[1], metric, filter)};
 }
 
-int comparison_judge(struct comparison *c, struct err *err)
+/* "; worse for product, platform": what a better figure for all of them hides. */
+static uint32_t add_worse_queues(struct strbuf *text, const struct comparison *c, enum metric metric)
 {
-    for (size_t i = 0; i < c->bound_count; i++) {
-        const struct bound *bound = &c->bounds[i];
-        struct pair values;
+    const struct sim_run *first = c->runs[0];
+    uint32_t worse = 0;
 
-        if (bound->filter.queue && !metric_has_queue(c->runs[0], bound->filter.queue) &&
-            !metric_has_queue(c->runs[1], bound->filter.queue))
-            return err_set(err, -EINVAL, "--require '%s': no queue is called '%s'", bound->text, bound->filter.queue);
-        values = values_of(c, bound->metric, &bound->filter);
-        c->holds[i] = bound_holds(bound, values.a, values.b);
+    for (uint32_t i = 0; i < first->queues.len; i++) {
+        if (!first->queues.items[i].is_leaf || change_of_queue(metric, first, c->runs[1], i) != CHANGE_WORSE)
+            continue;
+        if (worse < QUEUES_NAMED)
+            strbuf_addf(text, "%s%s", worse ? ", " : "; worse for ",
+                        state_name(first->state, first->queues.items[i].name));
+        worse++;
     }
-    return 0;
+    if (worse > QUEUES_NAMED)
+        strbuf_addf(text, " and %u more", worse - QUEUES_NAMED);
+    return worse;
 }
 
-/* "+12 %", green where the second one is better; changes too small to be shown are none. */
-static void add_change(struct table *t, const struct metric_info *info, struct pair values)
+static void add_verdict(struct table *t, const struct comparison *c, enum metric metric, struct pair values)
 {
-    double change = values.a != 0 ? (values.b - values.a) / fabs(values.a) * 100 : 0;
     enum table_style style = TABLE_PLAIN;
+    struct strbuf text;
 
-    if (info->better != 0 && fabs(change) >= 0.05)
-        style = (change > 0) == (info->better > 0) ? TABLE_GOOD : TABLE_BAD;
-    if (!isfinite(values.a) || !isfinite(values.b) || (values.a == 0 && values.b != 0))
-        table_cell(t, TABLE_DIM, "-");
-    else if (fabs(change) < 0.05)
-        table_cell(t, TABLE_DIM, "=");
-    else
-        table_cell(t, style, "%+.1f %%", change);
-}
-
-static void add_value(struct table *t, const struct metric_info *info, double value)
-{
-    char text[METRIC_TEXT_MAX];
-
-    table_cell(t, TABLE_PLAIN, "%s", metric_format(info->unit, value, text));
+    strbuf_init(&text, VERDICT_TEXT_MAX);
+    switch (change_of(metric_info(metric), values.a, values.b)) {
+    case CHANGE_BETTER:
+        strbuf_addstr(&text, "better");
+        style = add_worse_queues(&text, c, metric) > 0 ? TABLE_WARN : TABLE_GOOD;
+        break;
+    case CHANGE_WORSE:
+        strbuf_addstr(&text, "worse");
+        style = TABLE_BAD;
+        break;
+    case CHANGE_NONE:
+        break;
+    }
+    table_cell(t, style, "%s", text.text);
+    strbuf_done(&text);
 }
 
 static void print_metrics(const struct comparison *c, const struct table_view *view, FILE *out)
 {
-    const struct table_column columns[] = {
-        {"METRIC", TABLE_LEFT, TABLE_WHOLE},      {c->titles[0], TABLE_RIGHT, TABLE_WHOLE},
-        {c->titles[1], TABLE_RIGHT, TABLE_WHOLE}, {"CHANGE", TABLE_RIGHT, TABLE_WHOLE},
-        {"MEANING", TABLE_LEFT, TABLE_WRAP},
+    static const struct table_column columns[] = {
+        {"METRIC", TABLE_LEFT, TABLE_WHOLE},  {"A", TABLE_RIGHT, TABLE_WHOLE}, {"B", TABLE_RIGHT, TABLE_WHOLE},
+        {"CHANGE", TABLE_RIGHT, TABLE_WHOLE}, {"", TABLE_LEFT, TABLE_WRAP},
     };
     struct table t;
+    char text[METRIC_TEXT_MAX];
 
     table_init(&t, columns, ARRAY_LEN(columns));
     for (int i = 0; i < _METRIC_MAX; i++) {
         const struct metric_info *info = metric_info((enum metric)i);
         struct pair values = values_of(c, (enum metric)i, &(struct metric_filter){0});
 
-        if (isnan(values.a) && isnan(values.b))
+        if (info->is_at_end || (isnan(values.a) && isnan(values.b)))
             continue;
         table_cell(&t, TABLE_PLAIN, "%s", info->name);
-        add_value(&t, info, values.a);
-        add_value(&t, info, values.b);
-        add_change(&t, info, values);
-        table_cell(&t, TABLE_DIM, "%s", info->help);
+        table_cell(&t, TABLE_PLAIN, "%s", metric_format(info->unit, values.a, text));
+        table_cell(&t, TABLE_PLAIN, "%s", metric_format(info->unit, values.b, text));
+        table_cell(&t, TABLE_PLAIN, "%s", change_format(info, values.a, values.b, text));
+        add_verdict(&t, c, (enum metric)i, values);
     }
     table_print(&t, view, out);
     table_done(&t);
 }
 
-static const enum metric queue_metrics[] = {METRIC_MEAN_WAIT, METRIC_P95_WAIT, METRIC_SHARE, METRIC_LOST_GPU_HOURS};
+static const struct {
+    struct table_column column;
+    enum metric metric;
+} queue_columns[] = {
+    {{"MEAN WAIT", TABLE_RIGHT, TABLE_WHOLE}, METRIC_MEAN_WAIT},
+    {{"P95 WAIT", TABLE_RIGHT, TABLE_WHOLE}, METRIC_P95_WAIT},
+    {{"ALLOCATED", TABLE_RIGHT, TABLE_WHOLE}, METRIC_ALLOCATED},
+    {{"LOST GPU HOURS", TABLE_RIGHT, TABLE_WHOLE}, METRIC_LOST_GPU_HOURS},
+};
 
-static void add_queue(struct table *t, const struct comparison *c, const char *name)
+static void add_queue(struct table *t, const struct comparison *c, uint32_t queue)
 {
-    struct metric_filter filter = {.queue = name};
+    static const enum table_style styles[] = {
+        [CHANGE_NONE] = TABLE_PLAIN, [CHANGE_BETTER] = TABLE_GOOD, [CHANGE_WORSE] = TABLE_BAD};
+    const struct sim_run *first = c->runs[0];
+    struct metric_filter filter = {.queue = state_name(first->state, first->queues.items[queue].name)};
 
-    table_cell(t, TABLE_PLAIN, "%s", name);
-    for (size_t i = 0; i < ARRAY_LEN(queue_metrics); i++) {
-        const struct metric_info *info = metric_info(queue_metrics[i]);
-        struct pair values = values_of(c, queue_metrics[i], &filter);
+    table_cell(t, TABLE_PLAIN, "%s", filter.queue);
+    for (size_t i = 0; i < ARRAY_LEN(queue_columns); i++) {
+        enum metric metric = queue_columns[i].metric;
+        enum metric_unit unit = metric_info(metric)->unit;
+        struct pair values = values_of(c, metric, &filter);
         char a[METRIC_TEXT_MAX];
         char b[METRIC_TEXT_MAX];
-        enum table_style style = TABLE_PLAIN;
 
-        if (info->better != 0 && values.a != values.b && isfinite(values.a) && isfinite(values.b))
-            style = (values.b > values.a) == (info->better > 0) ? TABLE_GOOD : TABLE_BAD;
-        table_cell(t, style, "%s > %s", metric_format(info->unit, values.a, a), metric_format(info->unit, values.b, b));
+        table_cell(t, styles[change_of_queue(metric, first, c->runs[1], queue)], "%s → %s",
+                   metric_format(unit, values.a, a), metric_format(unit, values.b, b));
     }
 }
 
 static void print_queues(const struct comparison *c, const struct table_view *view, FILE *out)
 {
-    static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, TABLE_CUT},         {"MEAN WAIT", TABLE_RIGHT, TABLE_WHOLE},
-        {"P95 WAIT", TABLE_RIGHT, TABLE_WHOLE},   {"SHARE", TABLE_RIGHT, TABLE_WHOLE},
-        {"LOST GPU-H", TABLE_RIGHT, TABLE_WHOLE},
-    };
+    struct table_column columns[ARRAY_LEN(queue_columns) + 1] = {{"QUEUE", TABLE_LEFT, TABLE_CUT}};
     const struct sim_run *first = c->runs[0];
     struct table t;
 
+    for (size_t i = 0; i < ARRAY_LEN(queue_columns); i++)
+        columns[i + 1] = queue_columns[i].column;
     table_init(&t, columns, ARRAY_LEN(columns));
     for (uint32_t i = 0; i < first->queues.len; i++)
         if (first->queues.items[i].is_leaf)
-            add_queue(&t, c, state_name(first->state, first->queues.items[i].name));
-    (void)fputc('\n', out);
+            add_queue(&t, c, i);
+    (void)fputs("\nQueues, A → B\n", out);
     table_print(&t, view, out);
     table_done(&t);
 }
 
-static void print_bounds(const struct comparison *c, FILE *out)
-{
-    if (c->bound_count > 0)
-        (void)fputc('\n', out);
-    for (size_t i = 0; i < c->bound_count; i++) {
-        const struct bound *bound = &c->bounds[i];
-        const struct metric_info *info = metric_info(bound->metric);
-        struct pair values = values_of(c, bound->metric, &bound->filter);
-        char a[METRIC_TEXT_MAX];
-        char b[METRIC_TEXT_MAX];
-
-        (void)fprintf(out, "%s %s: %s with %s, %s with %s\n", c->holds[i] ? "holds " : "BROKEN", bound->text,
-                      metric_format(info->unit, values.a, a), c->titles[0], metric_format(info->unit, values.b, b),
-                      c->titles[1]);
-    }
-}
-
 void comparison_print(const struct comparison *c, const struct table_view *view, FILE *out)
 {
+    requirements_print(c->requirements, view, out);
+    (void)fprintf(out, "A: %s\nB: %s\n\n", c->titles[0], c->titles[1]);
     print_metrics(c, view, out);
     print_queues(c, view, out);
-    print_bounds(c, out);
 }
 
 static void write_pair(struct emit *e, const char *key, struct pair values)
@@ -158,11 +157,11 @@ static void write_pair(struct emit *e, const char *key, struct pair values)
     emit_close(e, ']');
 }
 
-static void write_metrics(struct emit *e, const char *key, const struct comparison *c, const char *queue)
+static void write_metrics(struct emit *e, const struct comparison *c, const char *queue)
 {
     struct metric_filter filter = {.queue = queue};
 
-    emit_open(e, key, '{');
+    emit_open(e, "metrics", '{');
     for (int i = 0; i < _METRIC_MAX; i++)
         if (!queue || !metric_info((enum metric)i)->is_of_cluster)
             write_pair(e, metric_info((enum metric)i)->name, values_of(c, (enum metric)i, &filter));
@@ -175,24 +174,19 @@ void comparison_write(const struct comparison *c, FILE *out)
     struct emit e = {.out = out};
 
     emit_open(&e, NULL, '{');
+    requirements_write(&e, c->requirements);
     emit_open(&e, "settings", '[');
     emit_str(&e, NULL, c->titles[0]);
     emit_str(&e, NULL, c->titles[1]);
     emit_close(&e, ']');
-    write_metrics(&e, "metrics", c, NULL);
-    emit_open(&e, "queues", '{');
+    write_metrics(&e, c, NULL);
+    emit_open(&e, "queues", '[');
     for (uint32_t i = 0; i < first->queues.len; i++) {
         const char *name = state_name(first->state, first->queues.items[i].name);
 
-        write_metrics(&e, name, c, name);
-    }
-    emit_close(&e, '}');
-    emit_open(&e, "bounds", '[');
-    for (size_t i = 0; i < c->bound_count; i++) {
         emit_open(&e, NULL, '{');
-        emit_str(&e, "bound", c->bounds[i].text);
-        emit_int(&e, "holds", c->holds[i]);
-        write_pair(&e, "values", values_of(c, c->bounds[i].metric, &c->bounds[i].filter));
+        emit_str(&e, "name", name);
+        write_metrics(&e, c, name);
         emit_close(&e, '}');
     }
     emit_close(&e, ']');
@@ -200,10 +194,10 @@ void comparison_write(const struct comparison *c, FILE *out)
     (void)fputc('\n', out);
 }
 
-void comparison_report(const struct comparison *c, FILE *out)
+void comparison_report(const struct comparison *c, const char *title, FILE *out)
 {
-    struct report_run runs[] = {{c->titles[0], c->runs[0]}, {c->titles[1], c->runs[1]}};
-    struct report_bounds bounds = {c->bounds, c->holds, c->bound_count};
+    const struct report_run runs[] = {{c->titles[0], c->runs[0]}, {c->titles[1], c->runs[1]}};
+    struct report report = {title, runs, ARRAY_LEN(runs), c->requirements};
 
-    report_write(out, "Muster comparison", runs, ARRAY_LEN(runs), &bounds);
+    report_write(out, &report);
 }

@@ -3,139 +3,24 @@
 /* Each metric is a row of the table: what it is called and how it is made from a simulation and the jobs that count. */
 #include "sim/report/metrics.h"
 
+#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
+#include "model/books/books.h"
 #include "model/resources.h"
 #include "model/state.h"
+#include "sim/report/metrics_internal.h"
 #include "sim/run/run.h"
 
 #define NSEC_HOUR 3.6e12
-
-const struct size_class size_classes[SIZE_CLASS_COUNT] = {
-    {"cpu", 0, 0},           {"fraction", 1e-9, 0.999999999}, {"1", 1, 1.999999999},
-    {"2-7", 2, 7.999999999}, {"8-31", 8, 31.999999999},       {"32-127", 32, 127.999999999},
-    {"128+", 128, INFINITY},
-};
-
-uint32_t size_class_of(double gpus)
-{
-    uint32_t i = 0;
-
-    while (i + 1 < SIZE_CLASS_COUNT && gpus > size_classes[i].max)
-        i++;
-    return i;
-}
-
-bool size_parse(const char *text, double *ret_min, double *ret_max)
-{
-    char *end;
-
-    for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++)
-        if (strcmp(text, size_classes[i].name) == 0) {
-            *ret_min = size_classes[i].min;
-            *ret_max = size_classes[i].max;
-            return true;
-        }
-    *ret_min = *ret_max = strtod(text, &end);
-    if (end == text || !(*ret_min >= 0))
-        return false;
-    if (strcmp(end, "+") == 0) {
-        *ret_max = INFINITY;
-        return true;
-    }
-    if (*end == '-') {
-        const char *second = end + 1;
-
-        *ret_max = strtod(second, &end);
-        return end != second && *end == '\0' && *ret_max >= *ret_min;
-    }
-    return *end == '\0';
-}
-
-bool metric_counts(const struct sim_run *run, const struct sim_run_job *job)
-{
-    return job->from_trace || !run->has_trace;
-}
-
-double metric_wait(const struct sim_run *run, const struct sim_run_job *job)
-{
-    nsec_t until = job->first_start ? job->first_start : job->ended ? job->ended : run->end;
-
-    return (double)(until - job->submitted) / 1e9;
-}
-
-double metric_percentile(const double *sorted, size_t count, double part)
-{
-    size_t rank = (size_t)ceil(part * (double)count);
-
-    return count == 0 ? NAN : sorted[rank > 0 ? rank - 1 : 0];
-}
-
-static bool is_in_queue(const struct sim_run *run, uint32_t queue, const char *name)
-{
-    for (; queue != NO_ID; queue = run->queues.items[queue].parent)
-        if (strcmp(state_name(run->state, run->queues.items[queue].name), name) == 0)
-            return true;
-    return false;
-}
-
-bool metric_has_queue(const struct sim_run *run, const char *name)
-{
-    for (uint32_t i = 0; i < run->queues.len; i++)
-        if (strcmp(state_name(run->state, run->queues.items[i].name), name) == 0)
-            return true;
-    return false;
-}
-
-static bool passes(const struct sim_run *run, const struct sim_run_job *job, const struct metric_filter *filter)
-{
-    double gpus = gpu_to_double(job->gpus);
-
-    if (!metric_counts(run, job) || (filter->queue && !is_in_queue(run, job->queue, filter->queue)))
-        return false;
-    return !filter->has_size || (gpus >= filter->size_min && gpus <= filter->size_max);
-}
-
-/* The jobs that count, and their waits in ascending order. */
-struct sample {
-    const struct sim_run *run;
-    const struct metric_filter *filter;
-    VEC(const struct sim_run_job *) jobs;
-    VEC(double) waits;
-};
-
-static int ascending(const void *l, const void *r)
-{
-    double a = *(const double *)l;
-    double b = *(const double *)r;
-
-    return (a > b) - (a < b);
-}
-
-static void sample_init(struct sample *s, const struct sim_run *run, const struct metric_filter *filter)
-{
-    *s = (struct sample){.run = run, .filter = filter};
-    for (uint32_t i = 0; i < run->jobs.len; i++) {
-        const struct sim_run_job *job = &run->jobs.items[i];
-
-        if (!passes(run, job, filter))
-            continue;
-        vec_push(&s->jobs, job);
-        vec_push(&s->waits, metric_wait(run, job));
-    }
-    if (s->waits.len > 0)
-        qsort(s->waits.items, s->waits.len, sizeof *s->waits.items, ascending);
-}
 
 static double count_jobs(struct sample *s)
 {
     return s->jobs.len;
 }
 
-static double count_finished(struct sample *s)
+static double count_completed(struct sample *s)
 {
     uint32_t count = 0;
 
@@ -205,7 +90,7 @@ static double gpu_hours(struct sample *s)
     return gpu_time(s) / NSEC_HOUR;
 }
 
-static double use(struct sample *s)
+static double allocated(struct sample *s)
 {
     return s->run->capacity->total > 0 ? gpu_time(s) / s->run->capacity->total : NAN;
 }
@@ -215,7 +100,7 @@ static double share(struct sample *s)
     return s->run->used->total > 0 ? gpu_time(s) / s->run->used->total : NAN;
 }
 
-/* The mean over time of what the queue was due, as a part of the cluster. */
+/* The mean over time of the queue's fair share, as a part of the cluster. */
 static double fair_share(struct sample *s)
 {
     const struct sim_run *run = s->run;
@@ -255,8 +140,8 @@ static double lost_gpu_hours(struct sample *s)
     return sum / NSEC_HOUR;
 }
 
-/* Of the time of idle GPUs, the part that they spent on nodes that something else is on. */
-static double fragmentation(struct sample *s)
+/* Of the idle GPU time, the part on nodes with other GPUs in use, or in shared GPUs. */
+static double fragmented(struct sample *s)
 {
     const struct sim_run *run = s->run;
     double broken = run->idle_partly->total + run->idle_shared->total;
@@ -277,38 +162,109 @@ static double makespan(struct sample *s)
     return s->jobs.len ? (double)(last - first) / 1e9 : NAN;
 }
 
+/* GPUs of the job's pods at the end: held by those that have a place, or asked for by those that wait. */
+static int64_t gpus_at_end(const struct sim_run *run, const struct sim_run_job *job, bool is_allocated)
+{
+    int64_t gpus = 0;
+
+    if (job->gang == NO_ID)
+        return 0;
+    const struct gang *gang = &run->state->gangs.items[job->gang];
+    for (uint32_t g = 0; g < gang->group_count; g++)
+        for (uint32_t i = 0; i < gang->groups[g].pods.len; i++) {
+            pod_id pod = gang->groups[g].pods.items[i];
+            uint8_t status = run->state->pods.items[pod].status;
+
+            if (is_allocated && status_in(status, ALLOCATED_SET))
+                gpus += pod_accepted(run->state, pod).v[SHARE_GPU];
+            else if (!is_allocated && status == POD_PENDING)
+                gpus += pod_asked(run->state, pod).v[SHARE_GPU];
+        }
+    return gpus;
+}
+
+static double count_running(struct sample *s)
+{
+    uint32_t count = 0;
+
+    vec_foreach (&s->jobs, job)
+        count += sim_run_job_state(s->run, *job) == WORKLOAD_RUNNING;
+    return count;
+}
+
+static double count_pending(struct sample *s)
+{
+    uint32_t count = 0;
+
+    vec_foreach (&s->jobs, job)
+        count += (*job)->gang != NO_ID && sim_run_job_state(s->run, *job) != WORKLOAD_RUNNING;
+    return count;
+}
+
+static double sum_at_end(const struct sample *s, bool is_allocated)
+{
+    int64_t gpus = 0;
+
+    vec_foreach (&s->jobs, job)
+        gpus += gpus_at_end(s->run, *job, is_allocated);
+    return gpu_to_double(gpus);
+}
+
+static double allocated_gpus(struct sample *s)
+{
+    return sum_at_end(s, true);
+}
+
+static double pending_gpus(struct sample *s)
+{
+    return sum_at_end(s, false);
+}
+
 struct row {
     struct metric_info info;
     double (*compute)(struct sample *s);
 };
 
 static const struct row rows[] = {
-    [METRIC_JOBS] = {{"jobs", UNIT_COUNT, 0, false, "workloads that came"}, count_jobs},
-    [METRIC_FINISHED] = {{"finished", UNIT_COUNT, 1, false, "workloads that did all their work"}, count_finished},
-    [METRIC_NEVER_STARTED] = {{"never_started", UNIT_COUNT, -1, false, "workloads that never ran"},
+    [METRIC_WORKLOADS] = {{"workloads", UNIT_COUNT, 0, .help = "workloads submitted"}, count_jobs},
+    [METRIC_COMPLETED] = {{"completed", UNIT_COUNT, 1, .help = "workloads that completed"}, count_completed},
+    [METRIC_NEVER_STARTED] = {{"neverStarted", UNIT_COUNT, -1, .help = "workloads that never ran"},
                               count_never_started},
-    [METRIC_MEAN_WAIT] = {{"mean_wait", UNIT_SECONDS, -1, false, "mean time from submission to first start"},
+    [METRIC_MEAN_WAIT] = {{"meanWait", UNIT_SECONDS, -1, .help = "mean time from submission to first start"},
                           mean_wait},
-    [METRIC_P50_WAIT] = {{"p50_wait", UNIT_SECONDS, -1, false, "half of the workloads waited no longer"}, p50_wait},
-    [METRIC_P90_WAIT] = {{"p90_wait", UNIT_SECONDS, -1, false, "90 % waited no longer"}, p90_wait},
-    [METRIC_P95_WAIT] = {{"p95_wait", UNIT_SECONDS, -1, false, "95 % waited no longer"}, p95_wait},
-    [METRIC_P99_WAIT] = {{"p99_wait", UNIT_SECONDS, -1, false, "99 % waited no longer"}, p99_wait},
-    [METRIC_MAX_WAIT] = {{"max_wait", UNIT_SECONDS, -1, false, "the longest wait"}, max_wait},
-    [METRIC_MEAN_TURNAROUND] = {{"mean_turnaround", UNIT_SECONDS, -1, false, "mean time from submission to the end"},
+    [METRIC_P50_WAIT] = {{"p50Wait", UNIT_SECONDS, -1, .help = "50% of the workloads waited at most this long"},
+                         p50_wait},
+    [METRIC_P90_WAIT] = {{"p90Wait", UNIT_SECONDS, -1, .help = "90% waited at most this long"}, p90_wait},
+    [METRIC_P95_WAIT] = {{"p95Wait", UNIT_SECONDS, -1, .help = "95% waited at most this long"}, p95_wait},
+    [METRIC_P99_WAIT] = {{"p99Wait", UNIT_SECONDS, -1, .help = "99% waited at most this long"}, p99_wait},
+    [METRIC_MAX_WAIT] = {{"maxWait", UNIT_SECONDS, -1, .help = "longest wait"}, max_wait},
+    [METRIC_MEAN_TURNAROUND] = {{"meanTurnaround", UNIT_SECONDS, -1, .help = "mean time from submission to completion"},
                                 mean_turnaround},
-    [METRIC_GPU_HOURS] = {{"gpu_hours", UNIT_HOURS, 0, false, "GPU time that workloads held"}, gpu_hours},
-    [METRIC_USE] = {{"use", UNIT_PART, 1, false, "GPU time held, of all there was"}, use},
-    [METRIC_SHARE] = {{"share", UNIT_PART, 0, false, "GPU time held, of all that was held"}, share},
-    [METRIC_FAIR_SHARE] = {{"fair_share", UNIT_PART, 0, false, "mean fair share of a queue, of the cluster"},
+    [METRIC_GPU_HOURS] = {{"gpuHours", UNIT_HOURS, 0, .help = "GPU hours allocated to running pods"}, gpu_hours},
+    [METRIC_ALLOCATED] = {{"allocated", UNIT_PART, 1, .help = "GPU time allocated, of the total"}, allocated},
+    [METRIC_SHARE] = {{"share", UNIT_PART, 0, .help = "GPU time allocated, of all allocated GPU time"}, share},
+    [METRIC_FAIR_SHARE] = {{"fairShare", UNIT_PART, 0, .help = "mean fair share of a queue, of the cluster"},
                            fair_share},
-    [METRIC_EVICTIONS] = {{"evictions", UNIT_COUNT, -1, false, "times that a workload lost pods to another one"},
+    [METRIC_EVICTIONS] = {{"evictions", UNIT_COUNT, -1, .help = "times a workload lost pods to another one"},
                           evictions},
-    [METRIC_FAILURES] = {{"failures", UNIT_COUNT, -1, false, "times that a failing node stopped a workload"}, failures},
-    [METRIC_LOST_GPU_HOURS] = {{"lost_gpu_hours", UNIT_HOURS, -1, false, "GPU time whose work was thrown away"},
+    [METRIC_NODE_FAILURES] = {{"nodeFailures", UNIT_COUNT, -1, .help = "times a failed node stopped a workload"},
+                              failures},
+    [METRIC_LOST_GPU_HOURS] = {{"lostGpuHours", UNIT_HOURS, -1, .help = "GPU hours of work lost since a checkpoint"},
                                lost_gpu_hours},
-    [METRIC_FRAGMENTATION] = {{"fragmentation", UNIT_PART, -1, true, "idle GPU time on nodes in part use, of all idle"},
-                              fragmentation},
-    [METRIC_MAKESPAN] = {{"makespan", UNIT_SECONDS, -1, false, "first submission to last end"}, makespan},
+    [METRIC_FRAGMENTED] = {{"fragmented", UNIT_PART, -1, .is_of_cluster = true,
+                            .help = "idle GPU time on partly used nodes, of all idle GPU time"},
+                           fragmented},
+    [METRIC_MAKESPAN] = {{"makespan", UNIT_SECONDS, -1, .help = "time from the first submission to the last end"},
+                         makespan},
+    [METRIC_RUNNING] = {{"running", UNIT_COUNT, 1, .is_at_end = true, .help = "workloads running at the end"},
+                        count_running},
+    [METRIC_PENDING] = {{"pending", UNIT_COUNT, -1, .is_at_end = true, .help = "workloads pending at the end"},
+                        count_pending},
+    [METRIC_ALLOCATED_GPUS] = {{"allocatedGpus", UNIT_GPUS, 0, .is_at_end = true, .help = "GPUs allocated at the end"},
+                               allocated_gpus},
+    [METRIC_PENDING_GPUS] = {{"pendingGpus", UNIT_GPUS, -1, .is_at_end = true,
+                              .help = "GPUs that pending pods ask for at the end"},
+                             pending_gpus},
 };
 _Static_assert(ARRAY_LEN(rows) == _METRIC_MAX, "a row for each metric");
 
@@ -317,10 +273,23 @@ const struct metric_info *metric_info(enum metric metric)
     return &rows[metric].info;
 }
 
+/* "p95_wait" is p95Wait to whoever types it. */
+static bool is_name(const char *name, const char *typed, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (typed[i] == '_')
+            continue;
+        if (tolower((unsigned char)typed[i]) != tolower((unsigned char)*name))
+            return false;
+        name++;
+    }
+    return *name == '\0';
+}
+
 bool metric_find(const char *name, size_t len, enum metric *ret)
 {
     for (int i = 0; i < _METRIC_MAX; i++)
-        if (strlen(rows[i].info.name) == len && strncmp(rows[i].info.name, name, len) == 0) {
+        if (is_name(rows[i].info.name, name, len)) {
             *ret = (enum metric)i;
             return true;
         }
@@ -334,7 +303,6 @@ double metric_value(const struct sim_run *run, enum metric metric, const struct 
 
     sample_init(&s, run, filter);
     value = rows[metric].compute(&s);
-    vec_done(&s.jobs);
-    vec_done(&s.waits);
+    sample_done(&s);
     return value;
 }

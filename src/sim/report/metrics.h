@@ -18,8 +18,8 @@ struct sim_run_job;
  * what each of them means. They are about the jobs of the trace, or of the state when there was no trace.
  */
 enum metric {
-    METRIC_JOBS,
-    METRIC_FINISHED,
+    METRIC_WORKLOADS,
+    METRIC_COMPLETED,
     METRIC_NEVER_STARTED,
     METRIC_MEAN_WAIT,
     METRIC_P50_WAIT,
@@ -29,33 +29,41 @@ enum metric {
     METRIC_MAX_WAIT,
     METRIC_MEAN_TURNAROUND,
     METRIC_GPU_HOURS,
-    METRIC_USE,
+    METRIC_ALLOCATED,
     METRIC_SHARE,
     METRIC_FAIR_SHARE,
     METRIC_EVICTIONS,
-    METRIC_FAILURES,
+    METRIC_NODE_FAILURES,
     METRIC_LOST_GPU_HOURS,
-    METRIC_FRAGMENTATION,
+    METRIC_FRAGMENTED,
     METRIC_MAKESPAN,
+    METRIC_RUNNING,
+    METRIC_PENDING,
+    METRIC_ALLOCATED_GPUS,
+    METRIC_PENDING_GPUS,
     _METRIC_MAX
 };
 
-enum metric_unit { UNIT_COUNT, UNIT_SECONDS, UNIT_PART, UNIT_HOURS };  // a part is 0 to 1, shown in percent
+enum metric_unit { UNIT_COUNT, UNIT_SECONDS, UNIT_PART, UNIT_HOURS, UNIT_GPUS };  // a part is 0 to 1, shown in percent
 
 struct metric_info {
     const char *name;
     enum metric_unit unit;
     int better;          // 1: more is better, -1: less is, 0: neither
     bool is_of_cluster;  // takes no filter
+    bool is_at_end;      // tells where the simulation ended, not how it went
     const char *help;
 };
 
 const struct metric_info *metric_info(enum metric metric);
+
+/* By name; case and underscores do not matter. */
 bool metric_find(const char *name, size_t len, enum metric *ret);
 
 /* Which jobs count. All zeros is all of them. */
 struct metric_filter {
-    const char *queue;  // by name, with all queues below it; NULL: any
+    const char *queue;     // by name, with all queues below it; NULL: any
+    const char *workload;  // "namespace/name", with * for any text; NULL: any
     bool has_size;
     double size_min;  // GPUs that a job asks for in all
     double size_max;
@@ -69,6 +77,9 @@ void metrics_write(struct emit *e, const struct sim_run *run, const char *queue)
 
 /* Is there such a queue? */
 bool metric_has_queue(const struct sim_run *run, const char *name);
+
+/* Is the workload the one that the pattern means: "namespace/name", or "name" alone, with * for any text? */
+bool metric_is_workload(const struct sim_run *run, const struct sim_run_job *job, const char *pattern);
 
 /* Sizes of jobs as people speak of them: "cpu", "fraction", "1", "2-7", ... "128+". */
 struct size_class {
@@ -98,25 +109,3 @@ double metric_percentile(const double *sorted, size_t count, double part);
 /* "1h 20m", "35s", "12.5%", "1,234"; "-" for NAN. Returns `text`. */
 enum { METRIC_TEXT_MAX = 32 };
 const char *metric_format(enum metric_unit unit, double value, char text[static METRIC_TEXT_MAX]);
-
-/*
- * A bound that has to hold: "p95_wait(queue=research)<30m", "use>=85%", "lost_gpu_hours(size=64+)<=1.1*A". With A the bound
- * is a multiple of the first setting's value.
- */
-enum bound_op { BOUND_LT, BOUND_LE, BOUND_GT, BOUND_GE, _BOUND_OP_MAX };
-
-struct bound {
-    const char *text;  // as given; borrowed
-    enum metric metric;
-    struct metric_filter filter;
-    char queue[256];  // what filter.queue points to
-    enum bound_op op;
-    double value;
-    bool is_relative;
-};
-
-/* Returns 0, or -EINVAL with what was expected where. Keeps `text`. */
-MUST_CHECK int bound_parse(struct bound *bound, const char *text, struct err *err);
-
-/* Does it hold, when the first setting has `a` and the one that is judged `b`? Not when `b` is NAN. */
-bool bound_holds(const struct bound *bound, double a, double b);

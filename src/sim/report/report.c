@@ -11,7 +11,12 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "model/state.h"
+#include "sim/report/change.h"
 #include "sim/report/metrics.h"
+#include "sim/report/reason.h"
+#include "sim/report/requirement.h"
+#include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 
 /* ui/report, embedded by the build. */
@@ -24,16 +29,28 @@ extern const uint64_t report_js_len;
 
 struct page {
     FILE *out;
-    const char *title;
-    const struct report_run *runs;
-    size_t sim_run_count;
-    const struct report_bounds *bounds;
+    const struct report *report;
 };
 
-static void write_metric_list(struct emit *e)
+/* Queues that are worse off with B, although all workloads together may be better off. */
+static void write_worse_queues(struct emit *e, const struct report *report, enum metric metric)
 {
-    static const char *const units[] = {
-        [UNIT_COUNT] = "count", [UNIT_SECONDS] = "seconds", [UNIT_PART] = "part", [UNIT_HOURS] = "hours"};
+    const struct sim_run *first = report->runs[0].run;
+
+    emit_open(e, "worse", '[');
+    for (uint32_t i = 0; report->count == 2 && i < first->queues.len; i++)
+        if (first->queues.items[i].is_leaf && change_of_queue(metric, first, report->runs[1].run, i) == CHANGE_WORSE)
+            emit_str(e, NULL, state_name(first->state, first->queues.items[i].name));
+    emit_close(e, ']');
+}
+
+static void write_metric_list(struct emit *e, const struct report *report)
+{
+    static const char *const units[] = {[UNIT_COUNT] = "count",
+                                        [UNIT_SECONDS] = "seconds",
+                                        [UNIT_PART] = "part",
+                                        [UNIT_HOURS] = "hours",
+                                        [UNIT_GPUS] = "count"};
 
     emit_open(e, "metrics", '[');
     for (int i = 0; i < _METRIC_MAX; i++) {
@@ -43,35 +60,41 @@ static void write_metric_list(struct emit *e)
         emit_str(e, "name", info->name);
         emit_str(e, "unit", units[info->unit]);
         emit_int(e, "better", info->better);
+        emit_bool(e, "isAtEnd", info->is_at_end);
         emit_str(e, "help", info->help);
+        write_worse_queues(e, report, (enum metric)i);
         emit_close(e, '}');
     }
     emit_close(e, ']');
 }
 
-static void write_bounds(struct emit *e, const struct report_bounds *bounds)
+static void write_reasons(struct emit *e)
 {
-    emit_open(e, "bounds", '[');
-    for (size_t i = 0; bounds && i < bounds->count; i++) {
+    char words[REASON_TEXT_MAX];
+
+    emit_open(e, "reasons", '[');
+    for (int i = 0; i < _VERDICT_CODE_MAX; i++) {
         emit_open(e, NULL, '{');
-        emit_str(e, "text", bounds->bounds[i].text);
-        emit_int(e, "holds", bounds->holds[i]);
+        emit_str(e, "words", reason_words((enum verdict_code)i, words));
+        emit_str(e, "outlook", reason_outlook((enum verdict_code)i));
         emit_close(e, '}');
     }
     emit_close(e, ']');
 }
 
-static void write_data(const struct page *page, FILE *out)
+static void write_data(const struct report *report, FILE *out)
 {
+    static const struct requirements none;
     struct emit e = {.out = out};
 
     emit_open(&e, NULL, '{');
-    emit_str(&e, "title", page->title);
-    write_metric_list(&e);
-    write_bounds(&e, page->bounds);
-    emit_open(&e, "plays", '[');
-    for (size_t i = 0; i < page->sim_run_count; i++)
-        report_write_run(&e, &page->runs[i]);
+    emit_bool(&e, "hasTrace", report->runs[0].run->has_trace);
+    write_metric_list(&e, report);
+    write_reasons(&e);
+    requirements_write(&e, report->requirements ? report->requirements : &none);
+    emit_open(&e, "simulations", '[');
+    for (size_t i = 0; i < report->count; i++)
+        report_write_run(&e, &report->runs[i]);
     emit_close(&e, ']');
     emit_close(&e, '}');
 }
@@ -84,7 +107,7 @@ static void put_data(const struct page *page)
 
     if (!memory)
         return;
-    write_data(page, memory);
+    write_data(page->report, memory);
     (void)fclose(memory);
     for (const char *at = text, *end = text + len; at < end;) {
         size_t plain = strcspn(at, "<");
@@ -101,7 +124,7 @@ static void put_data(const struct page *page)
 
 static void put_title(const struct page *page)
 {
-    for (const char *at = page->title; *at; at++) {
+    for (const char *at = page->report->title; *at; at++) {
         if (*at == '<' || *at == '>' || *at == '&')
             (void)fprintf(page->out, "&#%d;", *at);
         else
@@ -129,10 +152,9 @@ static const struct {
     {"{{SCRIPT}}", put_script},
 };
 
-void report_write(FILE *out, const char *title, const struct report_run *runs, size_t count,
-                  const struct report_bounds *bounds)
+void report_write(FILE *out, const struct report *report)
 {
-    const struct page page = {out, title, runs, count, bounds};
+    const struct page page = {out, report};
     const char *at = report_html;
     const char *page_end = report_html + report_html_len;
 

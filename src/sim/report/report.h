@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-struct bound;
 struct emit;
 struct sim_run;
+struct requirements;
 
 /*
- * The report: one HTML page that holds its style, its script and its data, and asks nobody for anything. ui/report has the
- * page; here is what it shows.
+ * The report: one HTML page that holds its style, its script and its data, and makes no requests. ui/report has the page;
+ * here is the data that it shows.
  */
 struct report_run {
     const char *title;  // of the setting; NULL when there is only one
     const struct sim_run *run;
 };
 
-/* Bounds that were to hold, and what became of them. */
-struct report_bounds {
-    const struct bound *bounds;
-    const bool *holds;
+struct report {
+    const char *title;  // which names the inputs
+    const struct report_run *runs;
     size_t count;
+    const struct requirements *requirements;  // judged; NULL for none
 };
 
-/* `bounds` may be NULL. Write errors stay in `out`. */
-void report_write(FILE *out, const char *title, const struct report_run *runs, size_t count,
-                  const struct report_bounds *bounds);
+/* Write errors stay in `out`. */
+void report_write(FILE *out, const struct report *report);
 
 /* The data of one simulation, as a JSON object. */
 void report_write_run(struct emit *e, const struct report_run *run);
 
-/* Its Gantt chart, as the member "gantt". */
+/* Parts of it: the chart of nodes as the member "gantt", workloads and reasons as members of their own. */
 void report_write_gantt(struct emit *e, const struct sim_run *run);
+void report_write_workloads(struct emit *e, const struct sim_run *run);

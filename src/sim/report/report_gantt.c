@@ -7,12 +7,13 @@
  */
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "model/state.h"
 #include "sim/report/report.h"
 #include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 
-enum { JOB_NONE = 0xffff };
+enum { JOB_NONE = 0xffff, NAME_MAX_BYTES = 1024 };
 
 struct packer {
     FILE *out;
@@ -84,7 +85,7 @@ static void write_job_queues(struct emit *e, const struct sim_run *run)
 {
     struct packer p;
 
-    open_packed(e, &p, "job_queues");
+    open_packed(e, &p, "jobQueues");
     for (uint32_t i = 0; i < run->jobs.len; i += 2) {
         uint32_t low = MIN(run->jobs.items[i].queue, (uint32_t)JOB_NONE);
         uint32_t high = i + 1 < run->jobs.len ? MIN(run->jobs.items[i + 1].queue, (uint32_t)JOB_NONE) : 0;
@@ -117,14 +118,20 @@ static void write_nodes(struct emit *e, const struct sim_run *run)
 void report_write_gantt(struct emit *e, const struct sim_run *run)
 {
     nsec_t unit = unit_of(run);
+    struct strbuf name;
 
     emit_open(e, "gantt", '{');
     emit_double(e, "unit", (double)unit / 1e9);
-    emit_int(e, "is_cut", run->gantt.is_cut);
+    emit_bool(e, "isCut", run->gantt.is_cut);
     write_nodes(e, run);
     emit_open(e, "jobs", '[');
-    for (uint32_t i = 0; i < run->jobs.len; i++)
-        emit_str(e, NULL, state_name(run->state, run->jobs.items[i].label));
+    strbuf_init(&name, NAME_MAX_BYTES);
+    for (uint32_t i = 0; i < run->jobs.len; i++) {
+        strbuf_clear(&name);
+        sim_run_job_name(run, &run->jobs.items[i], &name);
+        emit_str(e, NULL, name.text);
+    }
+    strbuf_done(&name);
     emit_close(e, ']');
     write_job_queues(e, run);
     write_bars(e, run, unit);

@@ -4,14 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/strbuf.h"
 #include "engine/action.h"
 #include "model/state.h"
 #include "sim/report/metrics.h"
 #include "sim/report/report.h"
+#include "sim/report/standing.h"
 #include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 
-enum { WORST_EVICTIONS = 25 };
+enum { WORST_EVICTIONS = 25, EVICTIONS_SHOWN = 1000, NAME_MAX_BYTES = 1024 };
 #define NSEC_HOUR 3.6e12
 
 /* Four digits are finer than any screen. */
@@ -40,20 +42,41 @@ static void write_sums(struct emit *e, const char *key, const struct timeline *t
     emit_close(e, ']');
 }
 
-static void write_queue(struct emit *e, const struct sim_run *run, const struct sim_run_queue *queue)
+/* Where it stands at the end, in GPUs, and its place in the tree. Every queue is in the list. */
+static void write_standing(struct emit *e, const struct queue_standings *list, uint32_t queue)
 {
+    const struct queue_standing *at = list->items;
+
+    while (at->queue != queue)
+        at++;
+    emit_int(e, "rank", at - list->items);
+    emit_int(e, "depth", at->depth);
+    emit_open(e, "now", '{');
+    emit_double(e, "fairShare", at->fair_share);
+    emit_double(e, "allocated", at->allocated);
+    emit_double(e, "borrowed", at->borrowed);
+    emit_double(e, "lent", at->lent);
+    emit_double(e, "pending", at->pending);
+    emit_close(e, '}');
+}
+
+static void write_queue(struct emit *e, const struct sim_run *run, const struct queue_standings *standings,
+                        uint32_t index)
+{
+    const struct sim_run_queue *queue = &run->queues.items[index];
     const struct queue *of = &run->state->queues.items[queue->id];
     const char *name = state_name(run->state, queue->name);
 
     emit_open(e, NULL, '{');
     emit_str(e, "name", name);
     emit_str(e, "parent", state_name(run->state, of->parent_name));
-    emit_int(e, "leaf", queue->is_leaf);
+    emit_bool(e, "leaf", queue->is_leaf);
+    write_standing(e, standings, index);
     emit_double(e, "quota", of->deserved[SHARE_GPU]);
     emit_double(e, "limit", of->limit[SHARE_GPU]);
     emit_double(e, "weight", of->weight[SHARE_GPU]);
-    write_means(e, "used", &run->timeline, queue->used);
-    write_means(e, "share", &run->timeline, queue->share);
+    write_means(e, "allocated", &run->timeline, queue->used);
+    write_means(e, "fairShare", &run->timeline, queue->share);
     write_means(e, "pending", &run->timeline, queue->pending);
     write_sums(e, "evicted", &run->timeline, queue->evictions, 1);
     write_sums(e, "lost", &run->timeline, queue->lost, NSEC_HOUR);
@@ -101,16 +124,16 @@ static void write_box(struct emit *e, const struct sim_run *run, uint32_t queue,
 
 static void write_waits(struct emit *e, const struct sim_run *run)
 {
-    emit_open(e, "waits_by_queue", '[');
+    emit_open(e, "waitsByQueue", '[');
     for (uint32_t i = 0; i < run->queues.len; i++)
         if (run->queues.items[i].is_leaf)
             write_box(e, run, i, NO_ID);
     emit_close(e, ']');
-    emit_open(e, "waits_by_size", '[');
+    emit_open(e, "waitsBySize", '[');
     for (uint32_t i = 0; i < SIZE_CLASS_COUNT; i++)
         write_box(e, run, NO_ID, i);
     emit_close(e, ']');
-    emit_open(e, "waits_by_both", '[');
+    emit_open(e, "waitsByBoth", '[');
     for (uint32_t q = 0; q < run->queues.len; q++)
         for (uint32_t s = 0; run->queues.items[q].is_leaf && s < SIZE_CLASS_COUNT; s++)
             write_box(e, run, q, s);
@@ -132,11 +155,16 @@ static void write_job_names(struct emit *e, const struct sim_run *run, const cha
 {
     const struct sim_run_job *job = index == NO_ID ? NULL : &run->jobs.items[index];
     const char *queue = "";
+    struct strbuf name;
 
+    strbuf_init(&name, NAME_MAX_BYTES);
+    if (job)
+        sim_run_job_name(run, job, &name);
     if (job && job->queue != NO_ID)
         queue = state_name(run->state, run->queues.items[job->queue].name);
-    emit_str(e, name_key, job ? state_name(run->state, job->label) : "");
+    emit_str(e, name_key, name.text);
     emit_str(e, queue_key, queue);
+    strbuf_done(&name);
 }
 
 static void write_evictions(struct emit *e, const struct sim_run *run)
@@ -145,16 +173,17 @@ static void write_evictions(struct emit *e, const struct sim_run *run)
 
     for (uint32_t i = 0; i < run->evictions.len; i++)
         vec_push(&worst, &run->evictions.items[i]);
-    if (worst.len > 0)
+    /* Without a trace nothing is lost: the order in which they happened says more. */
+    if (worst.len > 0 && run->has_trace)
         qsort(worst.items, worst.len, sizeof *worst.items, costliest);
     emit_open(e, "evictions", '[');
-    for (uint32_t i = 0; i < MIN(worst.len, (uint32_t)WORST_EVICTIONS); i++) {
+    for (uint32_t i = 0; i < MIN(worst.len, (uint32_t)(run->has_trace ? WORST_EVICTIONS : EVICTIONS_SHOWN)); i++) {
         const struct sim_run_eviction *eviction = worst.items[i];
 
         emit_open(e, NULL, '{');
         emit_double(e, "time", (double)(eviction->time - run->start) / 1e9);
-        write_job_names(e, run, "job", "queue", eviction->job);
-        write_job_names(e, run, "for", "for_queue", eviction->for_job);
+        write_job_names(e, run, "workload", "queue", eviction->job);
+        write_job_names(e, run, "for", "forQueue", eviction->for_job);
         emit_int(e, "pods", eviction->pods);
         emit_double(e, "lost", eviction->lost / NSEC_HOUR);
         emit_str(e, "action", action_name((enum action)eviction->action));
@@ -174,10 +203,10 @@ static void write_cluster(struct emit *e, const struct sim_run *run)
     emit_int(e, "nodes", run->state->nodes_by_rank.len);
     emit_double(e, "gpus", gpu_to_double(run->state->total.v[SHARE_GPU]));
     emit_int(e, "cycles", (int64_t)run->cycles);
-    emit_int(e, "binds", (int64_t)run->binds);
-    emit_int(e, "evicted_pods", (int64_t)run->evicted_pods);
+    emit_bool(e, "isCut", run->is_cut);
+    emit_int(e, "evictedPods", (int64_t)run->evicted_pods);
     write_means(e, "capacity", timeline, run->capacity);
-    write_means(e, "used", timeline, run->used);
+    write_means(e, "allocated", timeline, run->used);
     write_means(e, "empty", timeline, run->idle_empty);
     write_means(e, "partly", timeline, run->idle_partly);
     write_means(e, "shared", timeline, run->idle_shared);
@@ -187,17 +216,21 @@ static void write_cluster(struct emit *e, const struct sim_run *run)
 void report_write_run(struct emit *e, const struct report_run *of)
 {
     const struct sim_run *run = of->run;
+    struct queue_standings standings = {0};
 
     emit_open(e, NULL, '{');
     emit_str(e, "title", of->title ? of->title : "");
     write_cluster(e, run);
     metrics_write(e, run, NULL);
+    queue_standings(run, &standings);
     emit_open(e, "queues", '[');
     for (uint32_t i = 0; i < run->queues.len; i++)
-        write_queue(e, run, &run->queues.items[i]);
+        write_queue(e, run, &standings, i);
     emit_close(e, ']');
+    vec_done(&standings);
     write_waits(e, run);
     write_evictions(e, run);
     report_write_gantt(e, run);
+    report_write_workloads(e, run);
     emit_close(e, '}');
 }

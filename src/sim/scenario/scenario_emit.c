@@ -59,6 +59,12 @@ void emit_str(struct emit *e, const char *key, const char *text)
     write_string(e->out, text);
 }
 
+void emit_bool(struct emit *e, const char *key, bool value)
+{
+    start(e, key);
+    (void)fputs(value ? "true" : "false", e->out);
+}
+
 void emit_int(struct emit *e, const char *key, int64_t value)
 {
     start(e, key);

@@ -17,6 +17,7 @@ struct emit {
 void emit_open(struct emit *e, const char *key, char bracket);
 void emit_close(struct emit *e, char bracket);
 void emit_str(struct emit *e, const char *key, const char *text);
+void emit_bool(struct emit *e, const char *key, bool value);
 void emit_int(struct emit *e, const char *key, int64_t value);
 
 /* Whole numbers without a point; other numbers with as many digits as it takes to read the same number again. */

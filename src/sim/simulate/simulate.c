@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Loading a cluster, and playing it. What kind of file a lone JSON file is follows from what it holds. */
+/* Loading a cluster, and simulating it. What kind of file a lone JSON file is follows from what it holds. */
 #include "sim/simulate/simulate.h"
 
 #include <errno.h>

@@ -13,11 +13,12 @@
 #include "sim/scenario/scenario.h"
 
 struct err;
+struct requirements;
 struct state;
 struct table_view;
 struct trace;
 
-/* A cluster from files, simulated until nothing changes or through a trace, and what came of it. */
+/* A cluster from files, simulated until nothing changes or through a trace, and the outcome. */
 struct simulation {
     struct state *state;
     struct config config;
@@ -40,10 +41,10 @@ MUST_CHECK int simulation_run(struct simulation *sim, const struct sim_run_optio
 void simulation_done(struct simulation *sim);
 
 /* For people: queues, who runs where, and why the rest waits. */
-void simulation_print(struct simulation *sim, const struct table_view *view, FILE *out);
+void simulation_print(const struct simulation *sim, const struct table_view *view, FILE *out);
 
 /* For people, after a trace: how each queue fared, and the cluster as a whole. */
 void simulation_print_trace(const struct simulation *sim, const struct table_view *view, FILE *out);
 
-/* For programs: {"pods": [...], "queues": [...], "evicted": [...], "skipped": [...]}, and "metrics" after a trace. */
-void simulation_write(struct simulation *sim, FILE *out);
+/* For programs, as docs/simulate.md describes it. `requirements` have been judged. */
+void simulation_write(const struct simulation *sim, const struct requirements *requirements, FILE *out);

@@ -10,8 +10,6 @@
 
 #include <cmocka.h>
 
-#include "base/err.h"
-
 static void percentiles_are_values_that_occurred(void **state)
 {
     static const double one[] = {7};
@@ -35,11 +33,12 @@ static void numbers_are_shown_as_people_read_them(void **state)
         double value;
         const char *text;
     } cases[] = {
-        {UNIT_SECONDS, 0, "0s"},        {UNIT_SECONDS, 0.5, "0.5s"},   {UNIT_SECONDS, 59.6, "1m"},
-        {UNIT_SECONDS, 61, "1m 1s"},    {UNIT_SECONDS, 3600, "1h"},    {UNIT_SECONDS, 5400, "1h 30m"},
-        {UNIT_SECONDS, 90061, "1d 1h"}, {UNIT_PART, 0.123, "12.3%"},   {UNIT_COUNT, 1234567, "1,234,567"},
-        {UNIT_COUNT, 100, "100"},       {UNIT_HOURS, 12.34, "12.3"},   {UNIT_HOURS, 1234.5, "1,234"},
-        {UNIT_COUNT, NAN, "-"},         {UNIT_SECONDS, INFINITY, "-"}, {UNIT_COUNT, -1234, "-1,234"},
+        {UNIT_SECONDS, 0, "0s"},        {UNIT_SECONDS, 0.5, "0.5s"}, {UNIT_SECONDS, 59.6, "1m"},
+        {UNIT_SECONDS, 61, "1m 1s"},    {UNIT_SECONDS, 3600, "1h"},  {UNIT_SECONDS, 5400, "1h 30m"},
+        {UNIT_SECONDS, 90061, "1d 1h"}, {UNIT_PART, 0.123, "12.3%"}, {UNIT_COUNT, 1234567, "1,234,567"},
+        {UNIT_COUNT, 100, "100"},       {UNIT_HOURS, 12.34, "12.3"}, {UNIT_HOURS, 1234.5, "1,234"},
+        {UNIT_GPUS, 0.25, "0.25"},      {UNIT_COUNT, NAN, "-"},      {UNIT_SECONDS, INFINITY, "-"},
+        {UNIT_COUNT, -1234, "-1,234"},
     };
 
     (void)state;
@@ -80,79 +79,6 @@ static void sizes_have_names_and_ranges(void **state)
     assert_int_equal(size_class_of(1024), 6);
 }
 
-static void bounds_are_read(void **state)
-{
-    struct bound bound;
-
-    (void)state;
-    assert_int_equal(bound_parse(&bound, "p95_wait(queue=research)<30m", NULL), 0);
-    assert_int_equal(bound.metric, METRIC_P95_WAIT);
-    assert_string_equal(bound.filter.queue, "research");
-    assert_int_equal(bound.op, BOUND_LT);
-    assert_true(bound.value == 1800);
-    assert_false(bound.is_relative);
-
-    assert_int_equal(bound_parse(&bound, " use >= 85% ", NULL), -22);
-    assert_int_equal(bound_parse(&bound, " use >= 85%", NULL), 0);
-    assert_true(bound.value == 0.85);
-    assert_null(bound.filter.queue);
-    assert_int_equal(bound_parse(&bound, "use>0.85", NULL), 0);
-    assert_true(bound.value == 0.85);
-    assert_int_equal(bound_parse(&bound, "lost_gpu_hours( queue=a, size=64+ ) <= 1.1*A", NULL), 0);
-    assert_true(bound.is_relative && bound.value == 1.1);
-    assert_true(bound.filter.has_size && bound.filter.size_min == 64);
-    assert_int_equal(bound_parse(&bound, "evictions<=A", NULL), 0);
-    assert_true(bound.is_relative && bound.value == 1);
-    assert_int_equal(bound_parse(&bound, "evictions()<3", NULL), 0);
-}
-
-static void bad_bounds_are_told_apart(void **state)
-{
-    static const struct {
-        const char *text;
-        const char *expected;
-    } cases[] = {
-        {"", "--require '': expected the name of a metric (docs/compare.md lists them), found ''"},
-        {"speed<3", "--require 'speed<3': expected the name of a metric (docs/compare.md lists them), found 'speed<3'"},
-        {"use", "--require 'use': expected one of <, <=, >, >=, found ''"},
-        {"use=3", "--require 'use=3': expected one of <, <=, >, >=, found '=3'"},
-        {"use<", "--require 'use<': expected a part such as 85% or 0.85, or 1.1*A, found ''"},
-        {"max_wait<30", "--require 'max_wait<30': expected a duration such as 30m or 7d, or 1.1*A, found '30'"},
-        {"evictions<5%", "--require 'evictions<5%': expected a number, or 1.1*A, found '5%'"},
-        {"evictions(<5", "--require 'evictions(<5': expected a closing bracket, found '(<5'"},
-        {"evictions(team=a)<5", "--require 'evictions(team=a)<5': expected queue=NAME or size=SIZE, found 'team=a'"},
-        {"evictions(queue=)<5", "--require 'evictions(queue=)<5': expected queue=NAME or size=SIZE, found 'queue='"},
-        {"evictions(size=big)<5",
-         "--require 'evictions(size=big)<5': expected a size such as fraction, 1, 8-31 or 64+, found 'big'"},
-        {"fragmentation(queue=a)<5%",
-         "--require 'fragmentation(queue=a)<5%': expected no filter, since the metric is one of the "
-         "whole cluster, found '(queue=a)<5%'"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct bound bound;
-        struct err err = {0};
-
-        assert_int_equal(bound_parse(&bound, cases[i].text, &err), -22);
-        assert_string_equal(err.text, cases[i].expected);
-    }
-}
-
-static void bounds_hold_or_break(void **state)
-{
-    struct bound bound;
-
-    (void)state;
-    assert_int_equal(bound_parse(&bound, "evictions<=10", NULL), 0);
-    assert_true(bound_holds(&bound, 99, 10));
-    assert_false(bound_holds(&bound, 0, 11));
-    assert_false(bound_holds(&bound, 0, NAN));
-    assert_int_equal(bound_parse(&bound, "evictions<0.5*A", NULL), 0);
-    assert_true(bound_holds(&bound, 10, 4));
-    assert_false(bound_holds(&bound, 10, 5));
-}
-
 static void every_metric_is_found_by_its_name(void **state)
 {
     (void)state;
@@ -165,16 +91,28 @@ static void every_metric_is_found_by_its_name(void **state)
     }
 }
 
+static void case_and_underscores_of_a_name_do_not_matter(void **state)
+{
+    enum metric found;
+
+    (void)state;
+    assert_true(metric_find("p95_wait", 8, &found));
+    assert_int_equal(found, METRIC_P95_WAIT);
+    assert_true(metric_find("LostGPUHours", 12, &found));
+    assert_int_equal(found, METRIC_LOST_GPU_HOURS);
+    assert_false(metric_find("p95_wai", 7, &found));
+    assert_false(metric_find("p95_waits", 9, &found));
+    assert_false(metric_find("", 0, &found));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(percentiles_are_values_that_occurred),
         cmocka_unit_test(numbers_are_shown_as_people_read_them),
         cmocka_unit_test(sizes_have_names_and_ranges),
-        cmocka_unit_test(bounds_are_read),
-        cmocka_unit_test(bad_bounds_are_told_apart),
-        cmocka_unit_test(bounds_hold_or_break),
         cmocka_unit_test(every_metric_is_found_by_its_name),
+        cmocka_unit_test(case_and_underscores_of_a_name_do_not_matter),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

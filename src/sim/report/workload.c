@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/report/workload.h"
+
+#include "base/strbuf.h"
+#include "engine/engine.h"
+#include "model/books/books.h"
+#include "model/state.h"
+#include "sim/scenario/scenario_why.h"
+
+static void count_pod(struct workload *ret, const struct state *state, pod_id pod)
+{
+    bool has_place = status_in(state->pods.items[pod].status, ALLOCATED_SET);
+
+    /* What an amount of GPU memory comes to in GPUs is known once it has a place. */
+    ret->gpus += gpu_to_double((has_place ? pod_accepted(state, pod) : pod_asked(state, pod)).v[SHARE_GPU]);
+    ret->running += has_place;
+    ret->pending += state->pods.items[pod].status == POD_PENDING;
+}
+
+void workload_read(struct workload *ret, const struct sim_run *run, const struct sim_run_job *job)
+{
+    *ret = (struct workload){.job = job, .state = sim_run_job_state(run, job), .pods = job->pods};
+    if (job->gang == NO_ID) {
+        ret->gpus = gpu_to_double(job->gpus);
+        return;
+    }
+    const struct gang *gang = &run->state->gangs.items[job->gang];
+    for (uint32_t g = 0; g < gang->group_count; g++)
+        for (uint32_t i = 0; i < gang->groups[g].pods.len; i++)
+            count_pod(ret, run->state, gang->groups[g].pods.items[i]);
+    ret->reason = engine_verdict(run->engine, job->gang).code;
+}
+
+struct node_pods {
+    node_id node;
+    uint32_t pods;
+};
+
+/* Pods by node, in the order of the pods. */
+struct node_list VEC_OF(struct node_pods);
+
+static void count_on(struct node_list *list, node_id node)
+{
+    vec_foreach (list, at)
+        if (at->node == node) {
+            at->pods++;
+            return;
+        }
+    vec_push(list, (struct node_pods){node, 1});
+}
+
+static void list_nodes(struct node_list *ret, const struct state *state, const struct gang *gang)
+{
+    for (uint32_t g = 0; g < gang->group_count; g++)
+        for (uint32_t i = 0; i < gang->groups[g].pods.len; i++) {
+            const struct pod *pod = &state->pods.items[gang->groups[g].pods.items[i]];
+
+            if (status_in(pod->status, ALLOCATED_SET) && pod->node != NO_ID)
+                count_on(ret, pod->node);
+        }
+}
+
+void workload_add_nodes(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job, uint32_t max)
+{
+    const struct state *state = run->state;
+    struct node_list list = {0};
+    uint32_t others = 0;
+
+    if (job->gang == NO_ID)
+        return;
+    list_nodes(&list, state, &state->gangs.items[job->gang]);
+    for (uint32_t i = 0; i < list.len; i++) {
+        const struct node_pods *at = &list.items[i];
+
+        if (i >= max) {
+            others += at->pods;
+            continue;
+        }
+        strbuf_addf(text, "%s%s", i ? ", " : "", state_name(state, state->nodes.items[at->node].name));
+        if (at->pods > 1)
+            strbuf_addf(text, " x%u", at->pods);
+    }
+    if (others > 0)
+        strbuf_addf(text, " and %u pod%s elsewhere", others, others == 1 ? "" : "s");
+    vec_done(&list);
+}
+
+void workload_add_message(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job)
+{
+    if (job->gang != NO_ID)
+        scenario_why(text, run->state, run->engine, job->gang);
+}

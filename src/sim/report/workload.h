@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+#include "sim/run/run.h"
+
+struct strbuf;
+
+/* Where a workload stands at the end of a simulation. Tables, JSON and pages show it. */
+struct workload {
+    const struct sim_run_job *job;
+    enum workload_state state;
+    uint32_t pods;
+    uint32_t running;          // pods with a place
+    uint32_t pending;          // pods without one
+    double gpus;               // that its pods hold, or ask for where they have no place
+    enum verdict_code reason;  // why it waits
+};
+
+void workload_read(struct workload *ret, const struct sim_run *run, const struct sim_run_job *job);
+
+/* Appends "gpu-1 x3, gpu-2": the nodes of its pods. After `max` nodes: " and 5 pods elsewhere". */
+void workload_add_nodes(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job, uint32_t max);
+
+/* Appends why it waits, in a sentence with numbers. */
+void workload_add_message(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job);
