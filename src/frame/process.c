@@ -51,7 +51,7 @@ void process_service_is_over(struct process *process)
         if (!(*service)->run->is_over)
             return;
     }
-    loop_stop(process->loop);
+    servers_drain(process);
 }
 
 void process_fail(struct process *process, const struct err *err, bool is_at_once)

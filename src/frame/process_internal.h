@@ -23,6 +23,8 @@ struct process_run {
     struct loop_timer started_timer;  // when what is done once has been done
     struct err failure;               // why we stop; code 0: we were told to
     bool is_stopping;
+    bool is_draining;       // all services are over
+    uint32_t servers_open;  // of those that drain
 };
 
 /* What the frame keeps of a running service. */
@@ -64,4 +66,7 @@ void service_metrics_add(struct service *service);
 
 /* Probes and metrics as the settings say. */
 int probes_start(struct process *process, struct log *log, struct err *err);
+
+/* Lets requests that are under way finish, and then stops the loop. */
+void servers_drain(struct process *process);
 void servers_stop(struct process *process);

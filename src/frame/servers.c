@@ -9,6 +9,9 @@
 /* 10000 series of a kilobyte, and then some. */
 enum { METRICS_BYTES_MAX = 64 << 20 };
 
+/* How long clients may take for the answers that are under way when the process stops. */
+static const nsec_t drain_timeout = NSEC_PER_SEC;
+
 static void serve_metrics(void *arg, struct http_exchange *exchange)
 {
     struct strbuf text;
@@ -84,6 +87,28 @@ int probes_start(struct process *process, struct log *log, struct err *err)
         return err_wrap(err, code, "metrics");
     code = serve(process, log, settings->health_address, sets, 1, err);
     return code < 0 ? err_wrap(err, code, "probes") : 0;
+}
+
+static void on_drained(void *arg)
+{
+    struct process *process = arg;
+
+    if (--process->run->servers_open == 0)
+        loop_stop(process->loop);
+}
+
+void servers_drain(struct process *process)
+{
+    struct process_run *run = process->run;
+
+    if (run->is_draining)
+        return;
+    run->is_draining = true;
+    run->servers_open = run->servers.len;
+    vec_foreach (&run->servers, server)
+        http_server_drain(*server, drain_timeout, on_drained, process);
+    if (run->servers_open == 0)
+        loop_stop(process->loop);
 }
 
 void servers_stop(struct process *process)
