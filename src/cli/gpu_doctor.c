@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* muster gpu doctor: is a share of a GPU enforced here, by what, and if not, why. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static void look_at_driver(void)
     struct err err = {0};
     char text[512];
 
-    if (nvml_open(&nvml, &err) < 0) {
+    if (nvml_open(NVML_LIBRARY, &nvml, &err) < 0) {
         say(WRONG, "driver", err.text);
         return;
     }
@@ -54,21 +53,12 @@ static void look_at_driver(void)
                        (double)gpu.total_bytes / (double)(1 << 30));
         say(FINE, "GPU", text);
     }
-    nvml_close(nvml);
-}
-
-/* Newer drivers hold limits of a cgroup by themselves. */
-static void look_at_kernel_limits(void)
-{
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    bool has_them = library && dlsym(library, "nvmlDeviceSetMemoryLimits_v1");
-
-    if (!library)
-        return;
+    /* Newer drivers hold limits of a cgroup by themselves. */
     say(NOTE, "limits in the kernel",
-        has_them ? "the driver has limits for cgroups; Muster does not set them yet"
-                 : "the driver has none: a program that brings its own libcuda is seen and reported, not held back");
-    (void)dlclose(library);
+        nvml_has(nvml, "nvmlDeviceSetMemoryLimits_v1")
+            ? "the driver has limits for cgroups; Muster does not set them yet"
+            : "the driver has none: a program that brings its own libcuda is seen and reported, not held back");
+    nvml_close(nvml);
 }
 
 static void look_at_library(void)
@@ -144,7 +134,6 @@ int gpu_doctor(const struct command *command, const struct gpu_call *call)
     worst = FINE;
     look_at_system();
     look_at_driver();
-    look_at_kernel_limits();
     look_at_library();
     look_at_daemon(call->folder);
     (void)puts(

@@ -57,9 +57,9 @@ def _(here):
         ("2 GPUs can be seen instead of one", [flag], {"FAKE_GPUS": "2"}),
         ("cannot be started: Insufficient Permissions", [flag], {"FAKE_FAILS": "init"}),
         ("cannot be counted: Insufficient Permissions", [flag], {"FAKE_FAILS": "count"}),
-        ("cannot be looked at", [flag], {"FAKE_FAILS": "handle"}),
-        ("does not tell its UUID", [flag], {"FAKE_FAILS": "uuid"}),
-        ("cannot be opened", ["--nvml-library=/no/such/library"], {}),
+        ("GPU 0: Insufficient Permissions", [flag], {"FAKE_FAILS": "handle"}),
+        ("the UUID is not known", [flag], {"FAKE_FAILS": "uuid"}),
+        ("no NVIDIA driver here", ["--nvml-library=/no/such/library"], {}),
         ("has no function nvmlInit_v2", ["--nvml-library=libm.so.6"], {}),
     ]:
         status, said = run_once(here, *flags, **variables)

@@ -114,7 +114,7 @@ static int find_by_nvml(struct gpud *gpud, struct err *err)
 static int find_devices(struct gpud *gpud, struct err *err)
 {
     const struct gpud_config *config = gpud->config;
-    int r = nvml_open(&gpud->nvml, err);
+    int r = nvml_open(NVML_LIBRARY, &gpud->nvml, err);
 
     if (config->gpus.len > 0) {
         if (r < 0)

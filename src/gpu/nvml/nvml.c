@@ -13,6 +13,9 @@
 
 enum { NVML_OK = 0, NVML_INVALID_ARGUMENT = 2, VERSION_SIZE = 80 };
 
+/* No code of NVML's: it lacks the function. */
+enum { FUNCTION_MISSING = -1 };
+
 struct memory_info {
     unsigned long long total, free, used;
 };
@@ -40,53 +43,62 @@ struct nvml {
     int (*driver_version)(char *, unsigned int);
 };
 
+/* Old drivers, and what stands in for one, lack functions; only those that use them have to do without. */
 static const struct {
     const char *name;
     size_t offset;
+    bool is_needed;
 } symbols[] = {
-    {"nvmlInit_v2", offsetof(struct nvml, init)},
-    {"nvmlShutdown", offsetof(struct nvml, shutdown)},
-    {"nvmlErrorString", offsetof(struct nvml, error_string)},
-    {"nvmlDeviceGetCount_v2", offsetof(struct nvml, device_count)},
-    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, device_by_index)},
-    {"nvmlDeviceGetUUID", offsetof(struct nvml, device_uuid)},
-    {"nvmlDeviceGetName", offsetof(struct nvml, device_name)},
-    {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, device_memory)},
-    {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, device_processes)},
-    {"nvmlSystemGetDriverVersion", offsetof(struct nvml, driver_version)},
+    {"nvmlInit_v2", offsetof(struct nvml, init), true},
+    {"nvmlShutdown", offsetof(struct nvml, shutdown), true},
+    {"nvmlErrorString", offsetof(struct nvml, error_string), true},
+    {"nvmlDeviceGetCount_v2", offsetof(struct nvml, device_count), true},
+    {"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, device_by_index), true},
+    {"nvmlDeviceGetUUID", offsetof(struct nvml, device_uuid), true},
+    {"nvmlDeviceGetName", offsetof(struct nvml, device_name), false},
+    {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, device_memory), false},
+    {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, device_processes), false},
+    {"nvmlSystemGetDriverVersion", offsetof(struct nvml, driver_version), false},
 };
 
-static int load(struct nvml *nvml, struct err *err)
+static const char *why(const struct nvml *nvml, int code)
+{
+    const char *text = nvml->error_string(code);
+
+    return text ? text : "the driver does not say why";
+}
+
+static int load(struct nvml *nvml, const char *library, struct err *err)
 {
     unsigned int count = 0;
 
-    nvml->library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    nvml->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!nvml->library)
         return err_set(err, -ENODEV, "no NVIDIA driver here: %s", dlerror());
     for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
         void *address = dlsym(nvml->library, symbols[i].name);
 
-        if (!address)
-            return err_set(err, -EIO, "the NVIDIA driver is too old: NVML has no %s", symbols[i].name);
+        if (!address && symbols[i].is_needed)
+            return err_set(err, -EIO, "the NVIDIA driver is too old: %s has no function %s", library, symbols[i].name);
         memcpy((char *)nvml + symbols[i].offset, &address, sizeof address);
     }
     int r = nvml->init();
     if (r != NVML_OK)
-        return err_set(err, -EIO, "NVML: %s", nvml->error_string(r));
+        return err_set(err, -EIO, "NVML cannot be started: %s", why(nvml, r));
     r = nvml->device_count(&count);
     if (r != NVML_OK)
-        return err_set(err, -EIO, "counting GPUs: %s", nvml->error_string(r));
+        return err_set(err, -EIO, "GPUs cannot be counted: %s", why(nvml, r));
     nvml->count = count;
     nvml->devices = xcalloc(MAX(count, 1u), sizeof *nvml->devices);
-    if (nvml->driver_version(nvml->version, sizeof nvml->version) != NVML_OK)
+    if (!nvml->driver_version || nvml->driver_version(nvml->version, sizeof nvml->version) != NVML_OK)
         nvml->version[0] = '\0';
     return 0;
 }
 
-int nvml_open(struct nvml **ret_nvml, struct err *err)
+int nvml_open(const char *library, struct nvml **ret_nvml, struct err *err)
 {
     struct nvml *nvml = xcalloc(1, sizeof *nvml);
-    int r = load(nvml, err);
+    int r = load(nvml, library, err);
 
     if (r < 0) {
         if (nvml->library)
@@ -138,7 +150,7 @@ static int failed(struct nvml *nvml, uint32_t index, int r, struct err *err)
 {
     if (index < nvml->count)
         nvml->devices[index] = NULL;
-    return err_set(err, -EIO, "GPU %u: %s", index, nvml->error_string(r));
+    return err_set(err, -EIO, "GPU %u: %s", index, r == FUNCTION_MISSING ? "the driver is too old" : why(nvml, r));
 }
 
 /* Texts of the driver go into JSON and onto terminals. */
@@ -151,6 +163,25 @@ static void clean(char *text, size_t size)
     }
 }
 
+bool nvml_has(const struct nvml *nvml, const char *function)
+{
+    return dlsym(nvml->library, function) != NULL;
+}
+
+int nvml_uuid(struct nvml *nvml, uint32_t index, char uuid[static NVML_UUID_SIZE], struct err *err)
+{
+    void *device = NULL;
+    int r = find_device(nvml, index, &device);
+
+    if (r != NVML_OK)
+        return failed(nvml, index, r, err);
+    r = nvml->device_uuid(device, uuid, NVML_UUID_SIZE);
+    if (r != NVML_OK)
+        return err_wrap(err, failed(nvml, index, r, err), "the UUID is not known");
+    clean(uuid, NVML_UUID_SIZE);
+    return uuid[0] ? 0 : err_set(err, -EIO, "GPU %u has an empty UUID", index);
+}
+
 int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err)
 {
     struct memory_info memory = {0};
@@ -161,9 +192,9 @@ int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct
     if (r == NVML_OK)
         r = nvml->device_uuid(device, gpu.uuid, sizeof gpu.uuid);
     if (r == NVML_OK)
-        r = nvml->device_name(device, gpu.name, sizeof gpu.name);
+        r = nvml->device_name ? nvml->device_name(device, gpu.name, sizeof gpu.name) : FUNCTION_MISSING;
     if (r == NVML_OK)
-        r = nvml->device_memory(device, &memory);
+        r = nvml->device_memory ? nvml->device_memory(device, &memory) : FUNCTION_MISSING;
     if (r != NVML_OK)
         return failed(nvml, index, r, err);
     clean(gpu.uuid, sizeof gpu.uuid);
@@ -181,7 +212,7 @@ int nvml_used(struct nvml *nvml, uint32_t index, uint64_t *ret_bytes, struct err
     int r = find_device(nvml, index, &device);
 
     if (r == NVML_OK)
-        r = nvml->device_memory(device, &memory);
+        r = nvml->device_memory ? nvml->device_memory(device, &memory) : FUNCTION_MISSING;
     if (r != NVML_OK)
         return failed(nvml, index, r, err);
     *ret_bytes = memory.used;
@@ -196,7 +227,7 @@ int nvml_processes(struct nvml *nvml, uint32_t index, struct nvml_use uses[stati
     int r = find_device(nvml, index, &device);
 
     if (r == NVML_OK)
-        r = nvml->device_processes(device, &count, list);
+        r = nvml->device_processes ? nvml->device_processes(device, &count, list) : FUNCTION_MISSING;
     if (r != NVML_OK || count > NVML_PROCESSES_MAX)
         return failed(nvml, index, r, NULL);
     for (unsigned int i = 0; i < count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/macros.h"
@@ -27,11 +28,21 @@ struct nvml_use {
     uint64_t bytes;  // UINT64_MAX: the driver does not say
 };
 
-/* Returns 0; -ENODEV when there is no NVML here, -EIO when the driver refuses. */
-MUST_CHECK int nvml_open(struct nvml **ret_nvml, struct err *err);
+/* The name under which the driver installs it. */
+#define NVML_LIBRARY "libnvidia-ml.so.1"
+
+/* Opens the library of that name. Returns 0; -ENODEV when there is no such library, -EIO when the driver refuses. */
+MUST_CHECK int nvml_open(const char *library, struct nvml **ret_nvml, struct err *err);
 void nvml_close(struct nvml *nvml);
 
 uint32_t nvml_gpu_count(const struct nvml *nvml);
+
+/* Whether the driver's NVML has a function of that name. */
+bool nvml_has(const struct nvml *nvml, const char *function);
+
+/* The UUID alone: one question, which every driver answers. */
+MUST_CHECK int nvml_uuid(struct nvml *nvml, uint32_t index, char uuid[static NVML_UUID_SIZE], struct err *err);
+
 MUST_CHECK int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err);
 
 /* What all processes and the driver itself have of the GPU's memory: one question, where nvml_gpu() asks several. */

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "frame/service.h"
+#include "gpu/nvml/nvml.h"
 #include "kube/client/backoff.h"
 #include "kube/client/chance.h"
 #include "kube/client/client.h"
@@ -17,7 +18,6 @@
 #include "kube/client/verbs.h"
 #include "net/loop.h"
 #include "objects/keys.h"
-#include "services/reservation/nvml.h"
 #include "text/json.h"
 
 /* Now and then it is looked at whether the pod still says so; it also keeps the loop from ending. */
@@ -35,7 +35,7 @@ struct reservation {
     struct service *service;
     const char *pod;
     const char *namespace;
-    char uuid[GPU_UUID_MAX];
+    char uuid[NVML_UUID_SIZE];
     struct kube_call *call;
     struct loop_timer timer;
     struct backoff backoff;
@@ -44,7 +44,7 @@ struct reservation {
 #define AT(member) FLAG_AT(struct reservation_flags, member)
 
 static const struct flag flags[] = {
-    {"nvml-library", FLAG_STRING, AT(library), "libnvidia-ml.so.1", "NVIDIA's management library", 0, 0},
+    {"nvml-library", FLAG_STRING, AT(library), NVML_LIBRARY, "NVIDIA's management library", 0, 0},
     {"pod-name", FLAG_STRING, AT(pod), "", "the pod that it runs in (empty: $POD_NAME)", 0, 0},
     {"pod-namespace", FLAG_STRING, AT(namespace), "", "and its namespace (empty: $POD_NAMESPACE)", 0, 0},
     /* One of these runs for each shared GPU: nobody looks at so many ports. */
@@ -164,6 +164,26 @@ static int reservation_configure(struct service *service, struct err *err)
     return 0;
 }
 
+/* The one GPU that this process can see. */
+static int only_gpu(const char *library, char uuid[static NVML_UUID_SIZE], struct err *err)
+{
+    struct nvml *nvml = NULL;
+    int r = nvml_open(library, &nvml, err);
+
+    if (r < 0)
+        return r;
+    uint32_t count = nvml_gpu_count(nvml);
+    if (count == 0)
+        r = err_set(err, -ENODEV, "no GPU can be seen: the pod has to ask for nvidia.com/gpu: 1");
+    else if (count > 1)
+        r = err_set(err, -EEXIST, "%u GPUs can be seen instead of one: the container runtime does not keep GPUs apart",
+                    count);
+    else
+        r = nvml_uuid(nvml, 0, uuid, err);
+    nvml_close(nvml);
+    return r;
+}
+
 static int reservation_open(struct service *service, struct err *err)
 {
     const struct reservation_flags *values = service->values;
@@ -175,7 +195,7 @@ static int reservation_open(struct service *service, struct err *err)
         .namespace = flag_or_variable(values->namespace, "POD_NAMESPACE"),
         .backoff = {.first = NSEC_PER_SEC, .max = 10 * NSEC_PER_SEC},
     };
-    int r = nvml_only_gpu(values->library, reservation->uuid, err);
+    int r = only_gpu(values->library, reservation->uuid, err);
     if (r < 0) {
         free(reservation);
         return r;
