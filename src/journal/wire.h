@@ -11,7 +11,7 @@
 
 /*
  * Plain structs as bytes and back, by tables that say where each member is and what it is. Numbers take as few bytes as
- * they need, strings have their length in front. The tables of what a journal holds are in wire_tables.c.
+ * they need, strings have their length in front. The tables of what a journal holds are in record.c.
  */
 enum wire_type {
     WIRE_STRING,  // const char *, which may be NULL

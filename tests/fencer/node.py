@@ -9,7 +9,7 @@ import shutil
 import socket
 
 from gpu_operator import GPU_KEY, GROUP_KEY, RESERVED, GpuOperator
-from scheduler_stage import CLASSES, EVENTS, PODS, QUEUES, Stage, queue_object
+from stage import CLASSES, EVENTS, PODS, QUEUES, Stage, queue_object
 from suite import expect
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent

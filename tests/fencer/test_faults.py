@@ -5,7 +5,7 @@ import time
 
 from gpu_operator import RESERVED
 from node import fence
-from scheduler_stage import PODS
+from stage import PODS
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()

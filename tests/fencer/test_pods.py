@@ -5,7 +5,7 @@ import subprocess
 
 from client import ApiError
 from node import GIB, LIBRARIES, MUSTER, NODE, ROOT, VERSION, fence
-from scheduler_stage import PODS
+from stage import PODS
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()

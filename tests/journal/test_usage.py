@@ -6,7 +6,7 @@ import urllib.request
 
 import bed
 import prometheus
-from scheduler_stage import GROUPS, PODS, QUEUES
+from stage import GROUPS, PODS, QUEUES
 from suite import Skip, Suite, expect, expect_in
 
 SUITE = Suite()

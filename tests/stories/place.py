@@ -6,7 +6,7 @@ import pathlib
 
 import invariants
 from gpu_operator import RESERVED, GpuOperator
-from scheduler_stage import CLASSES, EVENTS, GROUPS, PODS, QUEUES, REQUESTS, Stage, condition, queue_object
+from stage import CLASSES, EVENTS, GROUPS, PODS, QUEUES, REQUESTS, Stage, condition, queue_object
 from suite import Suite, expect
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent

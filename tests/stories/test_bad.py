@@ -2,7 +2,7 @@
 
 from client import ApiError
 from place import GROUPS, Stories
-from scheduler_stage import PODS, QUEUES, REQUESTS, TOPOLOGIES, queue_object
+from stage import PODS, QUEUES, REQUESTS, TOPOLOGIES, queue_object
 from gpu_operator import RESERVED
 from suite import expect, expect_in
 

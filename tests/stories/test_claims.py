@@ -3,7 +3,7 @@
 import contextlib
 
 from place import PODS, Stories
-from scheduler_stage import GROUPS, NODES, REQUESTS, node_of
+from stage import GROUPS, NODES, REQUESTS, node_of
 from suite import expect
 
 SUITE = Stories()

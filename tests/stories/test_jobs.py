@@ -1,7 +1,7 @@
 """Workloads that Kubernetes' own controllers run."""
 
 from place import DEPLOYMENTS, JOBS, Stories, pod_spec
-from scheduler_stage import GROUPS, PODS, REQUESTS, node_of
+from stage import GROUPS, PODS, REQUESTS, node_of
 from suite import expect, expect_in
 
 SUITE = Stories()

@@ -1,7 +1,7 @@
 """Workloads of other projects, whose pods are made here as their controllers would."""
 
 from place import Stories
-from scheduler_stage import node_of
+from stage import node_of
 from suite import expect, expect_in
 
 SUITE = Stories()

@@ -1,7 +1,7 @@
 """What fewer users write: volumes, groups of their own, gates, and namespaces of teams."""
 
 from place import GROUPS, JOBS, PODS, Stories, pod_spec
-from scheduler_stage import NODES, node_of, pod_group
+from stage import NODES, node_of, pod_group
 from suite import expect, expect_in
 
 SUITE = Stories()

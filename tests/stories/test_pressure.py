@@ -4,7 +4,7 @@ import time
 
 from gpu_operator import RESERVED
 from place import JOBS, Stories
-from scheduler_stage import NODES, PODS, node_of
+from stage import NODES, PODS, node_of
 from suite import expect, expect_in
 
 SUITE = Stories()

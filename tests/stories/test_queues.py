@@ -3,7 +3,7 @@
 import datetime
 
 from place import Stories
-from scheduler_stage import GROUPS, NODES, TOPOLOGIES, node_of
+from stage import GROUPS, NODES, TOPOLOGIES, node_of
 from suite import expect, expect_in
 
 SUITE = Stories()

@@ -10,7 +10,7 @@
  * Who has how much memory of which GPU, to the byte. Pure book-keeping: nothing here talks to a GPU or to a tenant.
  *
  * A group has a request, which is kept for it, and a limit, up to which it may borrow what nobody uses. What a process
- * has been granted, used or not, is its holding; unused credit in it can be taken back at any time (protocol/message.h),
+ * has been granted, used or not, is its holding; unused credit in it can be taken back at any time (gpu/protocol/message.h),
  * and the caller does so before it believes an answer that denies.
  */
 enum { LEDGER_GPUS_MAX = 16, LEDGER_GROUPS_MAX = 256 };

@@ -55,7 +55,7 @@ void gate_set(struct gpu_control_line *line, enum gpu_gate_state state)
     uint32_t word = atomic_load(&line->word);
 
     word = ((word & ~(uint32_t)GPU_GATE_STATE_MASK) + GPU_GATE_GENERATION) | (uint32_t)state;
-    /* Sequentially consistent: see the slow way in protocol/pages.h. */
+    /* Sequentially consistent: see the slow way in gpu/protocol/pages.h. */
     atomic_store(&line->word, word);
     if (state != GPU_GATE_CLOSED)
         (void)syscall(SYS_futex, &line->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);

@@ -55,10 +55,10 @@ struct sim_run_inner {
     bool has_tick;           // one is planned
 };
 
-/* sim_run_submit.c: work that comes. */
+/* run_submit.c: work that comes. */
 MUST_CHECK int sim_run_submit(struct sim_run *run, uint32_t trace_job, struct err *err);
 
-/* sim_run_jobs.c: the life of jobs and pods. */
+/* run_jobs.c: the life of jobs and pods. */
 void sim_run_load_gangs(struct sim_run *run);
 uint32_t sim_run_add_job(struct sim_run *run, struct sim_run_job job);
 void sim_run_pod_waits(struct sim_run *run, pod_id pod, uint32_t job);
@@ -68,23 +68,23 @@ void sim_run_pods_left(struct sim_run *run, uint32_t job);
 void sim_run_pod_failed(struct sim_run *run, pod_id pod);
 void sim_run_end_job(struct sim_run *run, uint32_t job);
 
-/* sim_run_names.c: the name that people know a workload by, of the state's names. */
+/* run_names.c: the name that people know a workload by, of the state's names. */
 uint32_t sim_run_label_of(struct state *state, gang_id gang);
 
-/* sim_run_nodes.c */
+/* run_nodes.c */
 void sim_run_load_nodes(struct sim_run *run);
 void sim_run_touch_node(struct sim_run *run, node_id node);
 void sim_run_count_idle(struct sim_run *run);
 MUST_CHECK int sim_run_node_down(struct sim_run *run, node_id node, struct err *err);
 MUST_CHECK int sim_run_node_up(struct sim_run *run, node_id node, struct err *err);
 
-/* sim_run_queues.c */
+/* run_queues.c */
 void sim_run_load_queues(struct sim_run *run);
 void sim_run_queue_used(struct sim_run *run, uint32_t queue, const struct amounts *held, int sign);
 void sim_run_queue_pending(struct sim_run *run, uint32_t queue, int64_t change);
 void sim_run_read_shares(struct sim_run *run);
 
-/* sim_run_usage.c: past use of queues, for time-based fair share. */
+/* run_usage.c: past use of queues, for time-based fair share. */
 struct usage *usage_new(const struct sim_run_usage_options *options, nsec_t start, uint32_t queue_count);
 void usage_free(struct usage *usage);
 

@@ -2,7 +2,7 @@
 
 import time
 
-from scheduler_stage import NODES, PODS, REQUESTS, node_of, pod
+from stage import NODES, PODS, REQUESTS, node_of, pod
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()

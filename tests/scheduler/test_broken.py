@@ -7,7 +7,7 @@ import signal
 import time
 
 from client import ApiError
-from scheduler_stage import GROUPS, NODES, PODS, QUEUES, REQUESTS, TOPOLOGIES, condition, node_of, queue_object
+from stage import GROUPS, NODES, PODS, QUEUES, REQUESTS, TOPOLOGIES, condition, node_of, queue_object
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()

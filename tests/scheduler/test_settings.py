@@ -4,7 +4,7 @@ import contextlib
 import json
 
 import proxy
-from scheduler_stage import GROUPS, NODES, REQUESTS, node_of
+from stage import GROUPS, NODES, REQUESTS, node_of
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()

@@ -1,6 +1,6 @@
 """The scheduler: gangs, queues and whose pods have to go."""
 
-from scheduler_stage import GROUPS, NODES, PODS, TOPOLOGIES
+from stage import GROUPS, NODES, PODS, TOPOLOGIES
 from suite import Suite, expect, expect_in
 
 SUITE = Suite()
