@@ -284,7 +284,7 @@ static void collect_group(struct metrics *metrics, struct group *group, nsec_t n
 {
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
         struct group_view v = group_view_of(group, gpu, now);
-        struct values values;
+        struct values values = {0};
 
         set_values(&values, &v);
         for (size_t i = 0; i < ARRAY_LEN(figures); i++)
@@ -301,13 +301,13 @@ static void collect_device(struct metrics *metrics, const struct gpud *gpud, uin
     const struct device *device = &gpud->devices[index];
     char number[NUMBER_SIZE];
     const char *const *values = METER_LABELS(node_name(), device->spec.uuid);
-    const double capacity = (double)gpud->ledger.capacity[index];
+    const double capacity = (double)gpud->ledger.capacity[index], part_busy = MIN(busy, 1.0);
     const double amounts[DEVICE_FIGURES] = {
         [CAPACITY] = capacity,
         [TAKEN] = (double)gpud->ledger.taken[index],
         [DRIVER_USED] = (double)device->nvml_used,
         [LOOKS] = (double)device->looks,
-        [RUNAI_UTILIZATION] = 100 * MIN(busy, 1.0),
+        [RUNAI_UTILIZATION] = 100 * part_busy,
         [RUNAI_USED] = (double)device->nvml_used / MIB,
         [RUNAI_TOTAL] = (double)device->spec.memory_bytes / MIB,
         [RUNAI_ALLOCATED] = capacity > 0 ? (double)gpud->ledger.requested[index] / capacity : 0,
