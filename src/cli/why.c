@@ -11,8 +11,11 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/simulate_shared.h"
+#include "cluster/cluster_reading.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulate/simulate.h"
+#include "sim/why/why_elsewhere.h"
+#include "sim/why/why_find.h"
 #include "text/file.h"
 #include "text/json.h"
 #include "text/table.h"
@@ -28,20 +31,25 @@ struct call {
     FILE *out;
 };
 
-static int answer(const struct call *call, struct state *state, const struct config *config, nsec_t now,
+static int answer(const struct call *call, const struct why_input *input, const struct config *config, nsec_t now,
                   struct err *err)
 {
+    const struct table_view view = table_view_of(stdout);
+    struct why_target target;
     struct why why;
-    gang_id gang;
-    int r = why_find(state, call->workload, &gang, err);
+    int r = why_find(input, call->workload, &target, err);
 
     if (r < 0)
         return r;
-    why_ask(&why, state, config, now, gang);
+    if (target.gang == NO_ID) {
+        why_answer_elsewhere(input, &target, call->as_json, &view, call->out);
+        return 0;
+    }
+    why_ask(&why, input->state, input->objects, config, now, target.gang);
     if (call->as_json)
         why_write(&why, call->out);
     else
-        why_print(&why, call->out);
+        why_print(&why, &view, call->out);
     why_done(&why);
     return 0;
 }
@@ -78,39 +86,32 @@ static int answer_scenario(const struct call *call, const char *path, struct err
     if (r < 0)
         (void)err_wrap(err, r, "%s", file_name(path));
     else
-        r = answer(call, s.state, &s.config, SCENARIO_NOW, err);
+        r = answer(call, &(struct why_input){.state = s.state}, &s.config, SCENARIO_NOW, err);
     scenario_done(&s);
     return r;
 }
 
 static int answer_cluster(const struct call *call, const char *const *paths, size_t count, struct err *err)
 {
+    _cleanup_(cluster_reading_freep) struct cluster_reading *reading = NULL;
     struct simulation sim;
     struct cluster_source source;
     int r;
 
     cluster_source_init(&source, call->kubeconfig);
+    source.options.ret_reading = &reading;
     r = simulation_load(&sim, &source.options, paths, count, err);
     if (r >= 0) {
         warn_about(&sim);
-        r = answer(call, sim.state, &sim.config, sim.start, err);
+        struct why_input input = {
+            .state = sim.state,
+            .objects = reading ? cluster_reading_set(reading) : NULL,
+            .notes = &sim.notes.found,
+        };
+        r = answer(call, &input, &sim.config, sim.start, err);
     }
     simulation_done(&sim);
     return r;
-}
-
-/* Names from files must not drive the terminal. */
-static void clean_lines(char *text)
-{
-    for (char *line = text; *line;) {
-        char *end = line + strcspn(line, "\n");
-        bool is_last = *end == '\0';
-
-        *end = '\0';
-        (void)table_clean(line);
-        *end = is_last ? '\0' : '\n';
-        line = is_last ? end : end + 1;
-    }
 }
 
 /* All output is made before any is written, so that bad input leaves none. */
@@ -128,8 +129,6 @@ static int run(struct call *call, const char *const *paths, size_t count)
     (void)fclose(call->out);
     if (r < 0)
         return command_failed(r, &err);
-    if (!call->as_json)
-        clean_lines(text);
     (void)fputs(text, stdout);
     return EXIT_FINE;
 }

@@ -196,5 +196,9 @@ int cluster_read(const struct cluster_options *options, struct state *state, str
         notes->made = cluster_reading_made(reading);
         notes->usage = cluster_reading_usage(reading);
     }
+    if (r >= 0 && options->ret_reading) {
+        *options->ret_reading = reading;
+        reading = NULL;
+    }
     return r < 0 ? r : 0;
 }

@@ -49,6 +49,7 @@ struct cluster_options {
     nsec_t undated_from;  // the creation time of the first object that has none; each further one is a nanosecond later
     cluster_live_fn read_live;  // NULL: every path is a file's
     void *live_arg;
+    struct cluster_reading **ret_reading;  // where the objects go that were read, which the caller frees; NULL: nowhere
 };
 
 /*

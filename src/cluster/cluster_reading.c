@@ -119,6 +119,11 @@ int cluster_reading_add_live(struct cluster_reading *reading, const struct objec
     return object_set_add_as(&reading->set, kind, yyjson_doc_get_root(doc), reading->live, err);
 }
 
+const struct object_set *cluster_reading_set(const struct cluster_reading *reading)
+{
+    return &reading->set;
+}
+
 uint32_t cluster_reading_objects(const struct cluster_reading *reading)
 {
     return reading->set.read_count;

@@ -8,6 +8,7 @@
 #include "cluster/cluster_files.h"
 
 struct object_kind;
+struct object_set;
 struct object_source;
 struct yaml_docs;
 
@@ -37,6 +38,9 @@ MUST_CHECK int cluster_reading_add_yaml(struct cluster_reading *reading, struct 
  * refused is a warning from now on. */
 MUST_CHECK int cluster_reading_add_live(struct cluster_reading *reading, const struct object_kind *kind,
                                         yyjson_doc *doc, const char *name, struct err *err);
+
+/* The objects themselves, those that were made among them after cluster_reading_build. */
+const struct object_set *cluster_reading_set(const struct cluster_reading *reading);
 
 /* Objects of known kinds so far, and those that were made from them by cluster_reading_build. */
 uint32_t cluster_reading_objects(const struct cluster_reading *reading);

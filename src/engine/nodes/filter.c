@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/strbuf.h"
 #include "engine/context.h"
 #include "engine/nodes/fit.h"
 #include "engine/nodes/taints_internal.h"
@@ -119,6 +120,24 @@ static bool node_is_ready(struct engine *engine, pod_id pod, node_id node)
     return node_of(engine, node)->troubles == 0;
 }
 
+static void name_troubles(struct engine *engine, pod_id pod, node_id node, struct strbuf *out)
+{
+    static const struct {
+        uint32_t trouble;
+        const char *word;
+    } words[] = {
+        {NODE_UNSCHEDULABLE, "cordoned"},          {NODE_NOT_READY, "not ready"},
+        {NODE_MEMORY_PRESSURE, "memory pressure"}, {NODE_DISK_PRESSURE, "disk pressure"},
+        {NODE_PID_PRESSURE, "PID pressure"},       {NODE_NETWORK_UNAVAILABLE, "network not available"},
+    };
+
+    (void)pod;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (node_of(engine, node)->troubles & words[i].trouble)
+            strbuf_addf(out, "%s%s", *out->text ? ", " : "", words[i].word);
+    }
+}
+
 static bool has_ports(const struct engine *engine, const struct request *request, const struct constraints *constraints)
 {
     (void)engine;
@@ -159,6 +178,19 @@ static bool taints(struct engine *engine, pod_id pod, node_id node)
     return taints_tolerated(n, constraints, TAINT_NO_SCHEDULE) && taints_tolerated(n, constraints, TAINT_NO_EXECUTE);
 }
 
+static void name_taint(struct engine *engine, pod_id pod, node_id node, struct strbuf *out)
+{
+    const struct state *state = engine->state;
+    const struct taint *taint = taints_first_untolerated(node_of(engine, node), state_constraints(state, pod));
+
+    if (!taint)
+        return;
+    strbuf_addstr(out, state_name(state, taint->key));
+    if (taint->value != 0)
+        strbuf_addf(out, "=%s", state_name(state, taint->value));
+    strbuf_addstr(out, taint->effect == TAINT_NO_EXECUTE ? ":NoExecute" : ":NoSchedule");
+}
+
 static bool limits_nodes(const struct engine *engine, const struct request *request,
                          const struct constraints *constraints)
 {
@@ -182,6 +214,22 @@ static bool node_affinity(struct engine *engine, pod_id pod, node_id node)
     for (uint32_t i = 0; i < c->node_term_count && !matches; i++)
         matches = selector_matches(state, c->node_terms[i], labels, n->name);
     return matches;
+}
+
+/* The labels of the selector that the node does not have; what its affinity wants is too much for a line. */
+static void name_selector(struct engine *engine, pod_id pod, node_id node, struct strbuf *out)
+{
+    const struct state *state = engine->state;
+    const struct constraints *c = state_constraints(state, pod);
+    struct labels labels = state_labels(state, node_of(engine, node)->labels);
+
+    for (uint32_t i = 0; i < c->node_selector_count; i++) {
+        if (labels_get(labels, c->node_selector[i].key) != c->node_selector[i].value)
+            strbuf_addf(out, "%s%s=%s", *out->text ? ", " : "", state_name(state, c->node_selector[i].key),
+                        state_name(state, c->node_selector[i].value));
+    }
+    if (!*out->text)
+        strbuf_addstr(out, "required node affinity");
 }
 
 static bool restricts_nodes(const struct engine *engine, const struct request *request,
@@ -224,38 +272,49 @@ static bool has_numa_nodes(const struct engine *engine, const struct request *re
 }
 
 const struct filter filters[] = {
-    {"queue-capacity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, capacity_on_node, "node does not have enough capacity"},
-    {"legacy-mig", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, no_legacy_mig, "Legacy MIG jobs cannot be scheduled"},
+    {"queue-capacity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, capacity_on_node, "node does not have enough capacity",
+     NULL, NULL},
+    {"legacy-mig", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, no_legacy_mig, "Legacy MIG jobs cannot be scheduled",
+     "MIG requested by annotation, which is no longer supported", NULL},
     {"no-shares-on-dra", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, no_shares_on_dra,
-     "fractional/shared GPU pods are not yet supported on DRA-only nodes"},
+     "fractional/shared GPU pods are not yet supported on DRA-only nodes",
+     "GPU fraction requested, but GPUs are dynamic resources", NULL},
     {"mig-node", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, mig_on_mig_nodes,
-     "MIG job cannot be scheduled on non-MIG node"},
+     "MIG job cannot be scheduled on non-MIG node", "MIG slices requested, but MIG is not enabled", NULL},
     {"mig-beside-legacy", PLUGIN_PREDICATES, FILTER_BOOKS, uses_gpus, mig_without_legacy,
-     "MIG job cannot be scheduled on node with legacy MIG jobs"},
+     "MIG job cannot be scheduled on node with legacy MIG jobs", "pods run there that requested MIG by annotation",
+     NULL},
     {"mig-single", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, mig_single,
-     "only whole gpu jobs can run on a node with MigStrategy='single'"},
+     "only whole gpu jobs can run on a node with MigStrategy='single'", "MIG strategy single takes whole GPUs only",
+     NULL},
     {"mig-mixed", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, mig_mixed,
-     "non MIG jobs cant run on a node with MigStrategy='mixed'"},
+     "non MIG jobs cant run on a node with MigStrategy='mixed'", "MIG strategy mixed takes MIG slices only", NULL},
     {"gpu-memory-known", PLUGIN_PREDICATES, FILTER_STATIC, asks_for_gpu_memory, gpu_memory_known,
-     "node is not a gpu node or the gpu memory count on the node was not synced yet"},
-    {"pod-slots", PLUGIN_PREDICATES, FILTER_BOOKS, NULL, pod_slots, "node(s) pod number exceeded"},
-    {"node-conditions", PLUGIN_PREDICATES, FILTER_STATIC, NULL, node_is_ready, "node is unschedulable"},
+     "node is not a gpu node or the gpu memory count on the node was not synced yet", "GPU memory size not known",
+     NULL},
+    {"pod-slots", PLUGIN_PREDICATES, FILTER_BOOKS, NULL, pod_slots, "node(s) pod number exceeded", "no free pod slot",
+     NULL},
+    {"node-conditions", PLUGIN_PREDICATES, FILTER_STATIC, NULL, node_is_ready, "node is unschedulable",
+     "node not schedulable", name_troubles},
     {"host-ports", PLUGIN_PREDICATES, FILTER_CLUSTER, has_ports, ports_free,
-     "node(s) didn't have free ports for the requested pod ports"},
-    {"taints", PLUGIN_PREDICATES, FILTER_STATIC, NULL, taints, "node(s) had untolerated taint(s)"},
+     "node(s) didn't have free ports for the requested pod ports", "host port in use", NULL},
+    {"taints", PLUGIN_PREDICATES, FILTER_STATIC, NULL, taints, "node(s) had untolerated taint(s)",
+     "taint not tolerated", name_taint},
     {"node-affinity", PLUGIN_PREDICATES, FILTER_STATIC, limits_nodes, node_affinity,
-     "node(s) didn't match Pod's node affinity/selector"},
+     "node(s) didn't match Pod's node affinity/selector", "node selector or node affinity not met", name_selector},
     {"pod-affinity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, affinity_passes,
-     "node(s) didn't match pod affinity rules"},
+     "node(s) didn't match pod affinity rules", "pod affinity or anti-affinity not met", NULL},
     {"volumes", PLUGIN_PREDICATES, FILTER_CLUSTER, has_volumes, volumes_pass,
-     "node(s) didn't match PersistentVolume's node affinity"},
+     "node(s) didn't match PersistentVolume's node affinity", "volume not reachable", NULL},
     {"worker-type", PLUGIN_PREDICATES, FILTER_STATIC, restricts_nodes, worker_type,
-     "task can't run on a node of the other worker type"},
+     "task can't run on a node of the other worker type", "not a worker for such pods", NULL},
     {"topology-spread", PLUGIN_TOPOLOGY_SPREAD, FILTER_CLUSTER, has_spread, spread_passes,
-     "node(s) didn't match pod topology spread constraints"},
-    {"claims", PLUGIN_DYNAMIC_RESOURCES, FILTER_CLUSTER, NULL, claims_pass, "cannot allocate all DRA claims"},
+     "node(s) didn't match pod topology spread constraints", "topology spread constraint not met", NULL},
+    {"claims", PLUGIN_DYNAMIC_RESOURCES, FILTER_CLUSTER, NULL, claims_pass, "cannot allocate all DRA claims",
+     "resource claim cannot be allocated", NULL},
     {"numa", PLUGIN_NUMA, FILTER_CLUSTER, has_numa_nodes, numa_passes,
-     "node cannot NUMA-align the pod's resources under its Topology Manager policy"},
+     "node cannot NUMA-align the pod's resources under its Topology Manager policy", "NUMA alignment not possible",
+     NULL},
 };
 const uint32_t filter_count = ARRAY_LEN(filters);
 

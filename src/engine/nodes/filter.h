@@ -15,6 +15,7 @@ struct engine;
 struct gang_view;
 struct numa_placement;
 struct request;
+struct strbuf;
 
 /*
  * Filters say which nodes may take a pod, beside having room. They are rows of one table (filter.c), in the order in which
@@ -36,6 +37,10 @@ struct filter {
     bool (*applies)(const struct engine *engine, const struct request *request, const struct constraints *constraints);
     bool (*passes)(struct engine *engine, pod_id pod, node_id node);
     const char *text;  // KAI's reason for events
+    const char
+        *plain;  // what is wrong with a node that fails it, for people; NULL: the verdict about its queue says it
+    /* Names what stands in the way on this node: the taint, the label. NULL: there is nothing to name. */
+    void (*detail)(struct engine *engine, pod_id pod, node_id node, struct strbuf *out);
 };
 
 extern const struct filter filters[];

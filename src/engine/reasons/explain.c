@@ -155,7 +155,8 @@ static uint32_t place_in_chunk(const struct gang_view *view, pod_id pod)
     return 0;
 }
 
-static void explain_attempt(struct engine *engine, const struct gang_view *view, struct explanation *e)
+static void explain_attempt(struct engine *engine, const struct gang_view *view, bool wants_causes,
+                            struct explanation *e)
 {
     const struct state *state = engine->state;
     uint32_t group = 0;
@@ -175,6 +176,8 @@ static void explain_attempt(struct engine *engine, const struct gang_view *view,
     statement_begin(engine);
     place_those_before(engine, pods, before, nodes, e);
     explain_nodes(engine, nodes, e);
+    if (wants_causes)
+        explain_causes(engine, e);
     statement_discard(engine);
     arena_clear(&engine->scratch);
     e->placed_before = before;
@@ -187,13 +190,16 @@ static nsec_t delay_end(const struct engine *engine, const struct gang *gang)
     return gang->preemption_delay > 0 && engine->now < end ? end : 0;
 }
 
-void explain(struct engine *engine, gang_id gang, struct explanation *ret)
+static void explain_gang(struct engine *engine, gang_id gang, bool wants_causes, struct explanation *ret)
 {
     const struct gang *g = &engine->state->gangs.items[gang];
     const struct gang_view *view = NULL;
 
     BUG_ON(!engine->is_open || engine->operations.len > 0);
-    *ret = (struct explanation){.gang = gang, .pod = NO_ID, .tried = {.pod = NO_ID, .queue = NO_ID}};
+    *ret = (struct explanation){.gang = gang,
+                                .pod = NO_ID,
+                                .tried = {.pod = NO_ID, .queue = NO_ID},
+                                .over_queue = {.pod = NO_ID, .queue = NO_ID}};
     arena_init(&ret->arena);
     ret->verdict = engine_verdict(engine, gang);
     clear_pod_of_queue(&ret->verdict);
@@ -209,9 +215,21 @@ void explain(struct engine *engine, gang_id gang, struct explanation *ret)
     ret->chunk_count = view->chunk_count;
     ret->would_be_placed = try_now(engine, gang, &ret->tried);
     view = view_of(engine, gang);
-    explain_attempt(engine, view, ret);
+    if (wants_causes && engine_has(engine, PLUGIN_PROPORTION))
+        (void)capacity_allows(engine, g, view->asked_most, &ret->over_queue);
+    explain_attempt(engine, view, wants_causes, ret);
     view = view_of(engine, gang);
     explain_holders(engine, view, ret);
+}
+
+void explain(struct engine *engine, gang_id gang, struct explanation *ret)
+{
+    explain_gang(engine, gang, false, ret);
+}
+
+void explain_all(struct engine *engine, gang_id gang, struct explanation *ret)
+{
+    explain_gang(engine, gang, true, ret);
 }
 
 void explanation_done(struct explanation *explanation)

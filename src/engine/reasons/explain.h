@@ -45,6 +45,15 @@ struct explained_test {
     uint32_t nodes;
 };
 
+/* A filter that nodes fail, and what it names on them: the taint, the label. */
+struct explained_cause {
+    const char *test;    // the name of the filter
+    const char *text;    // for people: "taint not tolerated"
+    const char *detail;  // "dedicated=infra:NoSchedule"; "" where there is nothing to name
+    bool is_static;      // whatever is on the node: it is not eligible
+    uint32_t nodes;      // that fail it so, whatever else they fail
+};
+
 /* A resource that allowed nodes lack, in the unit of its dimension. */
 struct explained_lack {
     uint32_t dim;
@@ -118,6 +127,12 @@ struct explanation {
     const struct verdict *over;
     uint32_t over_count;
 
+    const struct explained_cause *causes;  // static ones first; explain_all() alone has these and the next three
+    uint32_t cause_count;
+    uint32_t all_nodes;
+    uint32_t eligible_nodes;    // of them: no static filter fails
+    struct verdict over_queue;  // the limit or quota that the gang would exceed, VERDICT_NONE when there is none
+
     const struct explained_queue *queues;  // the gang's own first
     uint32_t queue_count;
     const struct explained_holder *holders;  // who holds most first
@@ -142,6 +157,12 @@ struct explanation {
  * depend on is left as it was.
  */
 void explain(struct engine *engine, gang_id gang, struct explanation *ret);
+
+/*
+ * The same, and in addition all causes: every filter is asked about every node, not only up to the first that fails, and
+ * the queues' limits too when something else ended the attempt. For people who ask; it takes longer.
+ */
+void explain_all(struct engine *engine, gang_id gang, struct explanation *ret);
 void explanation_done(struct explanation *explanation);
 
 /* Short and stable, for output that programs read: "min_runtime". */

@@ -17,6 +17,9 @@ struct state;
 /* The nodes, with those pods of the gang placed that find a place before the one that does not. */
 void explain_nodes(struct engine *engine, struct node_set nodes, struct explanation *e);
 
+/* All causes, with the same pods placed. */
+void explain_causes(struct engine *engine, struct explanation *e);
+
 /* Who holds what on allowed nodes, and why they stay. */
 void explain_holders(struct engine *engine, const struct gang_view *view, struct explanation *e);
 

@@ -200,14 +200,15 @@ static void look_at(struct look *look, struct explained_node *found)
     found->claim = NO_ID;
     for (uint32_t i = 0; i < filter_count; i++) {
         const struct filter *filter = &filters[i];
-        /* Without room only what the node is matters any more. */
-        if ((!has_room && filter->scope != FILTER_STATIC) || !is_asked(look, filter) ||
+        /* After the first test that fails only what the node is matters any more. */
+        if ((found->test != EXPLAINED_PASSES && filter->scope != FILTER_STATIC) || !is_asked(look, filter) ||
             filter->passes(engine, look->pod, found->node))
             continue;
-        if (filter->scope == FILTER_STATIC)
-            found->is_allowed = false;
         if (found->test == EXPLAINED_PASSES)
             found->test = (int16_t)(i + 1);
+        if (filter->scope != FILTER_STATIC)
+            continue;
+        found->is_allowed = false;
         break;
     }
     if (!has_room)

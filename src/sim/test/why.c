@@ -16,7 +16,9 @@
 #include "engine/engine.h"
 #include "model/state.h"
 #include "sim/scenario/scenario.h"
+#include "sim/why/why_find.h"
 #include "text/json.h"
+#include "text/table.h"
 
 /* A scenario with its document, and an answer about one of its jobs. */
 struct asked {
@@ -39,11 +41,11 @@ static void read_scenario(struct asked *a, const char *text)
 
 static void ask(struct asked *a, const char *text, const char *workload)
 {
-    gang_id gang;
+    struct why_target target;
 
     read_scenario(a, text);
-    assert_int_equal(why_find(a->s.state, workload, &gang, NULL), 0);
-    why_ask(&a->why, a->s.state, &a->s.config, SCENARIO_NOW, gang);
+    assert_int_equal(why_find(&(struct why_input){.state = a->s.state}, workload, &target, NULL), 0);
+    why_ask(&a->why, a->s.state, NULL, &a->s.config, SCENARIO_NOW, target.gang);
 }
 
 static void asked_done(struct asked *a)
@@ -95,9 +97,9 @@ static void a_limit_is_raised_as_little_as_will_do(void **state)
     assert_false(a.why.runs);
     assert_false(a.why.is_never);
     assert_int_equal(a.why.explanation.tried.code, VERDICT_OVER_LIMIT);
-    assert_says(&a, WHY_GPUS, "ask for 6 GPUs a pod instead of 8; with 7 it still waits");
+    assert_says(&a, WHY_GPUS, "request 6 GPUs per pod instead of 8 (with 7, it still waits)");
     assert_says(&a, WHY_QUEUE, "move it to queue b");
-    assert_says(&a, WHY_QUOTA, "give queue a a GPU limit of 8 GPUs instead of 6 GPUs (with 7 GPUs it still waits)");
+    assert_says(&a, WHY_QUOTA, "raise the GPU limit of queue a from 6 GPUs to 8 GPUs (with 7 GPUs, it still waits)");
 }
 
 static void what_no_node_has_never_runs_but_may_be_made_smaller(void **state)
@@ -108,7 +110,7 @@ static void what_no_node_has_never_runs_but_may_be_made_smaller(void **state)
     ask(&a, CLUSTER(QUEUES, JOB("j", "b", "\"tasks\":[" TASK("9") "]")), "j-0");
     assert_true(a.why.is_never);
     assert_int_equal(a.why.explanation.verdict.code, VERDICT_TOO_LARGE);
-    assert_says(&a, WHY_GPUS, "ask for 8 GPUs a pod instead of 9");
+    assert_says(&a, WHY_GPUS, "request 8 GPUs per pod instead of 9");
     assert_int_equal(a.why.remedies.len, 1);
 }
 
@@ -126,9 +128,9 @@ static void a_gang_may_start_smaller_wider_or_after_another_ends(void **state)
                 "\"pod_sets\":[{\"name\":\"default\",\"min_available\":2}]},\"tasks\":[" TASK("4") "," TASK("4") "]")),
         "j");
     assert_int_equal(a.why.explanation.tried.code, VERDICT_TOPOLOGY_FULL);
-    assert_says(&a, WHY_GPUS, "ask for 3 GPUs a pod instead of 4");
+    assert_says(&a, WHY_GPUS, "request 3 GPUs per pod instead of 4");
     assert_says(&a, WHY_PODS, "let it start with 1 pod instead of 2");
-    assert_says(&a, WHY_LEVEL, "require its pods to be in one zone instead of one rack");
+    assert_says(&a, WHY_LEVEL, "require topology level zone instead of rack");
     assert_says(&a, WHY_WITHOUT, "end old of queue b");
 }
 
@@ -181,7 +183,7 @@ static void fractions_and_memory_are_made_smaller_too(void **state)
                                  "{\"gpu_memory_mib\":550,\"cpu_milli\":30000000}}]}]}}";
 
     ask(&a, share, "j");
-    assert_says(&a, WHY_FRACTION, "ask for 0.3 of a GPU a pod instead of 0.5; with 0.31 it still waits");
+    assert_says(&a, WHY_FRACTION, "request 0.3 GPU per pod instead of 0.5 (with 0.31, it still waits)");
     assert_says(&a, WHY_WITHOUT, "end old of queue q");
     ask(&b, memory, "j");
     assert_true(b.why.is_never);
@@ -202,7 +204,7 @@ static void more_pods_of_a_running_gang_are_asked_about(void **state)
         "j");
     assert_false(a.why.runs);
     assert_int_equal(a.why.more_than, 1);
-    assert_says(&a, WHY_GPUS, "ask for 2 GPUs a pod instead of 4; with 3 it still waits");
+    assert_says(&a, WHY_GPUS, "request 2 GPUs per pod instead of 4 (with 3, it still waits)");
 }
 
 static void a_workload_that_gets_a_place_runs(void **state)
@@ -224,9 +226,10 @@ static void workloads_are_found_by_their_names(void **state)
         "{\"name\":\"pg-train-1234\",\"namespace\":\"y\",\"queue\":\"q\",\"tasks\":[{\"name\":\"pod-b\"}]}]}}";
     struct asked a = {0};
     struct err err;
-    gang_id gang;
+    struct why_target target;
 
     read_scenario(&a, text);
+    struct why_input input = {.state = a.s.state};
     gang_id one = state_find_gang(a.s.state, "x", "one");
     gang_id train = state_find_gang(a.s.state, "y", "pg-train-1234");
     const struct {
@@ -239,10 +242,14 @@ static void workloads_are_found_by_their_names(void **state)
         {"tra", -ENOENT, 0}, {"", -ENOENT, 0},      {"x/", -ENOENT, 0},
     };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        assert_int_equal(why_find(a.s.state, rows[i].name, &gang, &err), rows[i].r);
+        assert_int_equal(why_find(&input, rows[i].name, &target, &err), rows[i].r);
         if (rows[i].r == 0)
-            assert_int_equal(gang, rows[i].gang);
+            assert_int_equal(target.gang, rows[i].gang);
     }
+    assert_int_equal(why_find(&input, "y/one", &target, &err), -ENOENT);
+    assert_string_equal(err.text, "no workload is called 'y/one'; did you mean x/one?");
+    assert_int_equal(why_find(&input, "on", &target, &err), -ENOENT);
+    assert_string_equal(err.text, "no workload is called 'on'; did you mean one?");
     scenario_done(&a.s);
     yyjson_doc_free(a.doc);
 }
@@ -360,9 +367,10 @@ static void the_answer_is_written_for_people_and_for_programs(void **state)
 
     ask(&a, CLUSTER(QUEUES, JOB("j", "a", "\"tasks\":[" TASK("8") "]")), "j");
     FILE *out = open_memstream(&text, &len);
-    why_print(&a.why, out);
+    why_print(&a.why, &(struct table_view){0}, out);
     assert_int_equal(fclose(out), 0);
-    assert_non_null(strstr(text, "waits: over_limit (not now)"));
+    assert_non_null(
+        strstr(text, "REASON    over_limit: it requests 8 GPUs; queue a has 0 GPUs allocated and a limit of 6 GPUs"));
     assert_non_null(strstr(text, "a: quota 4 GPUs, limit 6 GPUs"));
     assert_non_null(strstr(text, "What would help"));
     free(text);
@@ -373,10 +381,10 @@ static void the_answer_is_written_for_people_and_for_programs(void **state)
     doc = yyjson_read(text, len, 0);
     assert_non_null(doc);
     yyjson_val *root = yyjson_doc_get_root(doc);
-    assert_string_equal(yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "verdict"), "code")), "over_limit");
+    assert_string_equal(yyjson_get_str(yyjson_obj_get(root, "reason")), "over_limit");
     assert_int_equal(yyjson_arr_size(yyjson_obj_get(root, "remedies")), a.why.remedies.len);
     assert_non_null(
-        strstr(yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "texts"), "pod_group")), "OverLimit: a quota"));
+        strstr(yyjson_get_str(yyjson_obj_get(yyjson_obj_get(root, "kaiTexts"), "podGroup")), "OverLimit: a quota"));
     yyjson_doc_free(doc);
     free(text);
 }

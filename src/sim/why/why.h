@@ -15,9 +15,10 @@
 #include "model/retell/retell.h"
 #include "sim/why/why_run.h"
 
-struct err;
+struct object_set;
 struct state;
 struct strbuf;
+struct table_view;
 
 /*
  * Why a workload waits, and what would help.
@@ -57,12 +58,20 @@ struct why_remedy {
     struct why_step step;         // kinds with one number; WAIT: seconds
     const char *level_from;       // LEVEL
     const char *level_less;
-    const struct why_step *steps;  // QUOTA: of each change of a queue
-    nsec_t until;                  // WAIT
+    const struct why_step *steps;   // QUOTA: of each change of a queue
+    nsec_t until;                   // WAIT
+    const struct why_remedy *with;  // the other of a pair, neither of which helps alone; its change is in `change` too
+};
+
+/* Something that keeps the workload waiting. Reasons are the codes of verdicts. */
+struct why_cause {
+    const char *reason;   // "over_limit"
+    const char *message;  // with names and numbers
 };
 
 struct why {
-    struct state *state;  // as asked; borrowed, settled, not changed
+    struct state *state;               // as asked; borrowed, settled, not changed
+    const struct object_set *objects;  // that it was read from, for names and patches; NULL: it came as a scenario
     const struct config *config;
     nsec_t now;
     gang_id gang;  // in `state`
@@ -72,25 +81,38 @@ struct why {
     uint32_t more_than;     // pods that it has to have more than, to run: those that it has without a change
     struct state *settled;  // the copy after the run
     struct why_run run;
-    gang_id settled_gang;            // in `settled`
-    struct explanation explanation;  // of that
-    VEC(struct why_remedy) remedies;
-    uint32_t tries;  // copies that were run
+    gang_id settled_gang;                  // in `settled`
+    struct explanation explanation;        // of that
+    VEC(struct why_cause) causes;          // all that are known, what the nodes are first; the first is the reason
+    VEC(struct why_remedy) remedies;       // what people would rather do first; pairs where no single one helps
+    uint32_t tries;                        // copies that were run
+    struct retell_change base;             // what every change that is tried includes: nothing, or one of a pair
+    const struct why_remedy *base_remedy;  // that it is of
     struct arena arena;
 };
 
-/* "name" or "namespace/name" of a gang, a pod, or the job that a gang was made for. Fails with -ENOENT or -EINVAL. */
-MUST_CHECK int why_find(const struct state *state, const char *workload, gang_id *ret_gang, struct err *err);
-
-/* Asks. The state is settled by this; `config` has to live as long as the answer. */
-void why_ask(struct why *why, struct state *state, const struct config *config, nsec_t now, gang_id gang);
+/*
+ * Asks. The state is settled by this; `config` and `objects`, which may be NULL, have to live as long as the answer.
+ */
+void why_ask(struct why *why, struct state *state, const struct object_set *objects, const struct config *config,
+             nsec_t now, gang_id gang);
 void why_done(struct why *why);
+
+/* "Running" or "Pending"; and "fine", "soon", "not now", "by choice" or "never". */
+const char *why_state(const struct why *why);
+const char *why_outlook(const struct why *why);
 
 /* A stable name for output that programs read: "gpus". */
 const char *why_remedy_name(enum why_remedy_kind kind);
 
-/* The remedy in words: "6 GPUs a pod instead of 8; with 7 it still waits". */
+/* The remedy in words: "request 6 GPUs per pod instead of 8 (with 7, it still waits)". */
 void why_remedy_text(const struct why *why, const struct why_remedy *remedy, struct strbuf *out);
 
-void why_print(const struct why *why, FILE *out);
+/*
+ * The commands that apply the remedy to a cluster, one a line; nothing where it takes none, or where the cluster was not
+ * read from Kubernetes objects.
+ */
+void why_remedy_patch(const struct why *why, const struct why_remedy *remedy, struct strbuf *out);
+
+void why_print(const struct why *why, const struct table_view *view, FILE *out);
 void why_write(const struct why *why, FILE *out);

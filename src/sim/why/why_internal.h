@@ -11,6 +11,9 @@
 
 enum { WHY_TRIES_MAX = 600 };  // in all; a search that comes to it ends with what it has
 
+/* A change that is to be tried: what all of them include at present. */
+struct retell_change why_change_new(const struct why *why);
+
 /* Does the workload run on a copy with the change, at this time? */
 bool why_works(struct why *why, const struct retell_change *change, nsec_t now);
 
@@ -36,7 +39,39 @@ void why_try_choices(struct why *why);  // preemptible, nodes, taints, topology 
 void why_try_without(struct why *why);
 void why_try_waiting(struct why *why);
 
-/* Words that the tree and the JSON share. */
-const char *why_resource_name(const struct state *state, uint32_t dim);
-void why_amount(struct strbuf *out, const struct state *state, uint32_t dim, int64_t amount);
-void why_share(struct strbuf *out, int resource, double amount);
+/* All of these; without those that make room or raise quotas where neither is what is missing. */
+void why_try_all(struct why *why, bool is_never);
+
+/* Two at once, each of which does not help alone: a change that lets more nodes be used, or ends a workload, and what
+ * has to come to it. */
+void why_try_pairs(struct why *why);
+
+/* Puts first what people would rather do. */
+void why_rank(struct why *why);
+
+/* All that keeps it waiting, into why->causes. */
+void why_find_causes(struct why *why);
+
+/* How many of all nodes lack the label of the topology level that it requires. */
+uint32_t why_nodes_without_level(const struct why *why, uint32_t *ret_nodes);
+
+/* The state's gang called like that of the settled copy, NO_ID when there is none. */
+gang_id why_source_gang(const struct why *why, gang_id settled);
+
+/* Does another workload stand in the way that belongs to the same queue? */
+bool why_is_own_queue(const struct why *why, gang_id gang);
+
+/* What the workload's first pod says about nodes; NULL when it has no pods. */
+const struct constraints *why_constraints(const struct why *why);
+
+/*
+ * The taints that keep that pod away from nodes, each once. Returns how many there are, of which at most WHY_TAINTS_MAX
+ * are written.
+ */
+enum { WHY_TAINTS_MAX = 4 };
+struct why_taint {
+    const char *key;
+    const char *value;  // "" when it has none
+    const char *effect;
+};
+uint32_t why_taints(const struct why *why, struct why_taint taints[static WHY_TAINTS_MAX]);

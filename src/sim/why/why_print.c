@@ -1,81 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The answer for people: the verdict, what lies behind it as a tree, and what would help. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/macros.h"
 #include "base/strbuf.h"
-#include "engine/engine.h"
 #include "model/state.h"
-#include "sim/scenario/scenario_why.h"
+#include "sim/why/why_amount.h"
+#include "sim/why/why_find.h"
 #include "sim/why/why_internal.h"
-#include "text/table.h"
+#include "sim/why/why_tree.h"
+#include "text/wrap.h"
 
-enum { LINE_MAX_BYTES = 2048, HOLDERS_SHOWN = 8, DOMAINS_SHOWN = 12 };
-
-/* Lines with their depth; which strokes stand in front of one depends on those that follow. */
-struct tree_line {
-    uint32_t depth;
-    char *text;  // owned
-};
-
-struct tree {
-    VEC(struct tree_line) lines;
-    struct strbuf line;  // being written
-};
-
-static void end_line(struct tree *tree, uint32_t depth)
-{
-    vec_push(&tree->lines, (struct tree_line){depth, xstrdup(tree->line.text)});
-    strbuf_clear(&tree->line);
-}
-
-static bool has_sibling(const struct tree *tree, uint32_t at, uint32_t depth)
-{
-    for (uint32_t i = at + 1; i < tree->lines.len && tree->lines.items[i].depth >= depth; i++) {
-        if (tree->lines.items[i].depth == depth)
-            return true;
-    }
-    return false;
-}
-
-static void print_tree(struct tree *tree, FILE *out)
-{
-    for (uint32_t i = 0; i < tree->lines.len; i++) {
-        const struct tree_line *line = &tree->lines.items[i];
-
-        for (uint32_t depth = 0; depth < line->depth; depth++)
-            (void)fputs(has_sibling(tree, i, depth) ? "│  " : "   ", out);
-        (void)fprintf(out, "%s%s\n", has_sibling(tree, i, line->depth) ? "├─ " : "└─ ", line->text);
-        free(line->text);
-    }
-    vec_done(&tree->lines);
-    strbuf_done(&tree->line);
-}
+enum { LINE_MAX_BYTES = 4096, PATCH_MAX_BYTES = 64 * 1024, HOLDERS_SHOWN = 8, DOMAINS_SHOWN = 12 };
 
 static void add_asked(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
     const struct state *state = why->settled;
+    const char *separator = ": ";
 
     if (e->chunk_count == 0)
         return;
-    strbuf_addf(&tree->line, "%u pod%s to place%s, ", e->chunk_count, e->chunk_count == 1 ? "" : "s",
+    strbuf_addf(&tree->line, "%u pod%s to place%s", e->chunk_count, e->chunk_count == 1 ? "" : "s",
                 e->chunk_count == 1 ? "" : " together");
     for (int r = SHARE_COUNT; r-- > 0;) {
-        why_share(&tree->line, r, e->asked[r]);
-        strbuf_addstr(&tree->line, r > 0 ? ", " : "");
+        if (e->asked[r] <= 0)
+            continue;
+        strbuf_addstr(&tree->line, separator);
+        amount_add_share(&tree->line, r, e->asked[r]);
+        strbuf_addstr(&tree->line, r == SHARE_MEMORY ? " of memory" : "");
+        separator = ", ";
     }
-    end_line(tree, 0);
+    tree_end_line(tree, 0);
     if (e->tried.pod == NO_ID)
         return;
-    strbuf_addf(&tree->line, "pod %s finds no place", state_name(state, state->pods.items[e->pod].name));
+    strbuf_addf(&tree->line, "pod %s finds no node", state_name(state, state->pods.items[e->pod].name));
     if (e->placed_before > 0)
         strbuf_addf(&tree->line, ", after %u that do", e->placed_before);
-    end_line(tree, 1);
+    tree_end_line(tree, 1);
 }
 
+/* "4 of 4 nodes: insufficient free GPUs; a pod requests 8 GPUs, gpu-1 comes closest and lacks 2 GPUs" */
 static void add_lacks(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
@@ -83,14 +50,13 @@ static void add_lacks(struct tree *tree, const struct why *why)
     for (uint32_t i = 0; i < e->lack_count; i++) {
         const struct explained_lack *lack = &e->lacks[i];
 
-        strbuf_addf(&tree->line, "%u lack%s %s: ", lack->nodes, lack->nodes == 1 ? "s" : "",
-                    why_resource_name(why->settled, lack->dim));
-        strbuf_addstr(&tree->line, "a pod needs ");
-        why_amount(&tree->line, why->settled, lack->dim, lack->needed);
+        strbuf_addf(&tree->line, "%u of %u nodes: insufficient free %s; a pod requests ", lack->nodes, e->all_nodes,
+                    amount_resource(why->settled, lack->dim));
+        amount_add(&tree->line, why->settled, lack->dim, lack->needed);
         strbuf_addf(&tree->line, ", %s comes closest and lacks ",
                     state_name(why->settled, why->settled->nodes.items[lack->best].name));
-        why_amount(&tree->line, why->settled, lack->dim, lack->least);
-        end_line(tree, 2);
+        amount_add(&tree->line, why->settled, lack->dim, lack->least);
+        tree_end_line(tree, 1);
     }
 }
 
@@ -98,43 +64,38 @@ static void add_nodes(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
 
-    if (e->node_count == 0)
+    if (e->all_nodes == 0)
         return;
-    strbuf_addf(&tree->line, "nodes: %u of %u may take it by what they are", e->allowed_count, e->node_count);
-    end_line(tree, 0);
-    for (uint32_t i = 0; i < e->test_count; i++) {
-        const struct explained_test *test = &e->tests[i];
+    strbuf_addf(&tree->line, "nodes: %u of %u %s eligible", e->eligible_nodes, e->all_nodes,
+                e->all_nodes == 1 ? "is" : "are");
+    tree_end_line(tree, 0);
+    for (uint32_t i = 0; i < e->cause_count; i++) {
+        const struct explained_cause *cause = &e->causes[i];
 
-        if (test->nodes == 0)
-            continue;
-        if (i == EXPLAINED_NO_ROOM)
-            strbuf_addf(&tree->line, "%u %s not have enough free", test->nodes, test->nodes == 1 ? "does" : "do");
-        else
-            strbuf_addf(&tree->line, "%u fail%s %s: %s", test->nodes, test->nodes == 1 ? "s" : "", test->name,
-                        test->text);
-        end_line(tree, 1);
-        if (i == EXPLAINED_NO_ROOM)
-            add_lacks(tree, why);
+        strbuf_addf(&tree->line, "%u of %u nodes: %s%s%s", cause->nodes, e->all_nodes, cause->text,
+                    *cause->detail ? ": " : "", cause->detail);
+        tree_end_line(tree, 1);
     }
+    add_lacks(tree, why);
 }
 
 static void add_queue_line(struct tree *tree, const struct why *why, const struct explained_queue *queue, int r)
 {
     strbuf_addf(&tree->line, "%s: quota ", state_name(why->settled, why->settled->queues.items[queue->queue].name));
-    why_share(&tree->line, r, queue->quota[r]);
+    amount_add_share(&tree->line, r, queue->quota[r]);
     strbuf_addstr(&tree->line, ", limit ");
-    why_share(&tree->line, r, queue->limit[r]);
+    amount_add_share(&tree->line, r, queue->limit[r]);
     strbuf_addstr(&tree->line, ", fair share ");
-    why_share(&tree->line, r, queue->fair[r]);
-    strbuf_addstr(&tree->line, "; holds ");
-    why_share(&tree->line, r, queue->allocated[r]);
+    amount_add_share(&tree->line, r, queue->fair[r]);
+    strbuf_addstr(&tree->line, "; allocated ");
+    amount_add_share(&tree->line, r, queue->allocated[r]);
     if (queue->fixed[r] > 0) {
         strbuf_addstr(&tree->line, " (");
-        why_share(&tree->line, r, queue->fixed[r]);
-        strbuf_addstr(&tree->line, " of it not preemptible)");
+        amount_add_share(&tree->line, r, queue->fixed[r]);
+        strbuf_addstr(&tree->line, " of it to non-preemptible workloads)");
     }
-    strbuf_addstr(&tree->line, ", this asks for ");
-    why_share(&tree->line, r, queue->asked[r]);
+    strbuf_addstr(&tree->line, ", this workload requests ");
+    amount_add_share(&tree->line, r, queue->asked[r]);
 }
 
 /* Of the resources, the one that a bound is about; else GPUs, or CPU for those that need none. */
@@ -152,28 +113,28 @@ static void add_queues(struct tree *tree, const struct why *why)
     if (e->queue_count == 0)
         return;
     strbuf_addstr(&tree->line, "queues, from its own to the root");
-    end_line(tree, 0);
+    tree_end_line(tree, 0);
     for (uint32_t i = 0; i < e->queue_count; i++) {
         add_queue_line(tree, why, &e->queues[i], telling_resource(e));
         if (e->tried.queue == e->queues[i].queue && e->tried.queue != NO_ID)
-            strbuf_addstr(&tree->line,
-                          e->tried.code == VERDICT_OVER_LIMIT ? "  <- over its limit" : "  <- over its quota");
-        end_line(tree, 1);
+            strbuf_addstr(&tree->line, e->tried.code == VERDICT_OVER_LIMIT ? ", which is over its limit"
+                                                                           : ", which is over its quota");
+        tree_end_line(tree, 1);
     }
 }
 
 static void add_refusal(struct tree *tree, const struct why *why, const struct explained_holder *holder)
 {
     static const char *const words[] = {
-        [REFUSAL_NONE] = "may be evicted, but that does not make room enough",
-        [REFUSAL_FIXED] = "may not be preempted",
-        [REFUSAL_PRIORITY] = "has no lower priority",
-        [REFUSAL_OWN_SHARE] = "stays: this workload's queue would go beyond its fair share",
-        [REFUSAL_IN_QUOTA] = "stays: its queue has no more than it may keep",
-        [REFUSAL_MIN_RUNTIME] = "may run on for its minimum runtime",
-        [REFUSAL_DELAY] = "stays: this workload may not evict others yet",
-        [REFUSAL_ACTION] = "stays: no action that evicts is switched on",
-        [REFUSAL_FOREIGN] = "belongs to other schedulers",
+        [REFUSAL_NONE] = "can be preempted, but that does not free enough",
+        [REFUSAL_FIXED] = "is not preemptible",
+        [REFUSAL_PRIORITY] = "has the same or a higher priority",
+        [REFUSAL_OWN_SHARE] = "is protected: this workload's queue would exceed its fair share",
+        [REFUSAL_IN_QUOTA] = "is protected: its queue is within its quota or fair share",
+        [REFUSAL_MIN_RUNTIME] = "is protected by its minimum runtime",
+        [REFUSAL_DELAY] = "is protected: this workload may not preempt others yet",
+        [REFUSAL_ACTION] = "is protected: no action that preempts is enabled",
+        [REFUSAL_FOREIGN] = "belong to other schedulers",
     };
     char text[DURATION_TEXT_MAX];
     const char *separator = "; ";
@@ -181,21 +142,26 @@ static void add_refusal(struct tree *tree, const struct why *why, const struct e
     _Static_assert(ARRAY_LEN(words) == _EXPLAINED_REFUSAL_MAX, "every refusal has words");
     strbuf_addf(&tree->line, "%s%s", separator, words[holder->refusal]);
     if (holder->refusal == REFUSAL_MIN_RUNTIME || holder->refusal == REFUSAL_DELAY)
-        strbuf_addf(&tree->line, ", %s more", duration_format(holder->until - why->now, text));
+        strbuf_addf(&tree->line, " for another %s", duration_format(holder->until - why->now, text));
+}
+
+static void add_holder_name(struct tree *tree, const struct why *why, gang_id gang)
+{
+    why_workload_name(why->settled, why->objects, gang, &tree->line);
+    strbuf_addf(&tree->line, " of queue %s: ", state_name(why->settled, why->settled->gangs.items[gang].queue_name));
 }
 
 static void add_holders(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
-    const struct state *state = why->settled;
     int r = telling_resource(e);
     uint32_t shown = 0;
     double rest = 0;
 
     if (e->holder_count == 0)
         return;
-    strbuf_addstr(&tree->line, "held on those nodes by");
-    end_line(tree, 0);
+    strbuf_addstr(&tree->line, "workloads on the eligible nodes");
+    tree_end_line(tree, 0);
     for (uint32_t i = 0; i < e->holder_count; i++) {
         const struct explained_holder *holder = &e->holders[i];
 
@@ -207,105 +173,164 @@ static void add_holders(struct tree *tree, const struct why *why)
         if (holder->gang == NO_ID)
             strbuf_addstr(&tree->line, "other pods: ");
         else
-            strbuf_addf(&tree->line, "%s of queue %s: ", state_name(state, state->gangs.items[holder->gang].name),
-                        state_name(state, state->gangs.items[holder->gang].queue_name));
-        why_share(&tree->line, r, holder->held[r]);
+            add_holder_name(tree, why, holder->gang);
+        amount_add_share(&tree->line, r, holder->held[r]);
         add_refusal(tree, why, holder);
-        end_line(tree, 1);
+        tree_end_line(tree, 1);
     }
     if (e->holder_count > shown) {
         strbuf_addf(&tree->line, "%u more: ", e->holder_count - shown);
-        why_share(&tree->line, r, rest);
-        end_line(tree, 1);
+        amount_add_share(&tree->line, r, rest);
+        tree_end_line(tree, 1);
     }
 }
 
 static void add_domains(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
+    uint32_t nodes = 0;
+    uint32_t lacking = why_nodes_without_level(why, &nodes);
 
     if (e->topology == 0)
         return;
-    strbuf_addf(&tree->line, "topology %s: %u pods have to be in one %s", state_name(why->settled, e->topology),
-                e->domain_need, e->level ? state_name(why->settled, e->level) : "domain");
+    strbuf_addf(&tree->line, "topology %s: %u pods have to be in one domain of level %s",
+                state_name(why->settled, e->topology), e->domain_need,
+                e->level ? state_name(why->settled, e->level) : "none");
     if (e->domain_count == 0 && state_find_topology(why->settled, e->topology) == NO_ID)
         strbuf_addstr(&tree->line, ", but there is no such topology");
-    end_line(tree, 0);
+    tree_end_line(tree, 0);
+    if (lacking > 0 && e->level != 0) {
+        strbuf_addf(&tree->line, "%u of %u nodes lack label %s", lacking, nodes, state_name(why->settled, e->level));
+        tree_end_line(tree, 1);
+    }
     for (uint32_t i = 0; i < e->domain_count && i < DOMAINS_SHOWN; i++) {
         const struct explained_domain *domain = &e->domains[i];
 
         strbuf_addf(&tree->line, "%s, %u node%s: ", domain->name, domain->nodes, domain->nodes == 1 ? "" : "s");
         if (domain->pods >= 0)
-            strbuf_addf(&tree->line, "room for %lld", (long long)domain->pods);
+            strbuf_addf(&tree->line, "room for %lld of %u pods", (long long)domain->pods, e->domain_need);
         else
-            strbuf_addstr(&tree->line, domain->lacks ? "too little room" : "room enough in sum");
-        end_line(tree, 1);
+            strbuf_addstr(&tree->line,
+                          domain->lacks ? "insufficient free resources" : "enough free resources in total");
+        tree_end_line(tree, 1);
     }
     if (e->domain_count > DOMAINS_SHOWN) {
         strbuf_addf(&tree->line, "%u more", e->domain_count - DOMAINS_SHOWN);
-        end_line(tree, 1);
+        tree_end_line(tree, 1);
     }
 }
 
-static void print_head(const struct why *why, FILE *out)
+/* "WORKLOAD  team-a/train" */
+static void print_field(const struct table_view *view, const char *title, enum text_style style, const char *text,
+                        FILE *out)
+{
+    char lead[16];
+
+    (void)snprintf(lead, sizeof lead, "%-10s", title);
+    wrap_print(out, view, lead, "          ", style, text);
+}
+
+static enum text_style style_of(const char *outlook)
+{
+    if (strcmp(outlook, "never") == 0)
+        return STYLE_BAD;
+    return strcmp(outlook, "fine") == 0 || strcmp(outlook, "soon") == 0 ? STYLE_GOOD : STYLE_WARN;
+}
+
+static void print_workload(const struct why *why, const struct table_view *view, struct strbuf *text, FILE *out)
 {
     const struct gang *gang = &why->state->gangs.items[why->gang];
-    const char *namespace = state_name(why->state, gang->namespace);
-    const struct verdict *verdict = &why->explanation.verdict;
-    struct strbuf words;
 
-    (void)fprintf(out, "%s%s%s of queue %s, priority %d, ", namespace, *namespace ? "/" : "",
-                  state_name(why->state, gang->name), state_name(why->state, gang->queue_name), gang->priority);
-    if (why->runs) {
-        (void)fprintf(out, "runs: %s.\n", gang->pending == 0 ? "all of its pods have a place" : "it gets a place");
-        return;
-    }
-    strbuf_init(&words, LINE_MAX_BYTES);
-    scenario_why(&words, why->settled, why->run.engine, why->settled_gang);
-    (void)fprintf(out, "waits: %s (%s)\n%s.\n", verdict_code_name(verdict->code),
-                  verdict_class_name(verdict_class(verdict->code)), words.text);
-    strbuf_done(&words);
-    if (why->more_than > 0)
-        (void)fprintf(out, "It runs with %u pods; this is about the next one.\n", why->more_than);
-    if (!why->run.is_settled)
-        (void)fprintf(out, "The cluster does not come to rest: after %u cycles pods still come and go.\n",
-                      why->run.cycles);
+    why_workload_name(why->state, why->objects, why->gang, text);
+    strbuf_addf(text, " (queue %s, priority %d, %s)", state_name(why->state, gang->queue_name), gang->priority,
+                gang->is_preemptible ? "preemptible" : "non-preemptible");
+    print_field(view, "WORKLOAD", STYLE_BOLD, text->text, out);
+    strbuf_clear(text);
 }
 
-static void print_remedies(const struct why *why, FILE *out)
+static void print_head(const struct why *why, const struct table_view *view, FILE *out)
 {
+    const char *outlook = why_outlook(why);
     struct strbuf text;
 
+    strbuf_init(&text, LINE_MAX_BYTES);
+    print_workload(why, view, &text, out);
+    strbuf_addstr(&text, why_state(why));
+    if (why->more_than > 0 && !why->runs)
+        strbuf_addf(&text, " (%u pod%s run; this is about the next one)", why->more_than,
+                    why->more_than == 1 ? "" : "s");
+    print_field(view, "STATE", STYLE_PLAIN, text.text, out);
+    for (uint32_t i = 0; i < why->causes.len; i++) {
+        strbuf_clear(&text);
+        strbuf_addf(&text, "%s: %s", why->causes.items[i].reason, why->causes.items[i].message);
+        print_field(view, i == 0 ? "REASON" : "", STYLE_PLAIN, text.text, out);
+    }
+    strbuf_clear(&text);
+    strbuf_addstr(&text, outlook);
     if (why->is_never)
-        (void)fputs("\nNever as it is: not even on the empty cluster, with neither quotas nor limits.\n", out);
+        strbuf_addstr(&text, ": not even on an empty cluster without quotas and limits");
+    print_field(view, "OUTLOOK", style_of(outlook), text.text, out);
+    if (!why->run.is_settled)
+        (void)fprintf(out, "The cluster does not settle: after %u cycles, pods are still being placed and evicted.\n",
+                      why->run.cycles);
+    strbuf_done(&text);
+}
+
+/* Commands are not wrapped: they are there to be copied. */
+static void print_patch(const struct why *why, const struct table_view *view, const struct why_remedy *remedy,
+                        FILE *out)
+{
+    const struct table_view unlimited = {.has_colour = view->has_colour};
+    struct strbuf commands;
+
+    strbuf_init(&commands, PATCH_MAX_BYTES);
+    why_remedy_patch(why, remedy, &commands);
+    for (char *line = commands.text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        wrap_print(out, &unlimited, "       ", "       ", STYLE_DIM, line);
+    }
+    strbuf_done(&commands);
+}
+
+static void print_remedies(const struct why *why, const struct table_view *view, FILE *out)
+{
+    struct strbuf text;
+    char number[16];
+
     if (why->remedies.len == 0) {
-        (void)fprintf(out, "\nNothing helps: of %u changes that were tried, none lets it run.\n", why->tries);
+        (void)fprintf(out, "\nNothing helps: none of %u changes that were tried, alone or in pairs, lets it run.\n",
+                      why->tries);
         return;
     }
-    (void)fprintf(out, "\nWhat would help, each found by trying it on a copy (%u tries)\n", why->tries);
     strbuf_init(&text, LINE_MAX_BYTES);
+    strbuf_addf(&text, "What would help; each was tried on a copy of the cluster (%u tries)", why->tries);
+    (void)fputc('\n', out);
+    wrap_print(out, view, "", "", STYLE_BOLD, text.text);
     for (uint32_t i = 0; i < why->remedies.len; i++) {
         strbuf_clear(&text);
         why_remedy_text(why, &why->remedies.items[i], &text);
-        (void)fprintf(out, "%3u. %s\n", i + 1, text.text);
+        (void)snprintf(number, sizeof number, "%3u. ", i + 1);
+        wrap_print(out, view, number, "     ", STYLE_PLAIN, text.text);
+        print_patch(why, view, &why->remedies.items[i], out);
     }
     strbuf_done(&text);
 }
 
-void why_print(const struct why *why, FILE *out)
+void why_print(const struct why *why, const struct table_view *view, FILE *out)
 {
-    struct tree tree = {0};
+    struct tree tree;
 
-    print_head(why, out);
+    print_head(why, view, out);
     if (why->runs)
         return;
-    strbuf_init(&tree.line, LINE_MAX_BYTES);
+    tree_init(&tree);
     add_asked(&tree, why);
     add_nodes(&tree, why);
     add_domains(&tree, why);
     add_queues(&tree, why);
     add_holders(&tree, why);
-    (void)fputc('\n', out);
-    print_tree(&tree, out);
-    print_remedies(why, out);
+    if (tree.lines.len > 0)
+        (void)fputc('\n', out);
+    tree_print(&tree, view, out);
+    print_remedies(why, view, out);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Remedies and amounts in words. */
+/* Remedies in words. */
 #include <string.h>
 
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "model/state.h"
+#include "sim/why/why_amount.h"
+#include "sim/why/why_find.h"
 #include "sim/why/why_internal.h"
 
 static const char *const names[] = {
@@ -31,51 +33,32 @@ const char *why_remedy_name(enum why_remedy_kind kind)
     return names[kind];
 }
 
-const char *why_resource_name(const struct state *state, uint32_t dim)
-{
-    static const char *const words[] = {
-        [RES_CPU] = "CPU", [RES_MEMORY] = "memory", [RES_GPU] = "GPUs", [RES_PODS] = "pod slots"};
-
-    return dim < ARRAY_LEN(words) ? words[dim] : state_name(state, state->res.name[dim]);
-}
-
-void why_share(struct strbuf *out, int resource, double amount)
-{
-    if (amount == UNLIMITED)
-        strbuf_addstr(out, "unlimited");
-    else if (resource == SHARE_CPU)
-        strbuf_addf(out, "%.6g core%s", amount / 1000, amount == 1000 ? "" : "s");
-    else if (resource == SHARE_MEMORY)
-        strbuf_addf(out, "%.6g GB", amount / 1e9);
-    else
-        strbuf_addf(out, "%.6g GPU%s", amount, amount == 1 ? "" : "s");
-}
-
-void why_amount(struct strbuf *out, const struct state *state, uint32_t dim, int64_t amount)
-{
-    if (dim == RES_CPU)
-        why_share(out, SHARE_CPU, (double)amount);
-    else if (dim == RES_MEMORY)
-        why_share(out, SHARE_MEMORY, (double)amount);
-    else if (dim == RES_GPU)
-        why_share(out, SHARE_GPU, gpu_to_double(amount));
-    else if (dim == RES_PODS || state->res.mig_slices[dim] > 0)
-        strbuf_addf(out, "%lld %s", (long long)amount, why_resource_name(state, dim));
-    else
-        strbuf_addf(out, "%.6g %s", (double)amount / 1000, why_resource_name(state, dim));
-}
-
-/* What one step less would be is worth a word only where it is not what is asked for now. */
+/* One step less is worth a word only where it is not what is asked for now. */
 static void add_less(struct strbuf *out, const struct why_step *step)
 {
     if (step->less != step->from)
-        strbuf_addf(out, "; with %.9g it still waits", step->less);
+        strbuf_addf(out, " (with %.9g, it still waits)", step->less);
 }
 
-static void add_step(struct strbuf *out, const char *verb, const struct why_step *step, const char *what)
+static void add_gpus(const struct why_step *step, const char *verb, struct strbuf *out)
 {
-    strbuf_addf(out, "%s %.9g %s instead of %.9g", verb, step->to, what, step->from);
+    strbuf_addf(out, "%s ", verb);
+    amount_add_share(out, SHARE_GPU, step->to);
+    strbuf_addf(out, " per pod instead of %.9g", step->from);
     add_less(out, step);
+}
+
+static void add_gpu_memory(const struct why_step *step, struct strbuf *out)
+{
+    strbuf_addstr(out, "request ");
+    amount_add_share(out, SHARE_MEMORY, step->to * 0x1p20);
+    strbuf_addstr(out, " of GPU memory per pod instead of ");
+    amount_add_share(out, SHARE_MEMORY, step->from * 0x1p20);
+    if (step->less == step->from)
+        return;
+    strbuf_addstr(out, " (with ");
+    amount_add_share(out, SHARE_MEMORY, step->less * 0x1p20);
+    strbuf_addstr(out, ", it still waits)");
 }
 
 static void add_resource(const struct why *why, const struct why_remedy *remedy, struct strbuf *out)
@@ -84,15 +67,15 @@ static void add_resource(const struct why *why, const struct why_remedy *remedy,
     uint32_t dim = remedy->change.dim;
     double unit = dim >= RES_FIXED && state->res.mig_slices[dim] == 0 ? 1000 : 1;
 
-    strbuf_addstr(out, "ask for ");
-    why_amount(out, state, dim, remedy->change.value);
-    strbuf_addstr(out, " a pod instead of ");
-    why_amount(out, state, dim, (int64_t)(remedy->step.from * unit));
+    strbuf_addstr(out, "request ");
+    amount_add(out, state, dim, remedy->change.value);
+    strbuf_addstr(out, " per pod instead of ");
+    amount_add(out, state, dim, (int64_t)(remedy->step.from * unit));
     if (remedy->step.less == remedy->step.from)
         return;
-    strbuf_addstr(out, "; with ");
-    why_amount(out, state, dim, (int64_t)(remedy->step.less * unit));
-    strbuf_addstr(out, " it still waits");
+    strbuf_addstr(out, " (with ");
+    amount_add(out, state, dim, (int64_t)(remedy->step.less * unit));
+    strbuf_addstr(out, ", it still waits)");
 }
 
 static void add_pods(const struct why *why, const struct why_remedy *remedy, struct strbuf *out)
@@ -115,17 +98,17 @@ static void add_quota(const struct why *why, const struct why_remedy *remedy, st
         const struct queue_change *change = &remedy->change.queues[i];
         const struct why_step *step = &remedy->steps[i];
 
-        strbuf_addf(out, "%s queue %s a %s %s of ", i == 0 ? "give" : ", and",
-                    state_name(why->state, why->state->queues.items[change->queue].name), resources[change->resource],
-                    change->is_limit ? "limit" : "quota");
-        why_share(out, change->resource, step->to);
-        strbuf_addstr(out, " instead of ");
-        why_share(out, change->resource, step->from);
+        strbuf_addf(out, "%s the %s %s of queue %s from ", i == 0 ? "raise" : ", and", resources[change->resource],
+                    change->is_limit ? "limit" : "quota",
+                    state_name(why->state, why->state->queues.items[change->queue].name));
+        amount_add_share(out, change->resource, step->from);
+        strbuf_addstr(out, " to ");
+        amount_add_share(out, change->resource, step->to);
         if (step->less == step->from)
             continue;
         strbuf_addstr(out, " (with ");
-        why_share(out, change->resource, step->less);
-        strbuf_addstr(out, " it still waits)");
+        amount_add_share(out, change->resource, step->less);
+        strbuf_addstr(out, ", it still waits)");
     }
 }
 
@@ -135,24 +118,55 @@ static void add_level(const struct why *why, const struct why_remedy *remedy, st
     const char *group = state_name(why->state, gang->groups[remedy->change.level_group].name);
 
     if (remedy->change.level)
-        strbuf_addf(out, "require its pods to be in one %s instead of one %s", remedy->change.level,
-                    remedy->level_from);
+        strbuf_addf(out, "require topology level %s instead of %s", remedy->change.level, remedy->level_from);
     else
-        strbuf_addf(out, "do not require its pods to be in one %s", remedy->level_from);
-    if (*group)
+        strbuf_addf(out, "do not require topology level %s", remedy->level_from);
+    if (*group && strcmp(group, "default") != 0)
         strbuf_addf(out, " (group %s)", group);
     if (strcmp(remedy->level_less, remedy->level_from) != 0)
-        strbuf_addf(out, "; in one %s it still waits", remedy->level_less);
+        strbuf_addf(out, " (with %s, it still waits)", remedy->level_less);
 }
 
 static void add_without(const struct why *why, const struct why_remedy *remedy, struct strbuf *out)
 {
-    const struct state *state = why->state;
-    const struct gang *gang = &state->gangs.items[remedy->change.without];
-    const char *namespace = state_name(state, gang->namespace);
+    const struct gang *gang = &why->state->gangs.items[remedy->change.without];
 
-    strbuf_addf(out, "end %s%s%s of queue %s", namespace, *namespace ? "/" : "", state_name(state, gang->name),
-                state_name(state, gang->queue_name));
+    strbuf_addstr(out, "end ");
+    why_workload_name(why->state, why->objects, remedy->change.without, out);
+    strbuf_addf(out, " of queue %s", state_name(why->state, gang->queue_name));
+}
+
+/* With the labels of the selector; what node affinity wants is too much for a line. */
+static void add_nodes(const struct why *why, struct strbuf *out)
+{
+    const struct state *state = why->state;
+    const struct constraints *c = why_constraints(why);
+    bool has_terms = c && c->node_term_count > 0;
+
+    strbuf_addstr(out, "remove its ");
+    if (!c || c->node_selector_count > 0)
+        strbuf_addstr(out, "node selector");
+    for (uint32_t i = 0; c && i < c->node_selector_count; i++)
+        strbuf_addf(out, "%s%s=%s", i == 0 ? " " : ", ", state_name(state, c->node_selector[i].key),
+                    state_name(state, c->node_selector[i].value));
+    if (has_terms)
+        strbuf_addf(out, "%srequired node affinity", c->node_selector_count > 0 ? " and its " : "");
+}
+
+/* The taints that were in the way, where they are few. */
+static void add_taints(const struct why *why, struct strbuf *out)
+{
+    struct why_taint taints[WHY_TAINTS_MAX];
+    uint32_t count = why_taints(why, taints);
+
+    if (count == 0 || count > WHY_TAINTS_MAX) {
+        strbuf_addstr(out, "tolerate the taints of all nodes");
+        return;
+    }
+    strbuf_addf(out, "tolerate the taint%s ", count == 1 ? "" : "s");
+    for (uint32_t i = 0; i < count; i++)
+        strbuf_addf(out, "%s%s%s%s:%s", i == 0 ? "" : ", ", taints[i].key, *taints[i].value ? "=" : "", taints[i].value,
+                    taints[i].effect);
 }
 
 static void add_wait(const struct why_remedy *remedy, struct strbuf *out)
@@ -164,20 +178,18 @@ static void add_wait(const struct why_remedy *remedy, struct strbuf *out)
                 time_format(remedy->until, until));
 }
 
-void why_remedy_text(const struct why *why, const struct why_remedy *remedy, struct strbuf *out)
+static void add_one(const struct why *why, const struct why_remedy *remedy, struct strbuf *out)
 {
     switch (remedy->kind) {
     case WHY_GPUS:
-        add_step(out, "ask for", &remedy->step, remedy->step.to == 1 ? "GPU a pod" : "GPUs a pod");
-        break;
     case WHY_FRACTION:
-        add_step(out, "ask for", &remedy->step, "of a GPU a pod");
-        break;
-    case WHY_GPU_MEMORY:
-        add_step(out, "ask for", &remedy->step, "MiB of GPU memory a pod");
+        add_gpus(&remedy->step, "request", out);
         break;
     case WHY_DEVICES:
-        add_step(out, "share", &remedy->step, "GPUs a pod");
+        add_gpus(&remedy->step, "share", out);
+        break;
+    case WHY_GPU_MEMORY:
+        add_gpu_memory(&remedy->step, out);
         break;
     case WHY_AMOUNT:
         add_resource(why, remedy, out);
@@ -192,13 +204,13 @@ void why_remedy_text(const struct why *why, const struct why_remedy *remedy, str
         add_quota(why, remedy, out);
         break;
     case WHY_PREEMPTIBLE:
-        strbuf_addstr(out, "let it be preempted, so that it may go beyond its queue's quota");
+        strbuf_addstr(out, "make it preemptible, so that it may exceed the quota of its queue");
         break;
     case WHY_NODES:
-        strbuf_addstr(out, "let it use other nodes: drop its node selector and required node affinity");
+        add_nodes(why, out);
         break;
     case WHY_TAINTS:
-        strbuf_addstr(out, "let it use other nodes: tolerate their taints");
+        add_taints(why, out);
         break;
     case WHY_LEVEL:
         add_level(why, remedy, out);
@@ -212,4 +224,13 @@ void why_remedy_text(const struct why *why, const struct why_remedy *remedy, str
     case _WHY_REMEDY_MAX:
         break;
     }
+}
+
+void why_remedy_text(const struct why *why, const struct why_remedy *remedy, struct strbuf *out)
+{
+    if (remedy->with) {
+        add_one(why, remedy->with, out);
+        strbuf_addstr(out, ", and ");
+    }
+    add_one(why, remedy, out);
 }

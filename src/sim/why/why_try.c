@@ -7,6 +7,11 @@
 #include "model/state.h"
 #include "sim/why/why_internal.h"
 
+struct retell_change why_change_new(const struct why *why)
+{
+    return why->base;
+}
+
 bool why_works(struct why *why, const struct retell_change *change, nsec_t now)
 {
     const struct gang *gang = &why->state->gangs.items[why->gang];
@@ -44,12 +49,12 @@ int64_t why_edge(struct why *why, struct retell_change *change, int64_t good, in
 
 void why_keep(struct why *why, struct why_remedy remedy)
 {
+    remedy.with = why->base_remedy;
     if (why->tries < WHY_TRIES_MAX)
         vec_push(&why->remedies, remedy);
 }
 
-/* The state's gang called like that of the settled copy, NO_ID when there is none. */
-static gang_id source_gang(const struct why *why, gang_id settled)
+gang_id why_source_gang(const struct why *why, gang_id settled)
 {
     const struct gang *gang = &why->settled->gangs.items[settled];
 
@@ -79,7 +84,7 @@ void why_try_pods(struct why *why)
 {
     const struct gang *gang = &why->state->gangs.items[why->gang];
     uint32_t set = short_set(why, gang);
-    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+    struct retell_change change = why_change_new(why);
 
     if (set == NO_ID || gang->groups[set].min <= 1 || why->more_than > 0)
         return;
@@ -111,9 +116,9 @@ void why_try_queues(struct why *why)
     uint32_t named = 0;
 
     for (queue_id id = 0; id < state->queues.len && tried < TRIES && named < NAMED; id++) {
-        struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+        struct retell_change change = why_change_new(why);
 
-        if (id == state->gangs.items[why->gang].queue || !takes_work(state, id))
+        if (id == state->gangs.items[why->gang].queue || !takes_work(state, id) || why->base.queue)
             continue;
         tried++;
         change.queue = state_name(state, state->queues.items[id].name);
@@ -136,7 +141,7 @@ static void try_levels(struct why *why, uint32_t group)
     const struct state *state = why->state;
     const struct topology_constraint *constraint = &state->gangs.items[why->gang].groups[group].topology;
     topology_id id = state_find_topology(state, constraint->topology);
-    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+    struct retell_change change = why_change_new(why);
     const char *from = state_name(state, constraint->required);
     const char *less = from;
     uint32_t level = 0;
@@ -174,28 +179,29 @@ void why_try_choices(struct why *why)
 {
     const struct state *state = why->state;
     const struct gang *gang = &state->gangs.items[why->gang];
-    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+    struct retell_change change = why_change_new(why);
     bool limits_nodes = false;
 
     for (uint32_t g = 0; g < gang->group_count; g++) {
         for (uint32_t i = 0; i < gang->groups[g].pods.len; i++)
             limits_nodes |= constraints_limit_nodes(state_constraints(state, gang->groups[g].pods.items[i]));
     }
-    if (!gang->is_preemptible) {
+    if (!gang->is_preemptible && !change.is_preemptible) {
         change.is_preemptible = true;
         try_choice(why, WHY_PREEMPTIBLE, &change);
         change.is_preemptible = false;
     }
-    if (limits_nodes) {
+    if (limits_nodes && !change.drops_node_limits) {
         change.drops_node_limits = true;
         try_choice(why, WHY_NODES, &change);
         change.drops_node_limits = false;
     }
-    if (has_taints(state)) {
+    if (has_taints(state) && !change.tolerates_all) {
         change.tolerates_all = true;
         try_choice(why, WHY_TAINTS, &change);
+        change.tolerates_all = false;
     }
-    for (uint32_t g = 0; g < gang->group_count; g++) {
+    for (uint32_t g = 0; g < gang->group_count && why->base.level_group == NO_ID; g++) {
         if (gang->groups[g].topology.topology != 0)
             try_levels(why, g);
     }
@@ -211,11 +217,11 @@ static void try_without(struct why *why, bool is_own_queue)
     uint32_t named = 0;
 
     for (uint32_t i = e->holder_count; i-- > 0 && tried < TRIES && named < NAMED;) {
-        struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+        struct retell_change change = why_change_new(why);
 
-        if (e->holders[i].gang == NO_ID || (e->holders[i].queue == queue) != is_own_queue)
+        if (e->holders[i].gang == NO_ID || (e->holders[i].queue == queue) != is_own_queue || why->base.without != NO_ID)
             continue;
-        change.without = source_gang(why, e->holders[i].gang);
+        change.without = why_source_gang(why, e->holders[i].gang);
         if (change.without == NO_ID)
             continue;
         tried++;
@@ -249,7 +255,7 @@ static int64_t seconds_until(nsec_t now, nsec_t until)
 
 static void try_until(struct why *why, const nsec_t *times, uint32_t count)
 {
-    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+    struct retell_change change = why_change_new(why);
 
     for (uint32_t i = 0; i < count; i++) {
         int64_t seconds = seconds_until(why->now, times[i]);

@@ -86,7 +86,7 @@ static double value_of(const struct raise *raise)
 /* What is raised, as a change. */
 static struct retell_change change_of(struct raises *raises)
 {
-    struct retell_change change = RETELL_CHANGE_INIT(raises->why->gang);
+    struct retell_change change = why_change_new(raises->why);
 
     for (uint32_t i = 0; i < raises->count; i++) {
         if (raises->items[i].steps == 0)

@@ -2,7 +2,7 @@
 
 /*
  * Smaller requests: of each resource that may matter, the most that still runs. Amounts are tried in steps that a person
- * would write: whole GPUs, hundredths of one, 100 MiB of its memory, a tenth of a core, 100 MB.
+ * would write: whole GPUs, hundredths of one, 100 MiB of its memory, a tenth of a core, 128 MiB.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "sim/why/why_internal.h"
 
 #define CPU_STEP 100
-#define MEMORY_STEP INT64_C(100000000)
+#define MEMORY_STEP (INT64_C(128) << 20)
 #define GPU_MEMORY_STEP 100
 #define OTHER_STEP 1000  // thousandths: whole ones
 
@@ -35,7 +35,7 @@ static void turn(struct retell_change *change, int64_t steps, void *context)
 /* Tries the dial from one step upwards to what is asked for now, which does not run. */
 static bool try_dial(struct why *why, request_id request, struct dial dial)
 {
-    struct retell_change change = RETELL_CHANGE_INIT(why->gang);
+    struct retell_change change = why_change_new(why);
     int64_t bad = (dial.now + dial.step - 1) / dial.step;
 
     change.part = dial.part;

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The causes of waiting, one line each. A verdict has one code, that of the test which ended the attempt; whoever mends
+ * that alone may find the workload waiting for the next. What the nodes are comes first, since no amount of room helps.
+ */
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "engine/engine.h"
+#include "model/state.h"
+#include "sim/scenario/scenario_why.h"
+#include "sim/why/why_internal.h"
+
+enum { MESSAGE_MAX = 2048 };
+
+static void add_cause(struct why *why, const char *reason, struct strbuf *message)
+{
+    vec_push(&why->causes, (struct why_cause){reason, arena_strdup(&why->arena, message->text)});
+    strbuf_clear(message);
+}
+
+/* "0 of 4 nodes are eligible: taint not tolerated: dedicated=infra:NoSchedule (2 nodes); ..." */
+static void add_static_causes(struct why *why, struct strbuf *message)
+{
+    const struct explanation *e = &why->explanation;
+    const char *separator = ": ";
+
+    if (e->all_nodes == 0 || e->eligible_nodes > 0)
+        return;
+    strbuf_addf(message, "0 of %u nodes are eligible", e->all_nodes);
+    for (uint32_t i = 0; i < e->cause_count; i++) {
+        const struct explained_cause *cause = &e->causes[i];
+
+        if (!cause->is_static)
+            continue;
+        strbuf_addf(message, "%s%s%s%s (%u node%s)", separator, cause->text, *cause->detail ? ": " : "", cause->detail,
+                    cause->nodes, cause->nodes == 1 ? "" : "s");
+        separator = "; ";
+    }
+    add_cause(why, verdict_code_name(VERDICT_NO_NODE_ALLOWED), message);
+}
+
+uint32_t why_nodes_without_level(const struct why *why, uint32_t *ret_nodes)
+{
+    const struct state *state = why->settled;
+    name_id level = why->explanation.level;
+    uint32_t lacking = 0;
+
+    *ret_nodes = state->nodes_by_rank.len;
+    for (uint32_t i = 0; level != 0 && i < state->nodes_by_rank.len; i++) {
+        const struct node *node = &state->nodes.items[state->nodes_by_rank.items[i]];
+
+        lacking += labels_get(state_labels(state, node->labels), level) == NO_ID;
+    }
+    return lacking;
+}
+
+static void add_level_cause(struct why *why, struct strbuf *message)
+{
+    const struct explanation *e = &why->explanation;
+    uint32_t nodes = 0;
+    uint32_t lacking = why_nodes_without_level(why, &nodes);
+
+    if (e->topology == 0 || lacking == 0 || state_find_topology(why->settled, e->topology) == NO_ID)
+        return;
+    strbuf_addf(message, "%u of %u nodes lack label %s, which topology %s needs", lacking, nodes,
+                state_name(why->settled, e->level), state_name(why->settled, e->topology));
+    add_cause(why, verdict_code_name(VERDICT_TOPOLOGY_FULL), message);
+}
+
+/* What the verdict itself says, unless a list of nodes has said it already. */
+static void add_verdict_cause(struct why *why, struct strbuf *message)
+{
+    enum verdict_code code = why->explanation.verdict.code;
+
+    if (code == VERDICT_NO_NODE_ALLOWED && why->causes.len > 0)
+        return;
+    scenario_why(message, why->settled, why->run.engine, why->settled_gang);
+    add_cause(why, verdict_code_name(code), message);
+}
+
+static void add_queue_cause(struct why *why, struct strbuf *message)
+{
+    const struct verdict *over = &why->explanation.over_queue;
+
+    if (over->code == VERDICT_NONE || over->code == why->explanation.verdict.code)
+        return;
+    verdict_bound_words(message, why->settled, over);
+    add_cause(why, verdict_code_name(over->code), message);
+}
+
+void why_find_causes(struct why *why)
+{
+    struct strbuf message;
+
+    strbuf_init(&message, MESSAGE_MAX);
+    add_static_causes(why, &message);
+    add_level_cause(why, &message);
+    add_verdict_cause(why, &message);
+    add_queue_cause(why, &message);
+    strbuf_done(&message);
+}
