@@ -14,7 +14,6 @@
 #include "model/state.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
-#include "objects/object.h"
 #include "objects/owner.h"
 #include "sim/why/why_patch_internal.h"
 
@@ -83,14 +82,12 @@ void patch_add_operation(struct patcher *p, const char *operation, const char *p
 
 static void end_patch(struct patcher *p)
 {
-    const struct object_source *source = p->owner.object ? p->owner.object->source : NULL;
-
     if (!*p->operations.text)
         return;
     if (is_fixed(&p->owner)) {
         strbuf_addf(p->out,
-                    "kubectl patch --local -f %s --type=json -p '[%s]' -o yaml | kubectl replace --force -f -\n",
-                    source && source->yaml ? patch_plain(p, source->name) : "MANIFEST", p->operations.text);
+                    "kubectl patch --local -f MANIFEST --type=json -p '[%s]' -o yaml | kubectl replace --force -f -\n",
+                    p->operations.text);
         return;
     }
     strbuf_addstr(p->out, "kubectl patch ");
