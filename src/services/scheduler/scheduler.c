@@ -1,24 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The scheduler's parts, put together and taken apart. */
+/*
+ * The scheduler's contexts, made in order and freed in reverse. Each is one concern, and is given those that it works with;
+ * no file but this one sees them all.
+ */
 #include "services/scheduler/scheduler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "engine/engine.h"
+#include "model/state.h"
+#include "net/loop.h"
 #include "services/scheduler/carry/carry.h"
+#include "services/scheduler/carry/evictions.h"
+#include "services/scheduler/carry/placements.h"
+#include "services/scheduler/carry/setbacks.h"
+#include "services/scheduler/carry/traffic.h"
 #include "services/scheduler/carry/writes.h"
-#include "services/scheduler/context.h"
-#include "services/scheduler/intake/complain.h"
-#include "services/scheduler/intake/configure.h"
+#include "services/scheduler/cycles.h"
+#include "services/scheduler/flags.h"
+#include "services/scheduler/intake/complaints.h"
+#include "services/scheduler/intake/intake.h"
 #include "services/scheduler/intake/usage.h"
 #include "services/scheduler/intake/watching.h"
+#include "services/scheduler/observe/observer.h"
+#include "services/scheduler/pace.h"
+#include "services/scheduler/pod_notes.h"
 #include "services/scheduler/report/gang_notes.h"
 #include "services/scheduler/report/report.h"
+#include "services/scheduler/setup.h"
 
 /* How often an orderly stop looks whether everything under way is over. */
 #define STOP_STEP (10 * NSEC_PER_MSEC)
+
+struct scheduler {
+    struct service *service;
+
+    /* For as long as the service runs. */
+    struct setup setup;
+    struct pace *pace;
+    struct traffic traffic;
+    struct observers observers;
+    struct usage *usage;
+    uint64_t cycle_count;
+    uint32_t device_version;  // of resource.k8s.io that the server has
+    struct loop_task renewal;
+    struct loop_timer stop_timer;
+    nsec_t stop_began;
+
+    /* For as long as the state: until everything is listed anew. */
+    struct state *state;
+    struct engine *engine;
+    struct pod_notes *pod_notes;
+    struct writes *writes;
+    struct gang_notes *gang_notes;
+    struct report *report;
+    struct setbacks *setbacks;
+    struct placements *placements;
+    struct evictions *evictions;
+    struct carry *carry;
+    struct complaints *complaints;
+    struct intake *intake;
+    struct cycles *cycles;
+    struct watching *watching;
+};
 
 static struct scheduler *scheduler_of(const struct service *service)
 {
@@ -43,91 +92,168 @@ static int configure(struct service *service, struct err *err)
     return 0;
 }
 
-void scheduler_synced(struct scheduler *s)
+static void on_listed(void *arg)
 {
-    s->is_synced = true;
-    placements_apply_all(s);
+    struct scheduler *s = arg;
+
+    placements_apply_all(s->placements);
     engine_take_in(s->engine);
-    log_info(s->log, "everything is known", log_int("nodes", s->state->nodes_by_rank.len),
+    log_info(s->service->log, "everything is known", log_int("nodes", s->state->nodes_by_rank.len),
              log_int("pods", (int64_t)map64_len(&s->state->pod_by_name)));
     service_set_ready(s->service, true);
-    s->is_woken = false;
-    cycle_wake(s);
+    pace_release(s->pace, HOLD_LISTING);
 }
 
-static int add_observers(struct scheduler *s, struct err *err)
+static void on_worn_out(void *arg)
 {
-    s->view = (struct scheduler_view){
-        .loop = s->loop,
-        .service = s->service,
-        .client = s->client,
-        .flags = s->flags,
-        .settings = &s->settings,
-        .config = &s->config,
-        .options = &s->options,
+    struct scheduler *s = arg;
+
+    loop_task_queue(&s->renewal);
+}
+
+/* What is written to the cluster, and what is remembered of it. */
+static void make_outgoing(struct scheduler *s)
+{
+    struct service *service = s->service;
+
+    s->pod_notes = pod_notes_new();
+    s->writes =
+        writes_new(s->state, service->client, service->loop, &s->traffic, (uint32_t)s->setup.flags->status_workers);
+    s->gang_notes = gang_notes_new(s->state, &s->setup, s->writes, &s->observers);
+    s->report = report_new(&(struct report_options){
         .state = s->state,
         .engine = s->engine,
-        .is_leading = &s->is_leading,
+        .setup = &s->setup,
+        .loop = service->loop,
+        .recorder = service->recorder,
+        .writes = s->writes,
+        .pod_notes = s->pod_notes,
+        .gang_notes = s->gang_notes,
+        .pace = s->pace,
+        .traffic = &s->traffic,
+    });
+    s->setbacks = setbacks_new(s->state, s->pod_notes);
+    s->placements = placements_new(&(struct placements_options){
+        .state = s->state,
+        .setup = &s->setup,
+        .notes = s->pod_notes,
+        .observers = &s->observers,
+        .pace = s->pace,
+        .log = service->log,
+    });
+    s->evictions = evictions_new(&(struct evictions_options){
+        .state = s->state,
+        .setup = &s->setup,
+        .client = service->client,
+        .notes = s->pod_notes,
+        .setbacks = s->setbacks,
+        .report = s->report,
+        .observers = &s->observers,
+        .pace = s->pace,
+        .log = service->log,
+    });
+    s->carry = carry_new(&(struct carry_options){
+        .state = s->state,
+        .setup = &s->setup,
+        .loop = service->loop,
+        .log = service->log,
+        .client = service->client,
         .device_version = &s->device_version,
-    };
-    for (const scheduler_observer_fn *maker = scheduler_observers; *maker; maker++) {
-        struct scheduler_observer observer = {0};
-        int r = (*maker)(&s->view, &observer, err);
-
-        if (r < 0)
-            return r;
-        if (r > 0)
-            vec_push(&s->observers, observer);
-    }
-    return 0;
+        .placements = s->placements,
+        .setbacks = s->setbacks,
+        .writes = s->writes,
+        .report = s->report,
+        .observers = &s->observers,
+        .traffic = &s->traffic,
+    });
 }
 
-/* Everything that is known of the cluster, and all that hangs on names. */
-static void forget_cluster(struct scheduler *s)
+/* What is read from it, and the cycles between the two. */
+static void make_incoming(struct scheduler *s)
 {
-    watching_free(s->watching);
-    s->watching = NULL;
-    carry_done(s);
-    writes_free(s->writes);
-    report_done(s);
-    complaints_done(s);
-    placements_done(&s->placements);
-    setbacks_done(&s->setbacks);
-    gang_notes_done(&s->gang_notes);
-    beside_done(&s->beside);
-    map64_done(&s->lone_gangs);
-    map64_done(&s->pod_conditions);
-    map64_done(&s->leaving);
-    map64_done(&s->namespace_pickers);
-    map64_done(&s->promised);
-    object_reader_done(&s->reader);
-    object_notes_done(&s->notes);
-    s->is_synced = false;
+    struct service *service = s->service;
+
+    s->complaints = complaints_new(s->state, service->recorder, s->pace, &s->device_version, service->log);
+    s->intake = intake_new(&(struct intake_options){
+        .state = s->state,
+        .engine = s->engine,
+        .setup = &s->setup,
+        .pod_notes = s->pod_notes,
+        .gang_notes = s->gang_notes,
+        .placements = s->placements,
+        .evictions = s->evictions,
+        .setbacks = s->setbacks,
+        .report = s->report,
+        .complaints = s->complaints,
+        .usage = s->usage,
+        .observers = &s->observers,
+        .pace = s->pace,
+        .traffic = &s->traffic,
+    });
+    s->cycles = cycles_new(&(struct cycles_options){
+        .service = service,
+        .log = service->log,
+        .setup = &s->setup,
+        .state = s->state,
+        .engine = s->engine,
+        .pod_notes = s->pod_notes,
+        .gang_notes = s->gang_notes,
+        .placements = s->placements,
+        .setbacks = s->setbacks,
+        .evictions = s->evictions,
+        .carry = s->carry,
+        .writes = s->writes,
+        .report = s->report,
+        .intake = s->intake,
+        .observers = &s->observers,
+        .pace = s->pace,
+        .count = &s->cycle_count,
+        .on_worn_out = on_worn_out,
+        .arg = s,
+    });
 }
 
 /* An empty cluster, to be filled by what is followed. */
 static void begin_cluster(struct scheduler *s)
 {
     s->state = state_new();
-    s->engine = engine_new(s->state, &s->config);
-    object_notes_init(&s->notes);
-    object_reader_init(&s->reader, s->state, &s->options, NULL, &s->notes);
-    report_init(s);
-    s->writes = writes_new(s, (uint32_t)s->flags->status_workers);
-    cycle_set_clock(s);
+    s->engine = engine_new(s->state, &s->setup.config);
+    make_outgoing(s);
+    make_incoming(s);
 }
 
-static int renew_observers(struct scheduler *s, struct err *err)
+static void follow_cluster(struct scheduler *s)
 {
-    int r = 0;
+    s->watching = watching_new(&(struct watching_options){
+        .service = s->service,
+        .loop = s->service->loop,
+        .log = s->service->log,
+        .client = s->service->client,
+        .setup = &s->setup,
+        .state = s->state,
+        .intake = s->intake,
+        .device_version = &s->device_version,
+        .on_listed = on_listed,
+        .arg = s,
+    });
+    intake_set_watching(s->intake, s->watching);
+}
 
-    s->view.state = s->state;
-    s->view.engine = s->engine;
-    vec_foreach (&s->observers, observer) {
-        if (r >= 0 && observer->on_renewed)
-            r = observer->on_renewed(observer->arg, err);
-    }
-    return r;
+/* Everything that is known of the cluster but the state, which observers still look at. */
+static void forget_cluster(struct scheduler *s)
+{
+    watching_free(TAKE_PTR(s->watching));
+    cycles_free(TAKE_PTR(s->cycles));
+    intake_free(TAKE_PTR(s->intake));
+    complaints_free(TAKE_PTR(s->complaints));
+    carry_free(TAKE_PTR(s->carry));
+    evictions_free(TAKE_PTR(s->evictions));
+    placements_free(TAKE_PTR(s->placements));
+    setbacks_free(TAKE_PTR(s->setbacks));
+    report_free(TAKE_PTR(s->report));
+    gang_notes_free(TAKE_PTR(s->gang_notes));
+    writes_free(TAKE_PTR(s->writes));
+    pod_notes_free(TAKE_PTR(s->pod_notes));
 }
 
 static void renew(void *arg)
@@ -137,32 +263,31 @@ static void renew(void *arg)
     struct engine *old_engine = s->engine;
     struct err err = {0};
 
-    log_info(s->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
+    log_info(s->service->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
+    pace_hold(s->pace, HOLD_LISTING);
     forget_cluster(s);
     begin_cluster(s);
-    int r = renew_observers(s, &err);
+    usage_set_state(s->usage, s->state);
+    int r = observers_renew(&s->observers, s->state, s->engine, s->gang_notes, &err);
     engine_free(old_engine);
     state_free(old_state);
     if (r < 0)
         service_fail(s->service, &err);
     else
-        s->watching = watching_new(s);
+        follow_cluster(s);
 }
 
 static void scheduler_free(struct scheduler *s)
 {
     loop_task_cancel(&s->renewal);
-    usage_close(s);
-    cycle_done(s);
     loop_timer_done(&s->stop_timer);
     forget_cluster(s);
-    vec_foreach (&s->observers, observer)
-        if (observer->free)
-            observer->free(observer->arg);
-    vec_done(&s->observers);
+    usage_close(s->usage);
+    observers_done(&s->observers);
     engine_free(s->engine);
     state_free(s->state);
-    settings_done(&s->settings);
+    pace_free(s->pace);
+    setup_done(&s->setup);
     free(s);
 }
 
@@ -170,41 +295,67 @@ static void look_whether_idle(void *arg)
 {
     struct scheduler *s = arg;
 
-    if (carry_is_idle(s) && report_is_over(s, nsec_now_monotonic() - s->stop_began))
+    if (carry_is_idle(s->carry) && evictions_len(s->evictions) == 0 &&
+        report_is_over(s->report, nsec_now_monotonic() - s->stop_began))
         service_stopped(s->service);
     else
         loop_timer_start(&s->stop_timer, STOP_STEP);
 }
 
+static int open_parts(struct scheduler *s, struct err *err)
+{
+    struct service *service = s->service;
+
+    int r = usage_open(
+        &(struct usage_options){
+            .settings = &s->setup.settings.usage,
+            .loop = service->loop,
+            .log = service->log,
+            .observers = &s->observers,
+            .pace = s->pace,
+        },
+        &s->usage, err);
+    if (r < 0)
+        return r;
+    begin_cluster(s);
+    usage_set_state(s->usage, s->state);
+    return observers_open(&s->observers,
+                          &(struct scheduler_view){
+                              .loop = service->loop,
+                              .service = service,
+                              .client = service->client,
+                              .flags = s->setup.flags,
+                              .settings = &s->setup.settings,
+                              .config = &s->setup.config,
+                              .options = &s->setup.options,
+                              .state = s->state,
+                              .engine = s->engine,
+                              .gang_notes = s->gang_notes,
+                              .device_version = &s->device_version,
+                          },
+                          err);
+}
+
 static int open(struct service *service, struct err *err)
 {
     struct scheduler *s = xcalloc(1, sizeof *s);
+    int r = setup_init(&s->setup, service->values, service->log, err);
 
-    s->service = service;
-    s->flags = service->values;
-    s->log = service->log;
-    s->loop = service->loop;
-    s->client = service->client;
-    s->recorder = service->recorder;
-    int r = scheduler_configure(s, err);
     if (r < 0) {
-        settings_done(&s->settings);
         free(s);
         return r;
     }
-    loop_timer_init(&s->stop_timer, s->loop, look_whether_idle, s);
-    loop_task_init(&s->renewal, s->loop, renew, s);
-    cycle_init(s);
-    service->state = s;
-    begin_cluster(s);
-    r = add_observers(s, err);
-    if (r >= 0)
-        r = usage_open(s, err);
+    s->service = service;
+    s->pace = pace_new(service->loop, s->setup.flags->schedule_period);
+    loop_timer_init(&s->stop_timer, service->loop, look_whether_idle, s);
+    loop_task_init(&s->renewal, service->loop, renew, s);
+    r = open_parts(s, err);
     if (r < 0) {
         scheduler_free(s);
         return r;
     }
-    s->watching = watching_new(s);
+    follow_cluster(s);
+    service->state = s;
     return 0;
 }
 
@@ -212,10 +363,8 @@ static void lead(struct service *service)
 {
     struct scheduler *s = scheduler_of(service);
 
-    s->is_leading = true;
-    complaints_tell(s);
-    s->is_woken = false;
-    cycle_wake(s);
+    pace_release(s->pace, HOLD_STANDBY);
+    complaints_tell(s->complaints);
 }
 
 /* Nothing new is begun; what is under way has a moment to end. */
@@ -223,9 +372,9 @@ static void stop(struct service *service)
 {
     struct scheduler *s = scheduler_of(service);
 
-    s->is_stopping = true;
+    pace_hold(s->pace, HOLD_STOPPING);
+    pace_hold(s->pace, HOLD_STANDBY);
     s->stop_began = nsec_now_monotonic();
-    s->is_leading = false;
     look_whether_idle(s);
 }
 

@@ -5,26 +5,26 @@
 #include "services/test/scheduler_stage.h"
 
 /* As if the engine had placed it and the bind were under way. */
-static struct placement *place(struct scheduler *s, const char *name, const char *node, bool is_direct)
+static struct placement *place(struct stage *s, const char *name, const char *node, bool is_direct)
 {
     object_key key = key_put(s->state, "ns", name);
     pod_id id = key_pod(s->state, key);
-    struct placement *placement = placement_put(s, key);
+    struct placement *placement = placement_put(s->placements, key);
 
     state_move_pod(s->state, id, POD_BINDING, state_find_node(s->state, node), (struct group_list){0});
-    placement_take(s, placement, id);
+    placement_take(s->placements, placement, id);
     placement->is_direct = is_direct;
     return placement;
 }
 
-static bool has_gang(struct scheduler *s, const char *name)
+static bool has_gang(struct stage *s, const char *name)
 {
     return key_gang(s->state, key_put(s->state, "ns", name)) != NO_ID;
 }
 
 static void lone_pod_is_a_gang_of_its_own_until_its_pod_group_comes(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_PODS, POD("p", "u1"));
@@ -41,20 +41,20 @@ static void lone_pod_is_a_gang_of_its_own_until_its_pod_group_comes(void **arg)
 
 static void lone_pods_gang_goes_with_it(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_PODS, POD("p", "u1"));
     lose(s, WATCH_PODS, "ns", "p");
     assert_null(pod_at(s, "p"));
     assert_false(has_gang(s, GANG_OF("p", "u1")));
-    assert_int_equal(map64_len(&s->lone_gangs), 0);
+    assert_int_equal(pod_notes_len(s->pod_notes), 0);
     stage_free(s);
 }
 
 static void lone_pod_that_joins_a_group_leaves_no_gang_behind(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_PODS, POD("p", "u1"));
@@ -65,21 +65,21 @@ static void lone_pod_that_joins_a_group_leaves_no_gang_behind(void **arg)
 
 static void pod_with_an_owner_waits_for_the_grouper(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_PODS,
          "{" POD_META("p", "u1",
                       ",\"ownerReferences\":[{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"name\":\"j\","
                       "\"uid\":\"o\"}]") "," POD_SPEC("") "}");
-    assert_int_equal(map64_len(&s->lone_gangs), 0);
+    assert_int_equal(pod_notes_len(s->pod_notes), 0);
     assert_int_equal(pod_at(s, "p")->gang, NO_ID);
     stage_free(s);
 }
 
 static void late_event_does_not_undo_a_bind_under_way(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
@@ -89,13 +89,13 @@ static void late_event_does_not_undo_a_bind_under_way(void **arg)
     expect_pod(s, "p", POD_BINDING, "n1");
     feed(s, WATCH_PODS, BOUND_POD("p", "u1", "n1"));
     expect_pod(s, "p", POD_BOUND, "n1");
-    assert_null(placement_find(s, key_put(s->state, "ns", "p")));
+    assert_null(placement_find(s->placements, key_put(s->state, "ns", "p")));
     stage_free(s);
 }
 
 static void another_pod_of_the_name_is_not_bound_by_it(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
@@ -109,13 +109,13 @@ static void another_pod_of_the_name_is_not_bound_by_it(void **arg)
 
 static void undone_bind_lets_the_pod_wait_again(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
     feed(s, WATCH_PODS, POD("p", "u1"));
-    placement_drop(s, place(s, "p", "n1", true));
-    placement_apply(s, key_put(s->state, "ns", "p"));
+    placement_drop(s->placements, place(s, "p", "n1", true));
+    placement_apply(s->placements, key_put(s->state, "ns", "p"));
     expect_pod(s, "p", POD_PENDING, NULL);
     stage_free(s);
 }
@@ -129,7 +129,7 @@ static void bind_request_places_its_pod_whichever_comes_first(void **arg)
 {
     (void)arg;
     for (int order = 0; order < 2; order++) {
-        struct scheduler *s = stage_new();
+        struct stage *s = stage_new();
 
         feed(s, WATCH_NODES, NODE("n1"));
         if (order == 0)
@@ -147,7 +147,7 @@ static void bind_request_places_its_pod_whichever_comes_first(void **arg)
 
 static void failed_or_foreign_bind_request_places_nothing(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
@@ -155,7 +155,7 @@ static void failed_or_foreign_bind_request_places_nothing(void **arg)
     feed(s, WATCH_BIND_REQUESTS, REQUEST(""));
     feed(s, WATCH_BIND_REQUESTS, REQUEST(",\"status\":{\"phase\":\"Failed\"}"));
     expect_pod(s, "p", POD_PENDING, NULL);
-    assert_true(s->has_stale_requests);
+    assert_true(placements_has_stale(s->placements));
     feed(s, WATCH_PODS, POD("p", "u1"));
     expect_pod(s, "p", POD_PENDING, NULL);
     lose(s, WATCH_BIND_REQUESTS, "ns", "p");
@@ -168,7 +168,7 @@ static void failed_or_foreign_bind_request_places_nothing(void **arg)
 
 static void retrying_bind_request_still_places_its_pod(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
@@ -182,46 +182,45 @@ static void retrying_bind_request_still_places_its_pod(void **arg)
 
 static void bind_request_before_its_node_counts_when_the_node_comes(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_PODS, POD("p", "u1"));
     feed(s, WATCH_BIND_REQUESTS, REQUEST(""));
     expect_pod(s, "p", POD_PENDING, NULL);
     feed(s, WATCH_NODES, NODE("n1"));
-    assert_true(s->nodes_changed);
-    placements_apply_all(s);
+    placements_look_at_nodes(s->placements);
     expect_pod(s, "p", POD_BINDING, "n1");
     lose(s, WATCH_NODES, "", "n1");
-    placements_apply_all(s);
+    placements_look_at_nodes(s->placements);
     expect_pod(s, "p", POD_PENDING, NULL);
     stage_free(s);
 }
 
 static void pod_that_was_asked_to_leave_is_leaving(void **arg)
 {
-    struct scheduler *s = stage_new();
-    struct eviction *eviction = calloc(1, sizeof *eviction);
+    struct stage *s = stage_new();
+    struct decision decision = {.kind = DECISION_EVICT, .on_behalf = NO_ID};
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
     feed(s, WATCH_PODS, BOUND_POD("p", "u1", "n1"));
-    *eviction = (struct eviction){.s = s, .key = key_put(s->state, "ns", "p"), .uid = pod_at(s, "p")->uid};
-    map64_put(&s->evictions, eviction->key, (uint64_t)(uintptr_t)eviction);
+    decision.pod = key_pod(s->state, key_put(s->state, "ns", "p"));
+    evictions_start(s->evictions, &decision, "why", 1);
     feed(s, WATCH_PODS, BOUND_POD("p", "u1", "n1"));
     expect_pod(s, "p", POD_RELEASING, "n1");
     lose(s, WATCH_PODS, "ns", "p");
-    assert_int_equal(map64_len(&s->evictions), 0);
+    assert_null(pod_at(s, "p"));
+    assert_int_equal(evictions_len(s->evictions), 1);  // the server has not answered yet
     stage_free(s);
 }
 
 static void pod_that_runs_takes_its_room_however_it_is_written(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     (void)arg;
     feed(s, WATCH_NODES, NODE("n1"));
-    s->is_leading = false;
     feed(s, WATCH_PODS,
          "{" POD_META("p", "u1", ",\"annotations\":{\"gpu-fraction\":\"7\"}") "," POD_SPEC(
              ",\"nodeName\":\"n1\"") ",\"status\":{\"phase\":\"Running\"}}");
@@ -233,28 +232,28 @@ static void times_on_their_way_to_the_server_stay(void **arg)
 {
     static const char group[] = "{\"metadata\":{\"name\":\"g\",\"namespace\":\"ns\",\"uid\":\"x\"},\"spec\":{"
                                 "\"minMember\":1,\"queue\":\"q\"%s}}";
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
     char text[512];
 
     (void)arg;
-    rush_note(&s->rush, nsec_now_monotonic());  // the times wait
+    rush_note(&s->traffic.rush, nsec_now_monotonic());  // the times wait
     (void)snprintf(text, sizeof text, group, "");
     feed(s, WATCH_POD_GROUPS, text);
     gang_id id = key_gang(s->state, key_put(s->state, "ns", "g"));
     state_set_gang_times(s->state, id, 100 * NSEC_PER_SEC, 0, 0);
-    gang_times_write(s, id);
+    gang_times_write(s->gang_notes, id);
     assert_int_equal(writes_len(s->writes), 1);
     (void)snprintf(text, sizeof text, group, ",\"markUnschedulable\":false");
     feed(s, WATCH_POD_GROUPS, text);
     id = key_gang(s->state, key_put(s->state, "ns", "g"));
     assert_int_equal(s->state->gangs.items[id].last_start, 100 * NSEC_PER_SEC);
-    assert_false(gang_note_find(s, key_put(s->state, "ns", "g"))->marks_pods);
+    assert_false(gang_note_find(s->gang_notes, key_put(s->state, "ns", "g"))->marks_pods);
     stage_free(s);
 }
 
 static void volume_claim_is_read_again_with_its_volume(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
     uint64_t volume = 0;
 
     (void)arg;
@@ -272,7 +271,7 @@ static void volume_claim_is_read_again_with_its_volume(void **arg)
 
 static void open_claim_is_read_again_with_volumes_of_its_class(void **arg)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
     uint64_t at = 0;
 
     (void)arg;
@@ -298,7 +297,7 @@ static void zones_that_the_engine_chose_are_read_back_as_they_were(void **arg)
     static const char expected[] =
         "[{\"zone\":\"node-0\",\"amount\":{\"cpu\":\"1500m\",\"nvidia.com/gpu\":\"2\"}},"
         "{\"zone\":\"node-1\",\"amount\":{\"cpu\":\"2\",\"memory\":\"1024\",\"hugepages-1Gi\":\"3\"}}]";
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
     uint32_t pages = 0;
 
     (void)arg;

@@ -10,9 +10,9 @@
 
 enum { FAILURES = 9 };
 
-static struct scheduler *stage_with_pod(void)
+static struct stage *stage_with_pod(void)
 {
-    struct scheduler *s = stage_new();
+    struct stage *s = stage_new();
 
     feed(s, WATCH_NODES, NODE("n1"));
     feed(s, WATCH_NODES, NODE("n2"));
@@ -20,20 +20,20 @@ static struct scheduler *stage_with_pod(void)
     return s;
 }
 
-static nsec_t note(struct scheduler *s, enum setback_kind kind, nsec_t now)
+static nsec_t note(struct stage *s, enum setback_kind kind, nsec_t now)
 {
-    return setback_note(s, kind, key_put(s->state, "ns", "p"), name_put(s->state, "n1"), false, now);
+    return setback_note(s->setbacks, kind, key_put(s->state, "ns", "p"), name_put(s->state, "n1"), false, now);
 }
 
-static bool holds(struct scheduler *s, enum setback_kind kind, nsec_t now)
+static bool holds(struct stage *s, enum setback_kind kind, nsec_t now)
 {
-    return setback_wait(s, kind, key_pod(s->state, key_put(s->state, "ns", "p")), now) > 0;
+    return setback_wait(s->setbacks, kind, key_pod(s->state, key_put(s->state, "ns", "p")), now) > 0;
 }
 
 static void waits_double_up_to_a_minute(void **arg)
 {
     static const int seconds[FAILURES] = {1, 2, 4, 8, 16, 32, 60, 60, 60};
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
     nsec_t now = 1000 * NSEC_PER_SEC;
 
     (void)arg;
@@ -50,20 +50,21 @@ static void waits_double_up_to_a_minute(void **arg)
 static void conflicts_wait_a_second_at_most(void **arg)
 {
     static const int milliseconds[FAILURES] = {50, 100, 200, 400, 800, 1000, 1000, 1000, 1000};
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
     object_key key = key_put(s->state, "ns", "p");
     name_id node = name_put(s->state, "n1");
 
     (void)arg;
     for (int i = 0; i < FAILURES; i++)
-        assert_int_equal(setback_note(s, SETBACK_BIND, key, node, true, 0), milliseconds[i] * NSEC_PER_MSEC);
-    assert_int_equal(setback_wait(s, SETBACK_BIND, key_pod(s->state, key), NSEC_PER_SEC / 2), NSEC_PER_SEC / 2);
+        assert_int_equal(setback_note(s->setbacks, SETBACK_BIND, key, node, true, 0), milliseconds[i] * NSEC_PER_MSEC);
+    assert_int_equal(setback_wait(s->setbacks, SETBACK_BIND, key_pod(s->state, key), NSEC_PER_SEC / 2),
+                     NSEC_PER_SEC / 2);
     stage_free(s);
 }
 
 static void the_same_pod_read_again_is_still_held(void **arg)
 {
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
 
     (void)arg;
     assert_true(note(s, SETBACK_BIND, 0) > 0);
@@ -78,12 +79,12 @@ static void the_same_pod_read_again_is_still_held(void **arg)
 
 static void another_pod_of_the_name_starts_anew(void **arg)
 {
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
 
     (void)arg;
     assert_true(note(s, SETBACK_BIND, 0) > 0);
     lose(s, WATCH_PODS, "ns", "p");
-    assert_int_equal(map64_len(&s->setbacks.by_pod[SETBACK_BIND]), 0);
+    assert_int_equal(setbacks_len(s->setbacks), 0);
     assert_int_equal(note(s, SETBACK_BIND, 0), 0);
     feed(s, WATCH_PODS, POD("p", "u2"));
     assert_false(holds(s, SETBACK_BIND, 0));
@@ -93,19 +94,19 @@ static void another_pod_of_the_name_starts_anew(void **arg)
 
 static void a_pod_that_asks_for_something_else_is_tried_at_once(void **arg)
 {
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
 
     (void)arg;
     assert_true(note(s, SETBACK_BIND, 0) > 0);
     feed(s, WATCH_PODS, OTHER_POD);
     assert_false(holds(s, SETBACK_BIND, 0));
-    assert_int_equal(map64_len(&s->setbacks.by_pod[SETBACK_BIND]), 0);
+    assert_int_equal(setbacks_len(s->setbacks), 0);
     stage_free(s);
 }
 
 static void a_node_that_goes_takes_its_setbacks_along(void **arg)
 {
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
 
     (void)arg;
     assert_true(note(s, SETBACK_BIND, 0) > 0);
@@ -116,25 +117,25 @@ static void a_node_that_goes_takes_its_setbacks_along(void **arg)
 
 static void what_has_come_about_is_forgotten(void **arg)
 {
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
 
     (void)arg;
     assert_true(note(s, SETBACK_BIND, 0) > 0);
     feed(s, WATCH_PODS, BOUND_POD("p", "u1", "n1"));
-    assert_int_equal(map64_len(&s->setbacks.by_pod[SETBACK_BIND]), 0);
+    assert_int_equal(setbacks_len(s->setbacks), 0);
     assert_true(note(s, SETBACK_EVICT, 0) > 0);
     feed(s, WATCH_PODS, BOUND_POD("p", "u1", "n1"));
     assert_true(holds(s, SETBACK_EVICT, 0));
     feed(s, WATCH_PODS,
          "{" POD_META("p", "u1", ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"") "," POD_SPEC(
              ",\"nodeName\":\"n1\"") ",\"status\":{\"phase\":\"Running\"}}");
-    assert_int_equal(map64_len(&s->setbacks.by_pod[SETBACK_EVICT]), 0);
+    assert_int_equal(setbacks_len(s->setbacks), 0);
     stage_free(s);
 }
 
 static void a_request_that_the_binder_gave_up_counts_once(void **arg)
 {
-    struct scheduler *s = stage_with_pod();
+    struct stage *s = stage_with_pod();
 
     (void)arg;
     feed(s, WATCH_BIND_REQUESTS, FAILED_REQUEST("r1"));

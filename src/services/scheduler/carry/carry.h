@@ -7,31 +7,51 @@
 #include "services/scheduler/keys.h"
 
 struct decision;
-struct eviction;
-struct placement;
-struct scheduler;
+struct kube_client;
+struct log;
+struct loop;
+struct observers;
+struct placements;
+struct report;
+struct setbacks;
+struct setup;
+struct state;
+struct traffic;
+struct writes;
 
 /*
- * Carrying decisions out: binds straight away where nothing has to be done before, by a BindRequest otherwise; evictions
- * by deleting the pod. What fails is undone in the state and decided anew.
+ * Binds that the engine decided: sent to the API server where nothing has to be done before, made by a BindRequest
+ * otherwise. A bind that fails is undone in the state and decided anew.
  */
+struct carry;
+
+/* What binds work with; all borrowed. */
+struct carry_options {
+    struct state *state;
+    const struct setup *setup;
+    struct loop *loop;
+    struct log *log;
+    struct kube_client *client;
+    const uint32_t *device_version;  // of resource.k8s.io, for kube_known_of()
+    struct placements *placements;
+    struct setbacks *setbacks;
+    struct writes *writes;
+    struct report *report;
+    struct observers *observers;
+    struct traffic *traffic;
+};
+
+struct carry *carry_new(const struct carry_options *options);
+void carry_free(struct carry *carry);
 
 /* The engine has put the pod on its node; `text` is that of its Scheduled event. */
-void carry_bind(struct scheduler *s, const struct decision *decision, const char *text);
-
-/* The engine has the pod leave; `text` is that of its gang's Evict event. `count` pods of its gang leave in this cycle. */
-void carry_evict(struct scheduler *s, const struct decision *decision, const char *text, size_t count);
+void carry_bind(struct carry *carry, const struct decision *decision, const char *text);
 
 /* Shared GPUs that decisions opened get their names. */
-void carry_name_groups(struct scheduler *s, const struct decision *decisions, size_t count);
-
-/* Our eviction of the pod, NULL when there is none; and the cluster shows it, or the pod is gone. */
-struct eviction *carry_eviction(const struct scheduler *s, object_key key);
-void carry_eviction_seen(struct scheduler *s, struct eviction *eviction);
+void carry_name_groups(struct carry *carry, const struct decision *decisions, size_t count);
 
 /* Deletes BindRequests that failed, or whose node is gone. */
-void carry_delete_stale(struct scheduler *s);
+void carry_delete_stale(struct carry *carry);
 
-/* Nothing is under way. */
-bool carry_is_idle(const struct scheduler *s);
-void carry_done(struct scheduler *s);
+/* No bind is under way. */
+bool carry_is_idle(const struct carry *carry);

@@ -12,7 +12,6 @@
 
 #include "base/err.h"
 #include "kube/client/meta.h"
-#include "services/scheduler/context.h"
 
 /* The claim behind an entry of the pod's spec: named there, or made from a template and named in the status. */
 static const char *claim_name(yyjson_val *pod, yyjson_val *entry)
@@ -32,16 +31,16 @@ static const char *claim_name(yyjson_val *pod, yyjson_val *entry)
     return "";
 }
 
-static const struct claim *find_claim(const struct scheduler *s, const char *namespace, const char *name)
+static const struct claim *find_claim(const struct carry *carry, const char *namespace, const char *name)
 {
     uint64_t id = 0;
     name_id in, called;
 
-    if (!intern_find(&s->state->names, namespace, strlen(namespace), &in) ||
-        !intern_find(&s->state->names, name, strlen(name), &called) ||
-        !map64_get(&s->state->claim_by_name, key_of(in, called), &id))
+    if (!intern_find(&carry->state->names, namespace, strlen(namespace), &in) ||
+        !intern_find(&carry->state->names, name, strlen(name), &called) ||
+        !map64_get(&carry->state->claim_by_name, key_of(in, called), &id))
         return NULL;
-    return s->state->claims.items[id].is_present ? &s->state->claims.items[id] : NULL;
+    return carry->state->claims.items[id].is_present ? &carry->state->claims.items[id] : NULL;
 }
 
 /* The request that the device with this index is for: each takes as many as it asks for. */
@@ -85,7 +84,7 @@ static void encode_selector(yyjson_mut_doc *doc, yyjson_mut_val *allocation, con
 void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, const struct claim *claim,
                       device_request_fn request_of, const void *arg)
 {
-    const struct state *state = carrying->s->state;
+    const struct state *state = carrying->carry->state;
     yyjson_mut_doc *doc = carrying->doc;
     yyjson_mut_val *devices = yyjson_mut_obj_add_obj(doc, allocation, "devices");
     yyjson_mut_val *results = yyjson_mut_obj_add_arr(doc, devices, "results");
@@ -103,12 +102,12 @@ void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, con
 
 static void encode_claim(struct carrying *carrying, yyjson_val *object)
 {
-    const struct scheduler *s = carrying->s;
+    const struct carry *carry = carrying->carry;
     yyjson_mut_doc *doc = carrying->doc;
     yyjson_mut_val *spec = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec");
     yyjson_mut_val *list = yyjson_mut_obj_get(spec, "resourceClaimAllocations");
     const struct claim *claim =
-        find_claim(s, key_namespace(s->state, carrying->key), kube_text(object, "metadata", "name"));
+        find_claim(carry, key_namespace(carry->state, carrying->key), kube_text(object, "metadata", "name"));
 
     if (!list)
         list = yyjson_mut_obj_add_arr(doc, spec, "resourceClaimAllocations");
@@ -143,20 +142,21 @@ static void on_claim(void *arg, const struct kube_answer *answer)
 
 static void read_next(struct carrying *carrying)
 {
-    struct scheduler *s = carrying->s;
+    struct carry *carry = carrying->carry;
 
     if (carrying->next_claim == carrying->claims.len) {
         carrying->on_claims(carrying, NULL);
         return;
     }
-    carrying->call = kube_send(s->client, &(struct kube_request){
-                                              .verb = KUBE_GET,
-                                              .resource = kube_known_of(KUBE_RESOURCE_CLAIMS, s->device_version),
-                                              .namespace = key_namespace(s->state, carrying->key),
-                                              .name = carrying->claims.items[carrying->next_claim].claim,
-                                              .on_done = on_claim,
-                                              .arg = carrying,
-                                          });
+    carrying->call =
+        kube_send(carry->client, &(struct kube_request){
+                                     .verb = KUBE_GET,
+                                     .resource = kube_known_of(KUBE_RESOURCE_CLAIMS, *carry->device_version),
+                                     .namespace = key_namespace(carry->state, carrying->key),
+                                     .name = carrying->claims.items[carrying->next_claim].claim,
+                                     .on_done = on_claim,
+                                     .arg = carrying,
+                                 });
 }
 
 static void on_pod(void *arg, const struct kube_answer *answer)
@@ -184,14 +184,14 @@ static void on_pod(void *arg, const struct kube_answer *answer)
 
 void carry_claims(struct carrying *carrying)
 {
-    struct scheduler *s = carrying->s;
+    struct carry *carry = carrying->carry;
 
-    carrying->call = kube_send(s->client, &(struct kube_request){
-                                              .verb = KUBE_GET,
-                                              .resource = kube_known(KUBE_PODS),
-                                              .namespace = key_namespace(s->state, carrying->key),
-                                              .name = key_name(s->state, carrying->key),
-                                              .on_done = on_pod,
-                                              .arg = carrying,
-                                          });
+    carrying->call = kube_send(carry->client, &(struct kube_request){
+                                                  .verb = KUBE_GET,
+                                                  .resource = kube_known(KUBE_PODS),
+                                                  .namespace = key_namespace(carry->state, carrying->key),
+                                                  .name = key_name(carry->state, carrying->key),
+                                                  .on_done = on_pod,
+                                                  .arg = carrying,
+                                              });
 }

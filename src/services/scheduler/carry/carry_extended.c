@@ -16,7 +16,6 @@
 #include "base/vec.h"
 #include "kube/client/meta.h"
 #include "services/scheduler/carry/carry_internal.h"
-#include "services/scheduler/context.h"
 #include "text/quantity.h"
 
 enum { REQUEST_NAME_MAX = 64, CONTAINERS_MAX = 4096 };
@@ -190,7 +189,7 @@ static void encode(struct carrying *carrying, const struct extended *e, const st
         (void)yyjson_mut_obj_add_strcpy(doc, request, "name", e->requests.items[*at].name);
         yyjson_mut_val *exactly = yyjson_mut_obj_add_obj(doc, request, "exactly");
         (void)yyjson_mut_obj_add_str(doc, exactly, "deviceClassName",
-                                     state_name(carrying->s->state, claim->device_class));
+                                     state_name(carrying->carry->state, claim->device_class));
         (void)yyjson_mut_obj_add_str(doc, exactly, "allocationMode", "ExactCount");
         (void)yyjson_mut_obj_add_int(doc, exactly, "count", e->requests.items[*at].count);
     }
@@ -205,7 +204,7 @@ static void encode(struct carrying *carrying, const struct extended *e, const st
 
 int carry_extended(struct carrying *carrying, yyjson_val *object, struct err *err)
 {
-    const struct state *state = carrying->s->state;
+    const struct state *state = carrying->carry->state;
     pod_id id = key_pod(state, carrying->key);
     const struct pod *pod = id == NO_ID ? NULL : &state->pods.items[id];
     const struct pod_claim *link = pod && pod->claim_count > 0 ? &pod->claims[pod->claim_count - 1] : NULL;

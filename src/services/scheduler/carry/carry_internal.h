@@ -5,15 +5,18 @@
 #include <yyjson.h>
 
 #include "base/err.h"
+#include "base/list.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "engine/engine.h"
+#include "kube/client/client.h"
 #include "net/loop.h"
+#include "services/scheduler/carry/carry.h"
+#include "services/scheduler/carry/placements.h"
 #include "services/scheduler/keys.h"
-
-struct placement;
-struct scheduler;
+#include "services/scheduler/setup.h"
 
 /* What a pod calls a claim, and the claim's own name. */
 struct pod_claim_name {
@@ -23,7 +26,7 @@ struct pod_claim_name {
 
 /* A bind that is under way, by the API server or by a BindRequest. */
 struct carrying {
-    struct scheduler *s;
+    struct carry *carry;
     object_key key;
     name_id uid;
     name_id node;
@@ -40,7 +43,23 @@ struct carrying {
     struct kube_bind *bind;
     struct kube_call *call;
     struct err refused;  // why a BindRequest may not have been made, while we look
-    struct carrying *prev, *next;
+    struct list_link in_all;
+};
+
+struct carry {
+    struct state *state;
+    const struct setup *setup;
+    struct loop *loop;
+    struct log *log;
+    struct kube_client *client;
+    const uint32_t *device_version;
+    struct placements *placements;
+    struct setbacks *setbacks;
+    struct writes *writes;
+    struct report *report;
+    struct observers *observers;
+    struct traffic *traffic;
+    struct list all;  // binds under way
 };
 
 /* The decision is carried out, or is not and is taken back. Frees it. */
@@ -69,5 +88,3 @@ void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, con
  * with NO_ID when the pod has gone meanwhile, or has no place any more.
  */
 void carry_when_free(struct carrying *carrying, pod_id pod);
-
-void carry_evictions_done(struct scheduler *s);

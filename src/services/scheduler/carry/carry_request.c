@@ -11,11 +11,10 @@
 #include "services/scheduler/carry/carry.h"
 #include "services/scheduler/carry/carry_internal.h"
 #include "services/scheduler/carry/request.h"
-#include "services/scheduler/context.h"
 
 static struct placement *placement_of(const struct carrying *carrying)
 {
-    struct placement *placement = placement_find(carrying->s, carrying->key);
+    struct placement *placement = placement_find(carrying->carry->placements, carrying->key);
 
     return placement && placement->carrying == carrying ? placement : NULL;
 }
@@ -23,16 +22,16 @@ static struct placement *placement_of(const struct carrying *carrying)
 /* There is one, ours or another: what it says counts from now on. */
 static void take_over(struct carrying *carrying, yyjson_val *request)
 {
-    struct scheduler *s = carrying->s;
+    struct carry *carry = carrying->carry;
     struct placement *placement = placement_of(carrying);
 
     if (!placement) {
         carry_fail(carrying, &carrying->refused);
         return;
     }
-    placement_read(s, placement, request);
-    if (placement_is_live(s, placement, carrying->uid) && placement->node == carrying->node) {
-        placement_apply(s, carrying->key);
+    placement_read(carry->placements, placement, request);
+    if (placement_is_live(carry->placements, placement, carrying->uid) && placement->node == carrying->node) {
+        placement_apply(carry->placements, carrying->key);
         carry_succeed(carrying);
         return;
     }
@@ -56,7 +55,7 @@ static void on_looked(void *arg, const struct kube_answer *answer)
 static void on_requested(void *arg, const struct kube_answer *answer)
 {
     struct carrying *carrying = arg;
-    struct scheduler *s = carrying->s;
+    struct carry *carry = carrying->carry;
     struct placement *placement = placement_of(carrying);
     yyjson_val *object = NULL;
     bool is_refused = answer->is_unsent || (answer->status / 100 == 4 && answer->status != 409);
@@ -69,7 +68,7 @@ static void on_requested(void *arg, const struct kube_answer *answer)
     if (answer->err.code == 0 && kube_answer_object(answer, &object, NULL) == 0) {
         if (placement) {
             placement->has_request = true;
-            placement->request_uid = name_put(s->state, kube_text(object, "metadata", "uid"));
+            placement->request_uid = name_put(carry->state, kube_text(object, "metadata", "uid"));
         }
         carry_succeed(carrying);
         return;
@@ -77,30 +76,30 @@ static void on_requested(void *arg, const struct kube_answer *answer)
     carrying->refused = answer->err;
     if (carrying->refused.code == 0)
         (void)err_set(&carrying->refused, -EBADMSG, "create bindrequests %s: the answer is no object",
-                      key_name(s->state, carrying->key));
-    carrying->call = kube_send(s->client, &(struct kube_request){
-                                              .verb = KUBE_GET,
-                                              .resource = kube_known(KUBE_BIND_REQUESTS),
-                                              .namespace = key_namespace(s->state, carrying->key),
-                                              .name = key_name(s->state, carrying->key),
-                                              .on_done = on_looked,
-                                              .arg = carrying,
-                                          });
+                      key_name(carry->state, carrying->key));
+    carrying->call = kube_send(carry->client, &(struct kube_request){
+                                                  .verb = KUBE_GET,
+                                                  .resource = kube_known(KUBE_BIND_REQUESTS),
+                                                  .namespace = key_namespace(carry->state, carrying->key),
+                                                  .name = key_name(carry->state, carrying->key),
+                                                  .on_done = on_looked,
+                                                  .arg = carrying,
+                                              });
 }
 
 static void send_request(struct carrying *carrying, const struct err *err)
 {
-    struct scheduler *s = carrying->s;
+    struct carry *carry = carrying->carry;
 
     if (err) {
         carry_fail(carrying, err);
         return;
     }
-    carrying->call = kube_send_doc(s->client,
+    carrying->call = kube_send_doc(carry->client,
                                    &(struct kube_request){
                                        .verb = KUBE_CREATE,
                                        .resource = kube_known(KUBE_BIND_REQUESTS),
-                                       .namespace = key_namespace(s->state, carrying->key),
+                                       .namespace = key_namespace(carry->state, carrying->key),
                                        /* There is one of that name at most. */
                                        .is_repeatable = true,
                                        .on_done = on_requested,
@@ -132,22 +131,22 @@ static void on_cleared(void *arg, const struct kube_answer *answer)
 
 void carry_request(struct carrying *carrying, const struct placement *placement, pod_id pod)
 {
-    struct scheduler *s = carrying->s;
+    struct carry *carry = carrying->carry;
 
-    carrying->doc = request_encode(s, placement, pod);
-    carrying->has_claims = carry_has_claims(s->state, &s->state->pods.items[pod]);
+    carrying->doc = request_encode(carry->state, &carry->setup->options, placement, pod);
+    carrying->has_claims = carry_has_claims(carry->state, &carry->state->pods.items[pod]);
     carrying->on_claims = send_request;
     if (!placement->has_request) {
         complete_request(carrying);
         return;
     }
-    carrying->call = kube_delete(s->client, &(struct kube_delete_request){
-                                                .resource = kube_known(KUBE_BIND_REQUESTS),
-                                                .namespace = key_namespace(s->state, carrying->key),
-                                                .name = key_name(s->state, carrying->key),
-                                                .uid = state_name(s->state, placement->request_uid),
-                                                .grace_s = -1,
-                                                .on_done = on_cleared,
-                                                .arg = carrying,
-                                            });
+    carrying->call = kube_delete(carry->client, &(struct kube_delete_request){
+                                                    .resource = kube_known(KUBE_BIND_REQUESTS),
+                                                    .namespace = key_namespace(carry->state, carrying->key),
+                                                    .name = key_name(carry->state, carrying->key),
+                                                    .uid = state_name(carry->state, placement->request_uid),
+                                                    .grace_s = -1,
+                                                    .on_done = on_cleared,
+                                                    .arg = carrying,
+                                                });
 }

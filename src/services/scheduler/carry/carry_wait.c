@@ -6,7 +6,6 @@
  */
 #include "net/loop.h"
 #include "services/scheduler/carry/carry_internal.h"
-#include "services/scheduler/context.h"
 
 #define LOOK_AGAIN (20 * NSEC_PER_MSEC)
 /* A reservation pod that stays so long has no binder that would delete it. */
@@ -49,7 +48,7 @@ static bool has_idle_reservation(const struct state *state, node_id id)
 
 static bool must_wait(const struct carrying *carrying, pod_id id)
 {
-    const struct state *state = carrying->s->state;
+    const struct state *state = carrying->carry->state;
     const struct pod *pod = &state->pods.items[id];
 
     return !state_request(state, id)->is_cpu_only && has_idle_reservation(state, pod->node) &&
@@ -59,10 +58,10 @@ static bool must_wait(const struct carrying *carrying, pod_id id)
 static void on_look(void *arg)
 {
     struct carrying *carrying = arg;
-    struct scheduler *s = carrying->s;
-    pod_id id = key_pod(s->state, carrying->key);
+    struct carry *carry = carrying->carry;
+    pod_id id = key_pod(carry->state, carrying->key);
 
-    if (id == NO_ID || s->state->pods.items[id].uid != carrying->uid || s->state->pods.items[id].node == NO_ID)
+    if (id == NO_ID || carry->state->pods.items[id].uid != carrying->uid || carry->state->pods.items[id].node == NO_ID)
         carrying->on_room(carrying, NO_ID);
     else
         carry_when_free(carrying, id);
@@ -75,6 +74,6 @@ void carry_when_free(struct carrying *carrying, pod_id pod)
         return;
     }
     if (!carrying->look.handle)
-        loop_timer_init(&carrying->look, carrying->s->loop, on_look, carrying);
+        loop_timer_init(&carrying->look, carrying->carry->loop, on_look, carrying);
     loop_timer_start(&carrying->look, LOOK_AGAIN);
 }

@@ -5,19 +5,27 @@
 #include <stdint.h>
 #include <yyjson.h>
 
-#include "base/map.h"
+#include "base/list.h"
 #include "model/pod.h"
 #include "services/scheduler/keys.h"
 
 struct carrying;
-struct scheduler;
+struct log;
+struct observers;
+struct pace;
+struct pod_notes;
+struct setup;
+struct state;
 
 /*
  * Where pods go that the cluster does not show there yet: decisions that are being carried out, and BindRequests. A pod
  * with a placement is read as one that is being bound, whatever else its object says, so that no event that was on its
  * way already makes it wait again. A placement is known by its pod's name, and good for the pod of its UID alone.
  */
+struct placements;
+
 struct placement {
+    struct list_link in_all;
     object_key key;
     name_id pod_uid;  // 0: any
     name_id node;
@@ -35,27 +43,50 @@ struct placement {
     bool is_being_deleted;      // we have asked for that
 };
 
-void placements_done(struct map64 *placements);
+/* What placements work with; all borrowed. */
+struct placements_options {
+    struct state *state;
+    const struct setup *setup;
+    struct pod_notes *notes;
+    struct observers *observers;
+    struct pace *pace;
+    struct log *log;
+};
+
+struct placements *placements_new(const struct placements_options *options);
+void placements_free(struct placements *placements);
 
 /* NULL when there is none; placement_put() makes it then. */
-struct placement *placement_find(const struct scheduler *s, object_key key);
-struct placement *placement_put(struct scheduler *s, object_key key);
-void placement_drop(struct scheduler *s, struct placement *placement);
+struct placement *placement_find(const struct placements *placements, object_key key);
+struct placement *placement_put(struct placements *placements, object_key key);
+void placement_drop(struct placements *placements, struct placement *placement);
 
 /* Does the pod go where the placement says? */
-bool placement_is_live(const struct scheduler *s, const struct placement *placement, name_id pod_uid);
+bool placement_is_live(const struct placements *placements, const struct placement *placement, name_id pod_uid);
 
 /* Takes over what a BindRequest says. */
-void placement_read(struct scheduler *s, struct placement *placement, yyjson_val *request);
+void placement_read(struct placements *placements, struct placement *placement, yyjson_val *request);
 
 /* Sets node, shared GPUs and zones from the state, where the engine has just put the pod. */
-void placement_take(struct scheduler *s, struct placement *placement, pod_id pod);
+void placement_take(struct placements *placements, struct placement *placement, pod_id pod);
 
 /* The placement as the BindRequest that the pod's decoder looks for; to be freed by the caller. */
-yyjson_doc *placement_encode(const struct scheduler *s, const struct placement *placement);
+yyjson_doc *placement_encode(const struct placements *placements, const struct placement *placement);
 
 /* Brings the pod's place in the state up to date with the placement, or with there being none. */
-void placement_apply(struct scheduler *s, object_key key);
+void placement_apply(struct placements *placements, object_key key);
 
-/* The same for all, after nodes came or went. */
-void placements_apply_all(struct scheduler *s);
+/* The same for all. */
+void placements_apply_all(struct placements *placements);
+
+/* Nodes came or went: placements_look_at_nodes() applies all placements once more, if that is so, and finds BindRequests
+ * whose node is gone. */
+void placements_nodes_changed(struct placements *placements);
+void placements_look_at_nodes(struct placements *placements);
+
+/* Gives BindRequests of ours that failed for good, or whose node is gone, to `remove`: each once, to be deleted. */
+void placements_take_stale(struct placements *placements, void (*remove)(void *arg, const struct placement *placement),
+                           void *arg);
+
+/* Some may be stale. */
+bool placements_has_stale(const struct placements *placements);

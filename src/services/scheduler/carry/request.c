@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 #include "model/devices/numa.h"
-#include "services/scheduler/context.h"
+#include "objects/reader.h"
+#include "services/scheduler/carry/placements.h"
 #include "text/json.h"
 
-const char *request_resource_type(const struct scheduler *s, pod_id pod)
+const char *request_resource_type(const struct state *state, pod_id pod)
 {
-    const struct request *request = state_request(s->state, pod);
+    const struct request *request = state_request(state, pod);
 
     if (request_is_shared(request))
         return "Fraction";
@@ -37,46 +38,47 @@ static void encode_gpu(yyjson_mut_doc *doc, yyjson_mut_val *spec, const struct p
     (void)yyjson_mut_obj_add_strcpy(doc, gpu, "portion", text);
 }
 
-static void encode_meta(const struct scheduler *s, yyjson_mut_doc *doc, yyjson_mut_val *root,
-                        const struct placement *placement)
+static void encode_meta(const struct state *state, const struct object_options *options, yyjson_mut_doc *doc,
+                        yyjson_mut_val *root, const struct placement *placement)
 {
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
-    const char *name = key_name(s->state, placement->key);
+    const char *name = key_name(state, placement->key);
 
     (void)yyjson_mut_obj_add_str(doc, meta, "name", name);
-    (void)yyjson_mut_obj_add_str(doc, meta, "namespace", key_namespace(s->state, placement->key));
+    (void)yyjson_mut_obj_add_str(doc, meta, "namespace", key_namespace(state, placement->key));
     yyjson_mut_val *labels = yyjson_mut_obj_add_obj(doc, meta, "labels");
-    (void)yyjson_mut_obj_add_str(doc, labels, "selected-node", state_name(s->state, placement->node));
-    if (s->options.has_partition && *s->options.partition)
-        (void)yyjson_mut_obj_add_str(doc, labels, s->options.node_pool_label, s->options.partition);
+    (void)yyjson_mut_obj_add_str(doc, labels, "selected-node", state_name(state, placement->node));
+    if (options->has_partition && *options->partition)
+        (void)yyjson_mut_obj_add_str(doc, labels, options->node_pool_label, options->partition);
     yyjson_mut_val *owners = yyjson_mut_obj_add_arr(doc, meta, "ownerReferences");
     yyjson_mut_val *owner = yyjson_mut_arr_add_obj(doc, owners);
     (void)yyjson_mut_obj_add_str(doc, owner, "apiVersion", "v1");
     (void)yyjson_mut_obj_add_str(doc, owner, "kind", "Pod");
     (void)yyjson_mut_obj_add_str(doc, owner, "name", name);
-    (void)yyjson_mut_obj_add_str(doc, owner, "uid", state_name(s->state, placement->pod_uid));
+    (void)yyjson_mut_obj_add_str(doc, owner, "uid", state_name(state, placement->pod_uid));
 }
 
-yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *placement, pod_id id)
+yyjson_mut_doc *request_encode(const struct state *state, const struct object_options *options,
+                               const struct placement *placement, pod_id id)
 {
-    const struct pod *pod = &s->state->pods.items[id];
-    const struct request *request = state_request(s->state, id);
+    const struct pod *pod = &state->pods.items[id];
+    const struct request *request = state_request(state, id);
     yyjson_mut_val *root;
     yyjson_mut_doc *doc = json_new_object(&root);
 
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "scheduling.run.ai/v1alpha2");
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "BindRequest");
-    encode_meta(s, doc, root, placement);
+    encode_meta(state, options, doc, root, placement);
 
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, root, "spec");
-    (void)yyjson_mut_obj_add_str(doc, spec, "podName", key_name(s->state, placement->key));
-    (void)yyjson_mut_obj_add_str(doc, spec, "selectedNode", state_name(s->state, placement->node));
-    (void)yyjson_mut_obj_add_str(doc, spec, "receivedResourceType", request_resource_type(s, id));
+    (void)yyjson_mut_obj_add_str(doc, spec, "podName", key_name(state, placement->key));
+    (void)yyjson_mut_obj_add_str(doc, spec, "selectedNode", state_name(state, placement->node));
+    (void)yyjson_mut_obj_add_str(doc, spec, "receivedResourceType", request_resource_type(state, id));
     encode_gpu(doc, spec, pod, request);
     if (placement->group_count > 0) {
         yyjson_mut_val *groups = yyjson_mut_obj_add_arr(doc, spec, "selectedGPUGroups");
         for (uint32_t i = 0; i < placement->group_count; i++)
-            (void)yyjson_mut_arr_add_str(doc, groups, state_name(s->state, placement->groups[i]));
+            (void)yyjson_mut_arr_add_str(doc, groups, state_name(state, placement->groups[i]));
     }
     if (placement->zones)
         (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_rawcpy(doc, placement->zones));

@@ -5,12 +5,14 @@
 
 #include "model/ids.h"
 
+struct object_options;
 struct placement;
-struct scheduler;
+struct state;
 
 /* The BindRequest of a pod that the engine has just placed, but for its claims; to be freed by the caller. Its strings are
  * the state's names. */
-yyjson_mut_doc *request_encode(struct scheduler *s, const struct placement *placement, pod_id pod);
+yyjson_mut_doc *request_encode(const struct state *state, const struct object_options *options,
+                               const struct placement *placement, pod_id pod);
 
 /* What a pod receives, in KAI's words: "Regular", "Fraction" or "MigInstance". */
-const char *request_resource_type(const struct scheduler *s, pod_id pod);
+const char *request_resource_type(const struct state *state, pod_id pod);

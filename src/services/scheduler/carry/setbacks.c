@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "kube/client/backoff.h"
-#include "services/scheduler/context.h"
 
 #define FIRST NSEC_PER_SEC
 #define MAX_WAIT (60 * NSEC_PER_SEC)
@@ -14,6 +13,9 @@
 #define CONFLICT_MAX NSEC_PER_SEC
 
 struct setback {
+    struct list_link in_all;
+    object_key key;
+    enum setback_kind kind;
     name_id node;
     struct backoff backoff;
     nsec_t until;  // monotonic
@@ -23,28 +25,51 @@ struct setback {
     constraints_id constraints;
 };
 
-static struct setback *find(const struct scheduler *s, enum setback_kind kind, object_key key)
-{
-    uint64_t value = 0;
+struct setbacks {
+    const struct state *state;
+    struct pod_notes *notes;
+    struct list all;
+};
 
-    return map64_get(&s->setbacks.by_pod[kind], key, &value) ? (struct setback *)(uintptr_t)value : NULL;
+struct setbacks *setbacks_new(const struct state *state, struct pod_notes *notes)
+{
+    struct setbacks *setbacks = xcalloc(1, sizeof *setbacks);
+
+    *setbacks = (struct setbacks){.state = state, .notes = notes};
+    return setbacks;
 }
 
-static void forget(struct scheduler *s, enum setback_kind kind, object_key key)
+static struct setback *find(const struct setbacks *setbacks, enum setback_kind kind, object_key key)
 {
-    free(find(s, kind, key));
-    (void)map64_remove(&s->setbacks.by_pod[kind], key);
+    const struct pod_note *note = pod_note_find(setbacks->notes, key);
+
+    return note ? note->setbacks[kind] : NULL;
 }
 
-void setbacks_done(struct setbacks *setbacks)
+static void forget(struct setbacks *setbacks, struct setback *setback)
 {
-    for (int kind = 0; kind < _SETBACK_MAX; kind++) {
-        uint64_t key, value;
+    struct pod_note *note = pod_note_find(setbacks->notes, setback->key);
 
-        for (size_t cursor = 0; map64_next(&setbacks->by_pod[kind], &cursor, &key, &value);)
-            free((struct setback *)(uintptr_t)value);
-        map64_done(&setbacks->by_pod[kind]);
-    }
+    list_remove(&setbacks->all, &setback->in_all);
+    note->setbacks[setback->kind] = NULL;
+    pod_note_settle(setbacks->notes, note);
+    free(setback);
+}
+
+void setbacks_free(struct setbacks *setbacks)
+{
+    struct setback *setback;
+
+    if (!setbacks)
+        return;
+    while ((setback = list_first(&setbacks->all, struct setback, in_all)))
+        forget(setbacks, setback);
+    free(setbacks);
+}
+
+size_t setbacks_len(const struct setbacks *setbacks)
+{
+    return setbacks->all.len;
 }
 
 static bool is_about(const struct setback *setback, const struct pod *pod)
@@ -52,27 +77,30 @@ static bool is_about(const struct setback *setback, const struct pod *pod)
     return setback->uid == pod->uid && setback->request == pod->request && setback->constraints == pod->constraints;
 }
 
-nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, bool is_conflict,
+nsec_t setback_note(struct setbacks *setbacks, enum setback_kind kind, object_key key, name_id node, bool is_conflict,
                     nsec_t now)
 {
-    pod_id id = key_pod(s->state, key);
-    struct setback *setback = find(s, kind, key);
+    pod_id id = key_pod(setbacks->state, key);
+    struct setback *setback = find(setbacks, kind, key);
 
     if (id == NO_ID)
         return 0;
-    const struct pod *pod = &s->state->pods.items[id];
+    const struct pod *pod = &setbacks->state->pods.items[id];
     if (setback && !is_about(setback, pod)) {
-        forget(s, kind, key);
+        forget(setbacks, setback);
         setback = NULL;
     }
     if (!setback) {
         setback = xcalloc(1, sizeof *setback);
         *setback = (struct setback){
+            .key = key,
+            .kind = kind,
             .uid = pod->uid,
             .request = pod->request,
             .constraints = pod->constraints,
         };
-        map64_put(&s->setbacks.by_pod[kind], key, (uint64_t)(uintptr_t)setback);
+        pod_note_put(setbacks->notes, key)->setbacks[kind] = setback;
+        list_push(&setbacks->all, &setback->in_all);
     }
     setback->backoff.first = is_conflict ? CONFLICT_FIRST : FIRST;
     setback->backoff.max = is_conflict ? CONFLICT_MAX : MAX_WAIT;
@@ -82,10 +110,10 @@ nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key,
     return wait;
 }
 
-nsec_t setback_wait(const struct scheduler *s, enum setback_kind kind, pod_id id, nsec_t now)
+nsec_t setback_wait(const struct setbacks *setbacks, enum setback_kind kind, pod_id id, nsec_t now)
 {
-    const struct pod *pod = &s->state->pods.items[id];
-    const struct setback *setback = find(s, kind, key_of(pod->namespace, pod->name));
+    const struct pod *pod = &setbacks->state->pods.items[id];
+    const struct setback *setback = find(setbacks, kind, key_of(pod->namespace, pod->name));
 
     return setback && is_about(setback, pod) ? MAX(setback->until - now, (nsec_t)0) : 0;
 }
@@ -98,31 +126,28 @@ static bool has_come_about(enum setback_kind kind, const struct pod *pod)
     return pod->status != POD_PENDING && pod->status != POD_BINDING;
 }
 
-void setbacks_look_at_pod(struct scheduler *s, object_key key)
+void setbacks_look_at_pod(struct setbacks *setbacks, object_key key)
 {
-    pod_id id = key_pod(s->state, key);
+    pod_id id = key_pod(setbacks->state, key);
 
     for (int kind = 0; kind < _SETBACK_MAX; kind++) {
-        const struct setback *setback = find(s, (enum setback_kind)kind, key);
+        struct setback *setback = find(setbacks, (enum setback_kind)kind, key);
 
-        if (setback && (id == NO_ID || !is_about(setback, &s->state->pods.items[id]) ||
-                        has_come_about((enum setback_kind)kind, &s->state->pods.items[id])))
-            forget(s, (enum setback_kind)kind, key);
+        if (setback && (id == NO_ID || !is_about(setback, &setbacks->state->pods.items[id]) ||
+                        has_come_about((enum setback_kind)kind, &setbacks->state->pods.items[id])))
+            forget(setbacks, setback);
     }
 }
 
-void setbacks_forget_node(struct scheduler *s, name_id node)
+void setbacks_forget_node(struct setbacks *setbacks, name_id node)
 {
-    for (int kind = 0; kind < _SETBACK_MAX; kind++) {
-        VEC(object_key) keys = {0};
-        uint64_t key, value;
+    struct list_link *next;
 
-        for (size_t cursor = 0; map64_next(&s->setbacks.by_pod[kind], &cursor, &key, &value);) {
-            if (((struct setback *)(uintptr_t)value)->node == node)
-                vec_push(&keys, key);
-        }
-        vec_foreach (&keys, at)
-            forget(s, (enum setback_kind)kind, *at);
-        vec_done(&keys);
+    for (struct list_link *link = setbacks->all.first; link; link = next) {
+        struct setback *setback = list_item(link, struct setback, in_all);
+
+        next = link->next;
+        if (setback->node == node)
+            forget(setbacks, setback);
     }
 }

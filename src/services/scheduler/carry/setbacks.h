@@ -2,13 +2,12 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "base/map.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "services/scheduler/keys.h"
-
-struct scheduler;
+#include "services/scheduler/pod_notes.h"
 
 /*
  * Pods whose bind or eviction failed. The next attempt waits a second, then twice as long after each failure, a minute at
@@ -20,24 +19,24 @@ struct scheduler;
  * A setback is over when the pod is another, asks for something else, or got what was decided, and when the node that it
  * was about comes or goes.
  */
-enum setback_kind { SETBACK_BIND, SETBACK_EVICT, _SETBACK_MAX };
+struct setbacks;
 
-struct setbacks {
-    struct map64 by_pod[_SETBACK_MAX];  // key -> struct setback *
-};
+/* Borrows both. */
+struct setbacks *setbacks_new(const struct state *state, struct pod_notes *notes);
+void setbacks_free(struct setbacks *setbacks);
 
-void setbacks_done(struct setbacks *setbacks);
+size_t setbacks_len(const struct setbacks *setbacks);
 
 /* The decision about the pod on that node failed. Returns how long the next attempt has to wait; 0 when there is no such
  * pod any more. */
-nsec_t setback_note(struct scheduler *s, enum setback_kind kind, object_key key, name_id node, bool is_conflict,
+nsec_t setback_note(struct setbacks *setbacks, enum setback_kind kind, object_key key, name_id node, bool is_conflict,
                     nsec_t now);
 
 /* How long it is too early to try again; 0: it is not. */
-nsec_t setback_wait(const struct scheduler *s, enum setback_kind kind, pod_id pod, nsec_t now);
+nsec_t setback_wait(const struct setbacks *setbacks, enum setback_kind kind, pod_id pod, nsec_t now);
 
 /* The pod was read, or is gone: setbacks that it has left behind are forgotten. */
-void setbacks_look_at_pod(struct scheduler *s, object_key key);
+void setbacks_look_at_pod(struct setbacks *setbacks, object_key key);
 
 /* The node came or went. */
-void setbacks_forget_node(struct scheduler *s, name_id node);
+void setbacks_forget_node(struct setbacks *setbacks, name_id node);

@@ -13,7 +13,9 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "services/scheduler/context.h"
+#include "model/state.h"
+#include "net/loop.h"
+#include "services/scheduler/carry/traffic.h"
 
 /* After so long a write goes before binds as well: whoever waits wants to know. */
 #define PATIENCE (2 * NSEC_PER_SEC)
@@ -26,6 +28,8 @@ struct entry {
     const struct kube_resource *resource;
     const char *subresource;
     int (*change)(yyjson_val *wanted, yyjson_mut_doc *doc, yyjson_mut_val *object);
+    void (*on_failed)(void *arg, object_key key);
+    void *arg;
     char *body;      // of the next write; NULL: none wanted
     char *sent;      // of the one under way
     nsec_t since;    // that it waits
@@ -41,7 +45,9 @@ struct waiting {
 };
 
 struct writes {
-    struct scheduler *s;
+    const struct state *state;
+    struct kube_client *client;
+    struct traffic *traffic;
     uint32_t at_once;
     struct map64 by_key[_WRITE_KIND_MAX];
     struct waiting news, times;
@@ -58,13 +64,13 @@ static void on_timer(void *arg)
     writes_pump(arg);
 }
 
-struct writes *writes_new(struct scheduler *s, uint32_t at_once)
+struct writes *writes_new(const struct state *state, struct kube_client *client, struct loop *loop,
+                          struct traffic *traffic, uint32_t at_once)
 {
     struct writes *writes = xcalloc(1, sizeof *writes);
 
-    writes->s = s;
-    writes->at_once = at_once;
-    loop_timer_init(&writes->timer, s->loop, on_timer, writes);
+    *writes = (struct writes){.state = state, .client = client, .traffic = traffic, .at_once = at_once};
+    loop_timer_init(&writes->timer, loop, on_timer, writes);
     return writes;
 }
 
@@ -123,13 +129,6 @@ static void forget(struct writes *writes, struct entry *entry)
     entry_free(entry);
 }
 
-/* What we believe to be on the server is not: it is to be written again when it comes up. */
-static void on_failure(struct writes *writes, const struct entry *entry)
-{
-    if (entry->kind == WRITE_POD_CONDITION)
-        (void)map64_remove(&writes->s->pod_conditions, entry->key);
-}
-
 static void on_written(void *arg, const struct kube_answer *answer)
 {
     struct entry *entry = arg;
@@ -140,8 +139,8 @@ static void on_written(void *arg, const struct kube_answer *answer)
     free(entry->sent);
     entry->sent = NULL;
     list_of(writes, entry)->under_way--;
-    if (answer->err.code < 0)
-        on_failure(writes, entry);
+    if (answer->err.code < 0 && entry->on_failed)
+        entry->on_failed(entry->arg, entry->key);
     if (entry->body)
         enqueue(writes, entry);
     else
@@ -163,7 +162,7 @@ static int change(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct
 
 static void start(struct writes *writes, struct entry *entry)
 {
-    struct state *state = writes->s->state;
+    const struct state *state = writes->state;
     const char *namespace = key_namespace(state, entry->key);
     const char *name = key_name(state, entry->key);
 
@@ -171,29 +170,29 @@ static void start(struct writes *writes, struct entry *entry)
     entry->sent = TAKE_PTR(entry->body);
     list_of(writes, entry)->under_way++;
     if (entry->change) {
-        entry->modify = kube_modify_start(writes->s->client, &(struct kube_modify_request){
-                                                                 .resource = entry->resource,
-                                                                 .namespace = namespace,
-                                                                 .name = name,
-                                                                 .subresource = entry->subresource,
-                                                                 .change = change,
-                                                                 .on_done = on_written,
-                                                                 .arg = entry,
-                                                             });
+        entry->modify = kube_modify_start(writes->client, &(struct kube_modify_request){
+                                                              .resource = entry->resource,
+                                                              .namespace = namespace,
+                                                              .name = name,
+                                                              .subresource = entry->subresource,
+                                                              .change = change,
+                                                              .on_done = on_written,
+                                                              .arg = entry,
+                                                          });
         return;
     }
-    entry->call = kube_send(writes->s->client, &(struct kube_request){
-                                                   .verb = entry->verb,
-                                                   .resource = entry->resource,
-                                                   .namespace = namespace,
-                                                   .name = name,
-                                                   .subresource = entry->subresource,
-                                                   .body = entry->sent,
-                                                   .body_len = strlen(entry->sent),
-                                                   .is_repeatable = true,
-                                                   .on_done = on_written,
-                                                   .arg = entry,
-                                               });
+    entry->call = kube_send(writes->client, &(struct kube_request){
+                                                .verb = entry->verb,
+                                                .resource = entry->resource,
+                                                .namespace = namespace,
+                                                .name = name,
+                                                .subresource = entry->subresource,
+                                                .body = entry->sent,
+                                                .body_len = strlen(entry->sent),
+                                                .is_repeatable = true,
+                                                .on_done = on_written,
+                                                .arg = entry,
+                                            });
 }
 
 static struct entry *first_of(const struct waiting *list)
@@ -203,17 +202,16 @@ static struct entry *first_of(const struct waiting *list)
 
 void writes_pump(struct writes *writes)
 {
-    struct scheduler *s = writes->s;
     struct waiting *news = &writes->news, *times = &writes->times;
     nsec_t now = nsec_now_monotonic();
     nsec_t wait = 0;
     struct entry *entry;
 
     while ((entry = first_of(news)) && news->under_way < writes->at_once &&
-           (s->binds_under_way == 0 || now - entry->since >= PATIENCE))
+           (writes->traffic->binds == 0 || now - entry->since >= PATIENCE))
         start(writes, entry);
     while ((entry = first_of(times)) && times->under_way < writes->at_once &&
-           (wait = rush_wait(&s->rush, now, entry->since, times->under_way)) == 0)
+           (wait = rush_wait(&writes->traffic->rush, now, entry->since, times->under_way)) == 0)
         start(writes, entry);
     if (wait > 0 && wait < NSEC_MAX)
         loop_timer_start(&writes->timer, wait);
@@ -232,6 +230,8 @@ void writes_put(struct writes *writes, const struct write *write)
     entry->resource = write->resource;
     entry->subresource = write->subresource;
     entry->change = write->change;
+    entry->on_failed = write->on_failed;
+    entry->arg = write->arg;
     free(entry->body);
     size_t len = 0;
     char *text = yyjson_mut_write(write->doc, 0, &len);

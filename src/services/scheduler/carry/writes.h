@@ -9,7 +9,9 @@
 #include "kube/client/modify.h"
 #include "services/scheduler/keys.h"
 
-struct scheduler;
+struct loop;
+struct state;
+struct traffic;
 
 /*
  * Writes that may wait: conditions, annotations, labels. They come after binds and evictions, a few at a time. Of several
@@ -29,9 +31,14 @@ struct write {
     const yyjson_mut_doc *doc;  // the patch; with `change`: what that is given
     /* Read, change and write instead of a patch; `change` gets the root of `doc`. Returns as kube_modify_fn does. */
     int (*change)(yyjson_val *wanted, yyjson_mut_doc *doc, yyjson_mut_val *object);
+    /* The server has refused it: what we believed to be there is not. May be NULL. */
+    void (*on_failed)(void *arg, object_key key);
+    void *arg;
 };
 
-struct writes *writes_new(struct scheduler *s, uint32_t at_once);
+/* Borrows all. `at_once` of each sort are under way at most. */
+struct writes *writes_new(const struct state *state, struct kube_client *client, struct loop *loop,
+                          struct traffic *traffic, uint32_t at_once);
 void writes_free(struct writes *writes);
 
 /* Copies the write. */

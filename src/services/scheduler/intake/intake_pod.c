@@ -11,16 +11,20 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "kube/client/meta.h"
 #include "model/delta.h"
 #include "objects/group/group.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
-#include "services/scheduler/carry/carry.h"
-#include "services/scheduler/context.h"
-#include "services/scheduler/hash.h"
-#include "services/scheduler/intake/complain.h"
+#include "services/scheduler/carry/evictions.h"
+#include "services/scheduler/carry/placements.h"
+#include "services/scheduler/carry/setbacks.h"
+#include "services/scheduler/carry/traffic.h"
+#include "services/scheduler/intake/complaints.h"
 #include "services/scheduler/intake/intake_internal.h"
+#include "services/scheduler/pace.h"
+#include "services/scheduler/pod_notes.h"
 #include "services/scheduler/report/gang_notes.h"
 #include "services/scheduler/report/report.h"
 #include "text/json.h"
@@ -62,9 +66,9 @@ static struct pod_image image_of(const struct state *state, object_key key)
     return image;
 }
 
-static bool is_ours(const struct scheduler *s, yyjson_val *pod)
+static bool is_ours(const struct intake *intake, yyjson_val *pod)
 {
-    return strcmp(kube_text(pod, "spec", "schedulerName"), s->options.scheduler_name) == 0;
+    return strcmp(kube_text(pod, "spec", "schedulerName"), intake->options.scheduler_name) == 0;
 }
 
 /* Has the value a member of that name somewhere? */
@@ -89,26 +93,30 @@ static bool has_member(yyjson_val *val, const char *name)
     return false;
 }
 
-static void add_namespaces(struct intake *in, object_key pod, yyjson_val *object)
+static void add_namespaces(struct reading *in, object_key pod, yyjson_val *object)
 {
-    struct scheduler *s = in->s;
+    struct intake *intake = in->intake;
     yyjson_val *affinity = yyjson_obj_get(yyjson_obj_get(object, "spec"), "affinity");
     object_key key;
     yyjson_doc *doc;
 
-    if (!affinity || !has_member(affinity, "namespaceSelector")) {
-        (void)map64_remove(&s->namespace_pickers, pod);
+    bool picks = affinity && has_member(affinity, "namespaceSelector");
+    struct pod_note *note = picks ? pod_note_put(intake->pod_notes, pod) : pod_note_find(intake->pod_notes, pod);
+
+    if (note)
+        note->picks_namespaces = picks;
+    if (!picks) {
+        pod_note_settle(intake->pod_notes, note);
         return;
     }
-    map64_put(&s->namespace_pickers, pod, 1);
-    for (size_t cursor = 0; beside_next(&s->beside, BESIDE_NAMESPACE, &cursor, &key, &doc);)
-        intake_add_doc(in, WATCH_NAMESPACES, doc);
+    for (size_t cursor = 0; beside_next(intake->beside, BESIDE_NAMESPACE, &cursor, &key, &doc);)
+        reading_add_doc(in, WATCH_NAMESPACES, doc);
 }
 
 /* The class as an object, if there is one of that name: whoever groups the pod asks for it. */
-static void add_priority_class(struct intake *in, const char *name)
+static void add_priority_class(struct reading *in, const char *name)
 {
-    const struct state *state = in->s->state;
+    const struct state *state = in->intake->state;
     bool is_there = false;
 
     vec_foreach (&state->priority_classes, class)
@@ -119,157 +127,138 @@ static void add_priority_class(struct intake *in, const char *name)
     yyjson_mut_doc *doc = json_new_object(&root);
 
     (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, root, "metadata"), "name", name);
-    intake_add_doc(in, WATCH_PRIORITY_CLASSES, yyjson_mut_doc_imut_copy(doc, NULL));
+    reading_add_doc(in, WATCH_PRIORITY_CLASSES, yyjson_mut_doc_imut_copy(doc, NULL));
     yyjson_mut_doc_free(doc);
 }
 
 /* Needs no PodGroup, unless all is to be done as KAI does it: then its PodGroup comes before its BindRequest. */
-static bool is_lone(const struct scheduler *s, yyjson_val *pod)
+static bool is_lone(const struct intake *intake, yyjson_val *pod)
 {
     yyjson_val *owners = yyjson_obj_get(yyjson_obj_get(pod, "metadata"), "ownerReferences");
 
-    return !s->always_requests && is_ours(s, pod) && yyjson_arr_size(owners) == 0 &&
+    return !intake->setup->always_requests && is_ours(intake, pod) && yyjson_arr_size(owners) == 0 &&
            kube_text(pod, "metadata", "annotations", KEY_POD_GROUP)[0] == '\0';
 }
 
 /* The gang that was made for a pod is of no use any more, unless a PodGroup has taken its place. */
-static void forget_lone_gang(struct scheduler *s, object_key pod)
+static void forget_lone_gang(struct intake *intake, object_key pod)
 {
-    uint64_t name = 0;
+    struct pod_note *note = pod_note_find(intake->pod_notes, pod);
 
-    if (!map64_get(&s->lone_gangs, pod, &name))
+    if (!note || note->lone_gang == 0)
         return;
-    (void)map64_remove(&s->lone_gangs, pod);
-    object_key gang = key_of((name_id)(pod >> 32), (name_id)name);
-    if (!gang_note_find(s, gang))
-        intake_drop(s, WATCH_POD_GROUPS, key_namespace(s->state, gang), key_name(s->state, gang));
+    object_key gang = key_of((name_id)(pod >> 32), note->lone_gang);
+    note->lone_gang = 0;
+    pod_note_settle(intake->pod_notes, note);
+    if (!gang_note_find(intake->gang_notes, gang))
+        intake_drop(intake, WATCH_POD_GROUPS, key_namespace(intake->state, gang), key_name(intake->state, gang));
 }
 
 /* Groups a lone pod; its gang goes into the state before it, unless it is there. */
-static int group_lone(struct intake *in, struct object *object, object_key key, struct err *err)
+static int group_lone(struct reading *in, struct object *object, object_key key, struct err *err)
 {
-    struct scheduler *s = in->s;
+    struct intake *intake = in->intake;
     const struct object_kind *kind = watch_object_kind(WATCH_POD_GROUPS);
 
     add_priority_class(in, kube_text(object->root.val, "metadata", "labels", KEY_PRIORITY_CLASS));
     add_priority_class(in, kube_text(object->root.val, "spec", "priorityClassName"));
-    int r = group_pod(&in->set, object, &s->options, &s->notes, err);
+    int r = group_pod(&in->set, object, &intake->options, &intake->notes, err);
     if (r < 0 || !object->gang)
         return r;
 
-    object_key gang = key_put(s->state, object->namespace, object->gang);
+    object_key gang = key_put(intake->state, object->namespace, object->gang);
     const struct object *made = object_set_find(&in->set, kind, object->namespace, object->gang);
-    if (gang_note_find(s, gang))
+    if (gang_note_find(intake->gang_notes, gang))
         return 0;
-    if (key_gang(s->state, gang) == NO_ID && made)
-        r = intake_decode(in, made, err);
-    map64_put(&s->lone_gangs, key, (uint32_t)gang);
+    if (key_gang(intake->state, gang) == NO_ID && made)
+        r = reading_decode(in, made, err);
+    pod_note_put(intake->pod_notes, key)->lone_gang = (name_id)gang;
     return r;
 }
 
 /* Does the pod still belong to the gang that was made for it? */
-static void look_at_lone_gang(struct scheduler *s, object_key key)
+static void look_at_lone_gang(struct intake *intake, object_key key)
 {
-    pod_id id = key_pod(s->state, key);
-    uint64_t name = 0;
+    pod_id id = key_pod(intake->state, key);
+    const struct pod_note *note = pod_note_find(intake->pod_notes, key);
 
-    if (!map64_get(&s->lone_gangs, key, &name))
+    if (!note || note->lone_gang == 0)
         return;
-    gang_id gang = id == NO_ID ? NO_ID : s->state->pods.items[id].gang;
-    if (gang == NO_ID || s->state->gangs.items[gang].name != (name_id)name)
-        forget_lone_gang(s, key);
-}
-
-/* Our eviction has been asked for, and the object does not show it yet. */
-static void lay_eviction_over(struct scheduler *s, object_key key)
-{
-    pod_id id = key_pod(s->state, key);
-    struct eviction *eviction = carry_eviction(s, key);
-
-    if (!eviction)
-        return;
-    const struct pod *pod = id == NO_ID ? NULL : &s->state->pods.items[id];
-    if (!pod || pod->uid != eviction->uid || pod->deleted != 0 || !status_in(pod->status, ACTIVE_ALLOCATED)) {
-        carry_eviction_seen(s, eviction);
-        return;
-    }
-    eviction->status = (enum pod_status)pod->status;
-    state_move_pod(s->state, id, POD_RELEASING, pod->node, pod->groups);
-    OBSERVE(s, on_moved, id);
+    gang_id gang = id == NO_ID ? NO_ID : intake->state->pods.items[id].gang;
+    if (gang == NO_ID || intake->state->gangs.items[gang].name != note->lone_gang)
+        forget_lone_gang(intake, key);
 }
 
 /* A running pod that does not leave is found out by the clock: see cycle.c. */
-static void note_leaving(struct scheduler *s, object_key key)
+static void note_leaving(struct intake *intake, object_key key)
 {
-    pod_id id = key_pod(s->state, key);
-    const struct pod *pod = id == NO_ID ? NULL : &s->state->pods.items[id];
+    pod_id id = key_pod(intake->state, key);
+    const struct pod *pod = id == NO_ID ? NULL : &intake->state->pods.items[id];
 
-    if (pod && pod->status == POD_RELEASING && pod->deleted != 0)
-        map64_put(&s->leaving, key, (uint64_t)pod->deleted);
-    else
-        (void)map64_remove(&s->leaving, key);
+    pod_note_set_leaving(intake->pod_notes, key, pod && pod->status == POD_RELEASING ? pod->deleted : 0);
 }
 
 /* A pod that names a subgroup which its PodGroup does not have is never placed; it hears so right away. */
-static void tell_stray(struct scheduler *s, object_key key, yyjson_val *object)
+static void tell_stray(struct intake *intake, object_key key, yyjson_val *object)
 {
     const char *pod_set = kube_text(object, "metadata", "labels", KEY_SUBGROUP);
-    pod_id id = key_pod(s->state, key);
-    const struct pod *pod = id == NO_ID ? NULL : &s->state->pods.items[id];
+    pod_id id = key_pod(intake->state, key);
+    const struct pod *pod = id == NO_ID ? NULL : &intake->state->pods.items[id];
     struct strbuf text;
 
-    if (!s->is_leading || !pod || pod->status != POD_PENDING || pod->pod_set != NO_ID || pod->gang == NO_ID ||
-        !s->state->gangs.items[pod->gang].is_present)
+    if (pace_is_held(intake->pace, HOLD_STANDBY) || !pod || pod->status != POD_PENDING || pod->pod_set != NO_ID ||
+        pod->gang == NO_ID || !intake->state->gangs.items[pod->gang].is_present)
         return;
     strbuf_init(&text, STRAY_TEXT_MAX);
-    verdict_text_stray(s->engine, id, pod_set, &text);
-    report_condition(s, key, "Unschedulable", text.text);
+    verdict_text_stray(intake->engine, id, pod_set, &text);
+    report_condition(intake->report, key, "Unschedulable", text.text);
     strbuf_done(&text);
 }
 
-static void drop_pod(struct scheduler *s, const struct follow_event *event, object_key key)
+static void drop_pod(struct intake *intake, const struct follow_event *event, object_key key)
 {
-    struct placement *placement = placement_find(s, key);
+    struct placement *placement = placement_find(intake->placements, key);
+    struct pod_note *note = pod_note_find(intake->pod_notes, key);
 
-    intake_drop(s, WATCH_PODS, event->namespace, event->name);
-    forget_lone_gang(s, key);
-    (void)map64_remove(&s->namespace_pickers, key);
-    (void)map64_remove(&s->leaving, key);
-    (void)map64_remove(&s->pod_conditions, key);
-    (void)map64_remove(&s->promised, key);
+    intake_drop(intake, WATCH_PODS, event->namespace, event->name);
+    if (note)
+        note->picks_namespaces = false;
+    pod_note_set_leaving(intake->pod_notes, key, 0);
+    forget_lone_gang(intake, key);
+    report_forget_pod(intake->report, key);
     if (placement && placement->is_direct && !placement->carrying)
-        placement_drop(s, placement);
-    lay_eviction_over(s, key);
-    setbacks_look_at_pod(s, key);
+        placement_drop(intake->placements, placement);
+    evictions_lay_over(intake->evictions, key);
+    setbacks_look_at_pod(intake->setbacks, key);
 }
 
-static void put_pod(struct scheduler *s, const struct follow_event *event, object_key key)
+static void put_pod(struct intake *intake, const struct follow_event *event, object_key key)
 {
     struct err err = {0};
-    struct intake in;
+    struct reading in;
     const bool has_node = kube_text(event->object, "spec", "nodeName")[0] != '\0';
-    struct placement *placement = placement_find(s, key);
+    struct placement *placement = placement_find(intake->placements, key);
 
     if (placement && placement->is_direct && has_node && !placement->carrying) {
-        placement_drop(s, placement);
+        placement_drop(intake->placements, placement);
         placement = NULL;
     }
-    intake_begin(&in, s);
-    struct object *object = intake_add(&in, WATCH_PODS, event->object, &err);
+    reading_begin(&in, intake);
+    struct object *object = reading_add(&in, WATCH_PODS, event->object, &err);
     int r = object ? 0 : err.code;
-    if (placement && placement_is_live(s, placement, name_put(s->state, event->uid)))
-        intake_add_doc(&in, WATCH_BIND_REQUESTS, placement_encode(s, placement));
+    if (placement && placement_is_live(intake->placements, placement, name_put(intake->state, event->uid)))
+        reading_add_doc(&in, WATCH_BIND_REQUESTS, placement_encode(intake->placements, placement));
     add_namespaces(&in, key, event->object);
-    if (object && is_lone(s, event->object))
+    if (object && is_lone(intake, event->object))
         r = group_lone(&in, object, key, &err);
     /* What cannot be right is not placed; but what runs takes its room, however it is written. */
-    s->options.is_strict = is_ours(s, event->object) && !has_node;
+    intake->options.is_strict = is_ours(intake, event->object) && !has_node;
     if (r >= 0)
-        r = intake_decode(&in, object, &err);
-    intake_end(&in);
+        r = reading_decode(&in, object, &err);
+    reading_end(&in);
     if (r < 0 && !has_node)
-        intake_drop(s, WATCH_PODS, event->namespace, event->name);
-    complain(s, WATCH_PODS, event, &err);
+        intake_drop(intake, WATCH_PODS, event->namespace, event->name);
+    complain(intake->complaints, WATCH_PODS, event, &err, &intake->notes);
 }
 
 static bool is_on_its_way(const struct pod_image *image)
@@ -277,26 +266,26 @@ static bool is_on_its_way(const struct pod_image *image)
     return image->is_present && (image->status == POD_PENDING || image->status == POD_BINDING);
 }
 
-void intake_pod(struct scheduler *s, const struct follow_event *event)
+void intake_pod(struct intake *intake, const struct follow_event *event)
 {
-    object_key key = key_put(s->state, event->namespace, event->name);
-    struct pod_image before = image_of(s->state, key);
+    object_key key = key_put(intake->state, event->namespace, event->name);
+    struct pod_image before = image_of(intake->state, key);
 
     if (event->change == FOLLOW_DELETED) {
-        drop_pod(s, event, key);
+        drop_pod(intake, event, key);
         return;
     }
-    put_pod(s, event, key);
-    lay_eviction_over(s, key);
-    setbacks_look_at_pod(s, key);
-    look_at_lone_gang(s, key);
-    note_leaving(s, key);
-    report_note_condition(s, key, event->object);
-    tell_stray(s, key, event->object);
-    struct pod_image after = image_of(s->state, key);
+    put_pod(intake, event, key);
+    evictions_lay_over(intake->evictions, key);
+    setbacks_look_at_pod(intake->setbacks, key);
+    look_at_lone_gang(intake, key);
+    note_leaving(intake, key);
+    report_note_condition(intake->report, key, event->object);
+    tell_stray(intake, key, event->object);
+    struct pod_image after = image_of(intake->state, key);
     if (memcmp(&before, &after, sizeof before) == 0)
         return;
-    if (is_ours(s, event->object) && (is_on_its_way(&before) || is_on_its_way(&after)))
-        rush_note(&s->rush, nsec_now_monotonic());
-    cycle_wake(s);
+    if (is_ours(intake, event->object) && (is_on_its_way(&before) || is_on_its_way(&after)))
+        rush_note(&intake->traffic->rush, nsec_now_monotonic());
+    pace_wake(intake->pace);
 }

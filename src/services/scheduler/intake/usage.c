@@ -12,13 +12,18 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "kube/access/base64.h"
 #include "model/delta.h"
+#include "model/state.h"
 #include "net/http.h"
-#include "services/scheduler/context.h"
+#include "net/loop.h"
 #include "services/scheduler/intake/usage_internal.h"
+#include "services/scheduler/observe/observer.h"
+#include "services/scheduler/pace.h"
 
 enum { ANSWER_MAX = 16 << 20, ADDRESS_MAX = 64 << 10, QUESTIONS = 2 * SHARE_COUNT };
 
@@ -36,7 +41,10 @@ struct queue_use {
 };
 
 struct usage {
-    struct scheduler *s;
+    struct state *state;
+    struct log *log;
+    struct observers *observers;
+    struct pace *pace;
     const struct usage_setting *settings;
     struct cron cron;
     struct http_client *client;
@@ -50,7 +58,6 @@ struct usage {
     VEC(struct queue_use) queues;  // by name
     nsec_t known_since;            // monotonic; 0: nothing is known
     bool is_stale;
-    bool is_awaited;
 };
 
 static void forget(struct usage *usage)
@@ -87,7 +94,7 @@ static bool are_same(const double a[SHARE_COUNT], const double b[SHARE_COUNT])
 static bool tell(struct usage *usage, queue_id id)
 {
     static const double none[SHARE_COUNT] = {0};
-    struct state *state = usage->s->state;
+    struct state *state = usage->state;
     const struct queue *queue = &state->queues.items[id];
     const struct queue_use *known = find(usage, state_name(state, queue->name));
     const double *parts = known ? known->parts : none;
@@ -98,36 +105,35 @@ static bool tell(struct usage *usage, queue_id id)
     return true;
 }
 
-void usage_tell_queue(struct scheduler *s, const char *name)
+void usage_tell_queue(struct usage *usage, const char *name)
 {
-    queue_id id = s->usage ? state_find_queue(s->state, name) : NO_ID;
+    queue_id id = usage ? state_find_queue(usage->state, name) : NO_ID;
 
-    if (id != NO_ID && s->usage->known_since > 0)
-        (void)tell(s->usage, id);
+    if (id != NO_ID && usage->known_since > 0)
+        (void)tell(usage, id);
+}
+
+void usage_set_state(struct usage *usage, struct state *state)
+{
+    if (usage)
+        usage->state = state;
 }
 
 static void end_wait(struct usage *usage)
 {
-    if (!usage->is_awaited)
+    if (!pace_is_held(usage->pace, HOLD_USAGE))
         return;
-    usage->is_awaited = false;
     loop_timer_stop(&usage->patience);
-    usage->s->is_woken = false;
-    cycle_wake(usage->s);
+    pace_release(usage->pace, HOLD_USAGE);
 }
 
 static void on_patience(void *arg)
 {
     struct usage *usage = arg;
 
-    log_warn(usage->s->log, "past use is not known yet; deciding without it",
+    log_warn(usage->log, "past use is not known yet; deciding without it",
              log_duration("after", usage->settings->source.wait));
     end_wait(usage);
-}
-
-bool usage_is_awaited(const struct scheduler *s)
-{
-    return s->usage && s->usage->is_awaited;
 }
 
 static void clear_questions(struct usage *usage)
@@ -155,14 +161,13 @@ static void end_fetch(struct usage *usage)
 
 static void fail(struct usage *usage, const struct err *err)
 {
-    struct scheduler *s = usage->s;
     nsec_t staleness = MAX(usage->settings->source.staleness, usage->settings->interval);
     nsec_t age = nsec_now_monotonic() - usage->known_since;
 
-    log_warn(s->log, "past use could not be asked for; what is known of it stays", log_error(err));
+    log_warn(usage->log, "past use could not be asked for; what is known of it stays", log_error(err));
     if (usage->known_since > 0 && !usage->is_stale && age > staleness) {
         usage->is_stale = true;
-        log_warn(s->log, "past use is stale; it counts as it was", log_duration("age", age));
+        log_warn(usage->log, "past use is stale; it counts as it was", log_duration("age", age));
     }
     end_fetch(usage);
 }
@@ -210,20 +215,19 @@ static void take_parts(struct usage *usage)
 /* Everything was answered: this is the past from now on. */
 static void succeed(struct usage *usage)
 {
-    struct scheduler *s = usage->s;
     bool is_changed = false;
 
     take_parts(usage);
     if (usage->is_stale || usage->known_since == 0)
-        log_info(s->log, "past use is known", log_int("queues", usage->queues.len));
+        log_info(usage->log, "past use is known", log_int("queues", usage->queues.len));
     usage->is_stale = false;
     usage->known_since = usage->began;
-    OBSERVE(s, on_usage, nsec_now_monotonic() - usage->began);
-    for (queue_id id = 0; id < s->state->queues.len; id++)
+    OBSERVE(usage->observers, on_usage, nsec_now_monotonic() - usage->began);
+    for (queue_id id = 0; id < usage->state->queues.len; id++)
         is_changed |= tell(usage, id);
     end_fetch(usage);
     if (is_changed)
-        cycle_wake(s);
+        pace_wake(usage->pace);
     end_wait(usage);
 }
 
@@ -361,33 +365,41 @@ static int check_source(struct usage *usage, struct err *err)
     return r < 0 ? err_wrap(err, r, "usageParams.cronString") : 0;
 }
 
-int usage_open(struct scheduler *s, struct err *err)
+int usage_open(const struct usage_options *options, struct usage **ret_usage, struct err *err)
 {
-    const struct usage_setting *settings = &s->settings.usage;
+    const struct usage_setting *settings = options->settings;
 
+    *ret_usage = NULL;
     if (!settings->is_on)
         return 0;
     struct usage *usage = xcalloc(1, sizeof *usage);
-    *usage = (struct usage){.s = s, .settings = settings, .is_awaited = settings->source.wait > 0};
-    s->usage = usage;
+    *usage = (struct usage){
+        .settings = settings,
+        .log = options->log,
+        .observers = options->observers,
+        .pace = options->pace,
+    };
     for (int i = 0; i < QUESTIONS; i++)
         usage->questions[i].usage = usage;
-    loop_timer_init(&usage->next, s->loop, fetch, usage);
-    loop_timer_init(&usage->patience, s->loop, on_patience, usage);
+    loop_timer_init(&usage->next, options->loop, fetch, usage);
+    loop_timer_init(&usage->patience, options->loop, on_patience, usage);
+    usage->client = http_client_new(options->loop);
     int r = check_source(usage, err);
-    if (r < 0)
+    if (r < 0) {
+        usage_close(usage);
         return err_wrap(err, r, "usageDBConfig");
-    usage->client = http_client_new(s->loop);
+    }
     loop_timer_start(&usage->next, 0);
-    if (usage->is_awaited)
+    if (settings->source.wait > 0) {
+        pace_hold(usage->pace, HOLD_USAGE);
         loop_timer_start(&usage->patience, settings->source.wait);
+    }
+    *ret_usage = usage;
     return 0;
 }
 
-void usage_close(struct scheduler *s)
+void usage_close(struct usage *usage)
 {
-    struct usage *usage = s->usage;
-
     if (!usage)
         return;
     clear_questions(usage);
@@ -399,5 +411,4 @@ void usage_close(struct scheduler *s)
     free(usage->url);
     free(usage->authorization);
     free(usage);
-    s->usage = NULL;
 }

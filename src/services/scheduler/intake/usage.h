@@ -6,19 +6,36 @@
 #include "base/macros.h"
 
 struct err;
-struct scheduler;
+struct log;
+struct loop;
+struct observers;
+struct pace;
+struct state;
+struct usage_setting;
 
 /*
  * Past use of queues, for time-based fair share: asked for at Prometheus every fetch interval, in the background, and put
- * into the state, where it counts from the next cycle on. What is known stays while nothing better comes.
+ * into the state, where it counts from the next cycle on. What is known stays while nothing better comes. The pace is held
+ * until the first answer has come, or the time to wait for it is over.
  */
+struct usage;
 
-/* Begins to ask, if the settings say whom. Returns 0, or -EINVAL with what is wrong with them. */
-MUST_CHECK int usage_open(struct scheduler *s, struct err *err);
-void usage_close(struct scheduler *s);
+/* What past use is asked with; all borrowed. */
+struct usage_options {
+    const struct usage_setting *settings;
+    struct loop *loop;
+    struct log *log;
+    struct observers *observers;
+    struct pace *pace;
+};
 
-/* Nothing is decided while this is true: the first answer has not come, and the time to wait for it is not over. */
-bool usage_is_awaited(const struct scheduler *s);
+/* Begins to ask. Returns 0, with NULL where the settings want no past use; or -EINVAL with what is wrong with them. */
+MUST_CHECK int usage_open(const struct usage_options *options, struct usage **ret_usage, struct err *err);
+void usage_close(struct usage *usage);
+
+/* Where past use is put: the first state, and another one when everything is listed anew. Nothing for a NULL `usage`, here
+ * and below. */
+void usage_set_state(struct usage *usage, struct state *state);
 
 /* The queue was put into the state: what is known of its past goes there, too. */
-void usage_tell_queue(struct scheduler *s, const char *queue);
+void usage_tell_queue(struct usage *usage, const char *queue);

@@ -4,13 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "frame/service.h"
 #include "kube/client/meta.h"
+#include "net/loop.h"
 #include "objects/kinds.h"
-#include "services/scheduler/context.h"
 #include "services/scheduler/intake/intake.h"
+#include "services/scheduler/setup.h"
 
 enum { STAGES = 4, SELECTOR_MAX = 1024 };
 
@@ -70,15 +73,23 @@ struct refetch {
     enum watch_kind kind;
     object_key key;
     struct kube_call *call;
-    struct refetch *prev, *next;
+    struct list_link in_list;
 };
 
 struct watching {
-    struct scheduler *s;
+    struct service *service;
+    struct log *log;
+    struct kube_client *client;
+    const struct setup *setup;
+    const struct state *state;
+    struct intake *intake;
+    uint32_t *device_version;
+    void (*on_listed)(void *arg);
+    void *arg;
     struct watch watches[_WATCH_MAX];
     int stage;
     bool is_synced;
-    struct refetch *refetches;
+    struct list refetches;
 };
 
 const struct object_kind *watch_object_kind(enum watch_kind kind)
@@ -86,16 +97,21 @@ const struct object_kind *watch_object_kind(enum watch_kind kind)
     return object_kind_of(rows[kind].group, rows[kind].kind);
 }
 
-const struct kube_resource *watch_resource(const struct scheduler *s, enum watch_kind kind)
+const struct kube_resource *watch_resource(enum watch_kind kind, uint32_t device_version)
 {
-    return kube_known_of(rows[kind].known, s->device_version);
+    return kube_known_of(rows[kind].known, device_version);
+}
+
+static const struct kube_resource *resource_of(const struct watch *watch)
+{
+    return watch_resource(watch->kind, *watch->watching->device_version);
 }
 
 static void on_event(void *arg, const struct follow_event *event)
 {
     struct watch *watch = arg;
 
-    intake_event(watch->watching->s, watch->kind, event);
+    intake_event(watch->watching->intake, watch->kind, event);
 }
 
 static void start_stage(struct watching *watching);
@@ -115,7 +131,7 @@ static void look_at_stage(struct watching *watching)
         return;
     }
     watching->is_synced = true;
-    scheduler_synced(watching->s);
+    watching->on_listed(watching->arg);
 }
 
 static void on_synced(void *arg, bool is_first)
@@ -124,8 +140,7 @@ static void on_synced(void *arg, bool is_first)
 
     (void)is_first;
     if (watch->is_missing)
-        log_info(watch->watching->s->log, "the API server has this kind now",
-                 log_str("kind", watch_resource(watch->watching->s, watch->kind)->plural));
+        log_info(watch->watching->log, "the API server has this kind now", log_str("kind", resource_of(watch)->plural));
     watch->is_missing = false;
     watch->is_told = true;
     look_at_stage(watch->watching);
@@ -138,9 +153,9 @@ static void on_synced(void *arg, bool is_first)
 static void try_next_version(void *arg)
 {
     struct watch *watch = arg;
-    struct scheduler *s = watch->watching->s;
+    struct watching *watching = watch->watching;
 
-    s->device_version = (s->device_version + 1) % KUBE_DEVICE_VERSIONS;
+    *watching->device_version = (*watching->device_version + 1) % KUBE_DEVICE_VERSIONS;
     follower_free(watch->follower);
     start(watch);
 }
@@ -148,10 +163,10 @@ static void try_next_version(void *arg)
 static void on_problem(void *arg, const struct err *err, nsec_t wait)
 {
     struct watch *watch = arg;
-    struct scheduler *s = watch->watching->s;
+    struct watching *watching = watch->watching;
 
     if (err->code != -ENOENT || follower_is_synced(watch->follower)) {
-        service_follow_problem(s->service, watch_resource(s, watch->kind)->plural, err, wait);
+        service_follow_problem(watching->service, resource_of(watch)->plural, err, wait);
         return;
     }
     if (watch->kind == WATCH_DEVICE_CLASSES && watch->versions_tried < KUBE_DEVICE_VERSIONS) {
@@ -160,44 +175,45 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
         return;
     }
     if (!watch->is_missing)
-        log_info(s->log, "the API server does not have this kind; it is looked for again",
-                 log_str("kind", watch_resource(s, watch->kind)->plural));
+        log_info(watching->log, "the API server does not have this kind; it is looked for again",
+                 log_str("kind", resource_of(watch)->plural));
     watch->is_missing = true;
     watch->is_told = true;
     look_at_stage(watch->watching);
 }
 
 /* Objects of one node pool carry its label; those of the default pool do not have it at all. */
-static const char *pool_selector(const struct scheduler *s, struct strbuf *text)
+static const char *pool_selector(const struct object_options *options, struct strbuf *text)
 {
     strbuf_clear(text);
-    if (!s->options.has_partition)
+    if (!options->has_partition)
         return NULL;
-    if (*s->options.partition)
-        strbuf_addf(text, "%s=%s", s->options.node_pool_label, s->options.partition);
+    if (*options->partition)
+        strbuf_addf(text, "%s=%s", options->node_pool_label, options->partition);
     else
-        strbuf_addf(text, "!%s", s->options.node_pool_label);
+        strbuf_addf(text, "!%s", options->node_pool_label);
     return text->text;
 }
 
 static void start(struct watch *watch)
 {
-    struct scheduler *s = watch->watching->s;
+    struct watching *watching = watch->watching;
     const struct row *row = &rows[watch->kind];
     struct strbuf selector;
 
     strbuf_init(&selector, SELECTOR_MAX);
     watch->follower =
-        follower_new(s->client, &(struct follow_options){
-                                    .resource = watch_resource(s, watch->kind),
-                                    .label_selector = row->is_of_pool ? pool_selector(s, &selector) : NULL,
-                                    .field_selector = row->field_selector,
-                                    .is_metadata_only = row->is_metadata_only,
-                                    .on_event = on_event,
-                                    .on_synced = on_synced,
-                                    .on_problem = on_problem,
-                                    .arg = watch,
-                                });
+        follower_new(watching->client,
+                     &(struct follow_options){
+                         .resource = resource_of(watch),
+                         .label_selector = row->is_of_pool ? pool_selector(&watching->setup->options, &selector) : NULL,
+                         .field_selector = row->field_selector,
+                         .is_metadata_only = row->is_metadata_only,
+                         .on_event = on_event,
+                         .on_synced = on_synced,
+                         .on_problem = on_problem,
+                         .arg = watch,
+                     });
     strbuf_done(&selector);
 }
 
@@ -209,17 +225,27 @@ static void start_stage(struct watching *watching)
     }
 }
 
-struct watching *watching_new(struct scheduler *s)
+struct watching *watching_new(const struct watching_options *options)
 {
     struct watching *watching = xcalloc(1, sizeof *watching);
 
-    watching->s = s;
-    s->device_version = 0;
+    *watching = (struct watching){
+        .service = options->service,
+        .log = options->log,
+        .client = options->client,
+        .setup = options->setup,
+        .state = options->state,
+        .intake = options->intake,
+        .device_version = options->device_version,
+        .on_listed = options->on_listed,
+        .arg = options->arg,
+    };
+    *watching->device_version = 0;
     for (int kind = 0; kind < _WATCH_MAX; kind++) {
         struct watch *watch = &watching->watches[kind];
 
         *watch = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
-        loop_task_init(&watch->next_version, s->loop, try_next_version, watch);
+        loop_task_init(&watch->next_version, options->loop, try_next_version, watch);
     }
     start_stage(watching);
     return watching;
@@ -227,24 +253,17 @@ struct watching *watching_new(struct scheduler *s)
 
 static void refetch_free(struct refetch *refetch)
 {
-    struct watching *watching = refetch->watching;
-
-    if (refetch->prev)
-        refetch->prev->next = refetch->next;
-    else
-        watching->refetches = refetch->next;
-    if (refetch->next)
-        refetch->next->prev = refetch->prev;
+    list_remove(&refetch->watching->refetches, &refetch->in_list);
     free(refetch);
 }
 
 void watching_free(struct watching *watching)
 {
+    struct refetch *refetch;
+
     if (!watching)
         return;
-    struct refetch *next = NULL;
-    for (struct refetch *refetch = watching->refetches; refetch; refetch = next) {
-        next = refetch->next;
+    while ((refetch = list_first(&watching->refetches, struct refetch, in_list))) {
         kube_cancel(refetch->call);
         refetch_free(refetch);
     }
@@ -258,7 +277,6 @@ void watching_free(struct watching *watching)
 static void on_refetched(void *arg, const struct kube_answer *answer)
 {
     struct refetch *refetch = arg;
-    struct scheduler *s = refetch->watching->s;
     yyjson_val *object = NULL;
 
     if (answer->err.code == 0 && kube_answer_object(answer, &object, NULL) == 0) {
@@ -269,31 +287,28 @@ static void on_refetched(void *arg, const struct kube_answer *answer)
             .uid = kube_text(object, "metadata", "uid"),
             .object = object,
         };
-        intake_event(s, refetch->kind, &event);
+        intake_event(refetch->watching->intake, refetch->kind, &event);
     }
     refetch_free(refetch);
 }
 
 void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key)
 {
-    struct scheduler *s = watching->s;
-    struct refetch *refetch;
+    for (struct list_link *link = watching->refetches.first; link; link = link->next) {
+        const struct refetch *other = list_item(link, struct refetch, in_list);
 
-    for (refetch = watching->refetches; refetch; refetch = refetch->next) {
-        if (refetch->kind == kind && refetch->key == key)
+        if (other->kind == kind && other->key == key)
             return;
     }
-    refetch = xcalloc(1, sizeof *refetch);
-    *refetch = (struct refetch){.watching = watching, .kind = kind, .key = key, .next = watching->refetches};
-    if (watching->refetches)
-        watching->refetches->prev = refetch;
-    watching->refetches = refetch;
-    refetch->call = kube_send(s->client, &(struct kube_request){
-                                             .verb = KUBE_GET,
-                                             .resource = watch_resource(s, kind),
-                                             .namespace = key_namespace(s->state, key),
-                                             .name = key_name(s->state, key),
-                                             .on_done = on_refetched,
-                                             .arg = refetch,
-                                         });
+    struct refetch *refetch = xcalloc(1, sizeof *refetch);
+    *refetch = (struct refetch){.watching = watching, .kind = kind, .key = key};
+    list_push(&watching->refetches, &refetch->in_list);
+    refetch->call = kube_send(watching->client, &(struct kube_request){
+                                                    .verb = KUBE_GET,
+                                                    .resource = watch_resource(kind, *watching->device_version),
+                                                    .namespace = key_namespace(watching->state, key),
+                                                    .name = key_name(watching->state, key),
+                                                    .on_done = on_refetched,
+                                                    .arg = refetch,
+                                                });
 }

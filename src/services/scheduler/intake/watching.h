@@ -8,8 +8,13 @@
 #include "kube/follow/follow.h"
 #include "services/scheduler/keys.h"
 
+struct intake;
+struct log;
+struct loop;
 struct object_kind;
-struct scheduler;
+struct service;
+struct setup;
+struct state;
 
 /*
  * Followers of all kinds that the scheduler reads. Kinds that others look up come first: the next stage starts when
@@ -38,12 +43,27 @@ enum watch_kind {
     _WATCH_MAX
 };
 
-struct watching *watching_new(struct scheduler *s);
+/* What is followed with, and for whom; all borrowed. */
+struct watching_options {
+    struct service *service;
+    struct loop *loop;
+    struct log *log;
+    struct kube_client *client;
+    const struct setup *setup;
+    const struct state *state;
+    struct intake *intake;         // gets the events
+    uint32_t *device_version;      // of resource.k8s.io: set to the newest that the server has, for kube_known_of()
+    void (*on_listed)(void *arg);  // everything that was there has been told, once
+    void *arg;
+};
+
+/* Starts the first stage. */
+struct watching *watching_new(const struct watching_options *options);
 void watching_free(struct watching *watching);
 
 /* The kind's row in the table of objects. */
 const struct object_kind *watch_object_kind(enum watch_kind kind);
-const struct kube_resource *watch_resource(const struct scheduler *s, enum watch_kind kind);
+const struct kube_resource *watch_resource(enum watch_kind kind, uint32_t device_version);
 
 /* Reads one object anew, for something that it depends on has changed, and takes it in as if it had. */
 void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key);

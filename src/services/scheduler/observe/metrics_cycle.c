@@ -41,7 +41,7 @@ static void count_evicted(struct scheduler_metrics *m, const struct decision *de
     const struct state *state = m->view->state;
     const struct gang *gang = &state->gangs.items[id];
     const struct object_options *options = m->view->options;
-    const struct gang_note *note = gang_note_find(m->view->service->state, key_of(gang->namespace, gang->name));
+    const struct gang_note *note = gang_note_find(m->view->gang_notes, key_of(gang->namespace, gang->name));
     const char *uid = note ? state_name(state, note->uid) : "";
     const char *pool = options->has_partition && *options->partition ? options->partition : "default";
 

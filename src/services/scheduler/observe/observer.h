@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "base/time.h"
+#include "base/vec.h"
 #include "engine/action.h"
 #include "model/ids.h"
 
@@ -14,6 +15,7 @@ struct config;
 struct decision;
 struct engine;
 struct err;
+struct gang_notes;
 struct kube_client;
 struct loop;
 struct object;
@@ -37,10 +39,10 @@ struct scheduler_view {
     const struct scheduler_flags *flags;   // services/scheduler/flags.h
     const struct settings *settings;       // configuration and flags in KAI's words
     const struct config *config;           // the same in the engine's
-    const struct object_options *options;  // how objects are read; `now` is that of the last delta
+    const struct object_options *options;  // how objects are read
     struct state *state;                   // settled from on_cycle_begin to on_cycle_end; read, and tapped by one
     struct engine *engine;                 // open likewise, for verdicts, shares and explanations
-    const bool *is_leading;                // decides, or only follows
+    const struct gang_notes *gang_notes;   // what is known of PodGroups besides the state
     const uint32_t *device_version;        // of resource.k8s.io, for kube_known_of()
 };
 
@@ -106,5 +108,24 @@ struct scheduler_observer {
 typedef int (*scheduler_observer_fn)(const struct scheduler_view *view, struct scheduler_observer *ret,
                                      struct err *err);
 
-/* All makers, ended by NULL: observers.c. */
-extern const scheduler_observer_fn scheduler_observers[];
+/* All that look on. Empty at first. */
+struct observers {
+    struct scheduler_view view;
+    VEC(struct scheduler_observer) list;
+};
+
+/* Makes those that the flags of the view want, in the order of the table in observers.c. */
+MUST_CHECK int observers_open(struct observers *observers, const struct scheduler_view *view, struct err *err);
+
+/* Everything is listed anew, into this state, by this engine. */
+MUST_CHECK int observers_renew(struct observers *observers, struct state *state, struct engine *engine,
+                               const struct gang_notes *gang_notes, struct err *err);
+void observers_done(struct observers *observers);
+
+/* Calls the function `fn` of every observer that has it. */
+#define OBSERVE(observers, fn, ...)                         \
+    do {                                                    \
+        vec_foreach (&(observers)->list, observer_)         \
+            if (observer_->fn)                              \
+                observer_->fn(observer_->arg, __VA_ARGS__); \
+    } while (0)

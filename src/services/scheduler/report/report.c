@@ -5,13 +5,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strbuf.h"
+#include "engine/engine.h"
+#include "engine/reasons/explain.h"
 #include "kube/client/condition.h"
 #include "kube/client/meta.h"
 #include "services/scheduler/carry/writes.h"
-#include "services/scheduler/context.h"
-#include "services/scheduler/hash.h"
+#include "services/scheduler/flags.h"
+#include "services/scheduler/pod_notes.h"
 #include "services/scheduler/report/gang_notes.h"
+#include "services/scheduler/report/hash.h"
 #include "services/scheduler/report/report_internal.h"
+#include "services/scheduler/setup.h"
 #include "words/verdict_text.h"
 
 /* A verdict is told again after so long; a new one of the same gang not before. */
@@ -23,6 +28,38 @@
 #define EXPLAIN_TIME (5 * NSEC_PER_MSEC)
 
 enum { TEXT_MAX = 16 * 1024 };
+
+struct report *report_new(const struct report_options *options)
+{
+    struct report *report = xcalloc(1, sizeof *report);
+
+    *report = (struct report){
+        .state = options->state,
+        .engine = options->engine,
+        .setup = options->setup,
+        .recorder = options->recorder,
+        .writes = options->writes,
+        .pod_notes = options->pod_notes,
+        .gang_notes = options->gang_notes,
+        .pace = options->pace,
+        .traffic = options->traffic,
+    };
+    report_events_init(report, options->loop);
+    return report;
+}
+
+void report_free(struct report *report)
+{
+    uint64_t key, value;
+
+    if (!report)
+        return;
+    report_events_done(report);
+    for (size_t cursor = 0; map64_next(&report->told, &cursor, &key, &value);)
+        free((struct told *)(uintptr_t)value);
+    map64_done(&report->told);
+    free(report);
+}
 
 static uint64_t hash_number(uint64_t hash, double number)
 {
@@ -47,82 +84,82 @@ static uint64_t verdict_hash(const struct gang *gang, const struct verdict *verd
     return hash_number(hash, gang->pending);
 }
 
-static struct told *told_put(struct scheduler *s, object_key key)
+static struct told *told_put(struct report *report, object_key key)
 {
     uint64_t value = 0;
 
-    if (map64_get(&s->told, key, &value))
+    if (map64_get(&report->told, key, &value))
         return (struct told *)(uintptr_t)value;
     struct told *told = xcalloc(1, sizeof *told);
-    map64_put(&s->told, key, (uint64_t)(uintptr_t)told);
+    map64_put(&report->told, key, (uint64_t)(uintptr_t)told);
     return told;
 }
 
-void report_forget(struct scheduler *s, object_key gang)
+void report_forget(struct report *report, object_key gang)
 {
     uint64_t value = 0;
 
-    if (!map64_get(&s->told, gang, &value))
+    if (!map64_get(&report->told, gang, &value))
         return;
     free((struct told *)(uintptr_t)value);
-    (void)map64_remove(&s->told, gang);
+    (void)map64_remove(&report->told, gang);
 }
 
 /* Every waiting pod hears why. */
-static void tell_pods(struct scheduler *s, const struct gang *gang, const struct verdict_text *text, bool marks_pods)
+static void tell_pods(struct report *report, const struct gang *gang, const struct verdict_text *text, bool marks_pods)
 {
     struct strbuf message;
 
     strbuf_init(&message, TEXT_MAX);
     for (uint32_t g = 0; g < gang->group_count; g++) {
         vec_foreach (&gang->groups[g].pods, id) {
-            const struct pod *pod = &s->state->pods.items[*id];
+            const struct pod *pod = &report->state->pods.items[*id];
             object_key key = key_of(pod->namespace, pod->name);
 
             if (pod->status != POD_PENDING)
                 continue;
             strbuf_clear(&message);
             verdict_text_pod(text, *id, &message);
-            report_pod_event(s, key, pod->uid, "Warning", "Unschedulable", message.text);
+            report_pod_event(report, key, pod->uid, "Warning", "Unschedulable", message.text);
             if (marks_pods)
-                report_condition(s, key, "Unschedulable", message.text);
+                report_condition(report, key, "Unschedulable", message.text);
         }
     }
     strbuf_done(&message);
 }
 
-static void tell_unschedulable(struct scheduler *s, gang_id id)
+static void tell_unschedulable(struct report *report, gang_id id)
 {
-    const struct gang *gang = &s->state->gangs.items[id];
-    const struct gang_note *note = gang_note_find(s, key_of(gang->namespace, gang->name));
+    const struct gang *gang = &report->state->gangs.items[id];
+    const struct gang_note *note = gang_note_find(report->gang_notes, key_of(gang->namespace, gang->name));
     struct explanation explanation;
     struct strbuf message;
     struct verdict_text text = {
-        .engine = s->engine,
+        .engine = report->engine,
         .explanation = &explanation,
-        .node_pool = s->pool_name,
+        .node_pool = report->setup->pool_name,
         .names_pool = note && note->names_pool,
-        .is_detailed = s->flags->detailed_fit_errors,
+        .is_detailed = report->setup->flags->detailed_fit_errors,
     };
 
-    explain(s->engine, id, &explanation);
+    explain(report->engine, id, &explanation);
     strbuf_init(&message, TEXT_MAX);
-    tell_pods(s, gang, &text, !note || note->marks_pods);
+    tell_pods(report, gang, &text, !note || note->marks_pods);
     verdict_text_gang(&text, &message);
-    report_gang_event(s, id, "Unschedulable", message.text, NULL, 0);
+    report_gang_event(report, id, "Unschedulable", message.text, NULL, 0);
     if (note && gang->active_allocated == 0)
-        report_gang_condition(s, id, &explanation, message.text);
+        report_gang_condition(report, id, &explanation, message.text);
     strbuf_done(&message);
     explanation_done(&explanation);
 }
 
-static void tell_not_ready(struct scheduler *s, gang_id id)
+static void tell_not_ready(struct report *report, gang_id id)
 {
     struct strbuf message;
 
     strbuf_init(&message, TEXT_MAX);
-    verdict_text_not_ready(s->engine, id, &message);
-    report_gang_event(s, id, "NotReady", message.text, NULL, 0);
+    verdict_text_not_ready(report->engine, id, &message);
+    report_gang_event(report, id, "NotReady", message.text, NULL, 0);
     strbuf_done(&message);
 }
 
@@ -134,10 +171,10 @@ static bool is_about_missing(enum verdict_code code)
 }
 
 /* Whether something is due to be told about the gang. */
-static bool is_due(struct scheduler *s, const struct gang *gang, const struct verdict *verdict, nsec_t now,
+static bool is_due(struct report *report, const struct gang *gang, const struct verdict *verdict, nsec_t now,
                    struct told **ret_told, uint64_t *ret_hash)
 {
-    struct told *told = told_put(s, key_of(gang->namespace, gang->name));
+    struct told *told = told_put(report, key_of(gang->namespace, gang->name));
 
     *ret_told = told;
     *ret_hash = verdict_hash(gang, verdict);
@@ -150,19 +187,19 @@ static bool is_due(struct scheduler *s, const struct gang *gang, const struct ve
     return now - told->at >= (told->hash == *ret_hash ? TOLD_AGAIN : TOLD_SOONEST);
 }
 
-bool report_waiting(struct scheduler *s, nsec_t now)
+bool report_waiting(struct report *report, nsec_t now)
 {
     nsec_t began = nsec_now_monotonic();
     bool has_explained = false;
 
-    vec_foreach (&s->state->pending_gangs.ids, id) {
-        const struct gang *gang = &s->state->gangs.items[*id];
-        struct verdict verdict = engine_verdict(s->engine, *id);
+    vec_foreach (&report->state->pending_gangs.ids, id) {
+        const struct gang *gang = &report->state->gangs.items[*id];
+        struct verdict verdict = engine_verdict(report->engine, *id);
         struct told *told;
         uint64_t hash;
 
         if (gang->pending == 0 || verdict.code == VERDICT_NONE || verdict.code == VERDICT_PROMISED ||
-            !is_due(s, gang, &verdict, now, &told, &hash))
+            !is_due(report, gang, &verdict, now, &told, &hash))
             continue;
         if (has_explained && nsec_now_monotonic() - began > EXPLAIN_TIME)
             return true;
@@ -170,40 +207,80 @@ bool report_waiting(struct scheduler *s, nsec_t now)
         told->hash = hash;
         told->at = now;
         if (verdict.code == VERDICT_NOT_READY)
-            tell_not_ready(s, *id);
+            tell_not_ready(report, *id);
         else
-            tell_unschedulable(s, *id);
+            tell_unschedulable(report, *id);
     }
     return false;
 }
 
-void report_note_condition(struct scheduler *s, object_key pod, yyjson_val *object)
+void report_forget_pod(struct report *report, object_key pod)
+{
+    struct pod_note *note = pod_note_find(report->pod_notes, pod);
+
+    writes_cancel(report->writes, WRITE_POD_CONDITION, pod);
+    if (!note)
+        return;
+    note->condition = 0;
+    note->promised = 0;
+    pod_note_settle(report->pod_notes, note);
+}
+
+void report_promise(struct report *report, const struct decision *decision, const char *text)
+{
+    const struct pod *pod = &report->state->pods.items[decision->pod];
+    object_key key = key_of(pod->namespace, pod->name);
+    name_id node = report->state->nodes.items[decision->node].name;
+    struct pod_note *note = pod_note_put(report->pod_notes, key);
+
+    if (note->promised == node)
+        return;
+    note->promised = node;
+    report_pod_event(report, key, pod->uid, "Normal", "Pipelined", text);
+}
+
+static void set_condition(struct report *report, object_key pod, uint64_t hash)
+{
+    struct pod_note *note = hash != 0 ? pod_note_put(report->pod_notes, pod) : pod_note_find(report->pod_notes, pod);
+
+    if (!note)
+        return;
+    note->condition = hash;
+    pod_note_settle(report->pod_notes, note);
+}
+
+void report_note_condition(struct report *report, object_key pod, yyjson_val *object)
 {
     yyjson_val *conditions = yyjson_obj_get(yyjson_obj_get(object, "status"), "conditions");
+    uint64_t hash = 0;
     size_t i, count;
     yyjson_val *condition;
 
-    if (writes_has(s->writes, WRITE_POD_CONDITION, pod))
+    if (writes_has(report->writes, WRITE_POD_CONDITION, pod))
         return;
-    (void)map64_remove(&s->pod_conditions, pod);
     yyjson_arr_foreach(conditions, i, count, condition)
     {
         if (strcmp(kube_text(condition, "type"), "PodScheduled") == 0 &&
             strcmp(kube_text(condition, "status"), "False") == 0)
-            map64_put(&s->pod_conditions, pod,
-                      scheduling_condition_hash(kube_text(condition, "reason"), kube_text(condition, "message")));
+            hash = scheduling_condition_hash(kube_text(condition, "reason"), kube_text(condition, "message"));
     }
+    set_condition(report, pod, hash);
 }
 
-void report_condition(struct scheduler *s, object_key pod, const char *reason, const char *message)
+/* It is to be written again when it comes up. */
+static void on_condition_failed(void *arg, object_key pod)
+{
+    set_condition(arg, pod, 0);
+}
+
+void report_condition(struct report *report, object_key pod, const char *reason, const char *message)
 {
     uint64_t hash = scheduling_condition_hash(reason, message);
-    uint64_t old = 0;
+    const struct pod_note *note = pod_note_find(report->pod_notes, pod);
 
-    if (map64_get(&s->pod_conditions, pod, &old) && old == hash)
+    if (note && note->condition == hash)
         return;
-    map64_put(&s->pod_conditions, pod, hash);
-
+    set_condition(report, pod, hash);
     yyjson_mut_doc *doc = kube_condition_patch(
         &(struct kube_condition){
             .type = "PodScheduled",
@@ -212,13 +289,15 @@ void report_condition(struct scheduler *s, object_key pod, const char *reason, c
             .message = message,
         },
         nsec_now_wall());
-    writes_put(s->writes, &(struct write){
-                              .kind = WRITE_POD_CONDITION,
-                              .key = pod,
-                              .verb = KUBE_PATCH_STRATEGIC,
-                              .resource = kube_known(KUBE_PODS),
-                              .subresource = "status",
-                              .doc = doc,
-                          });
+    writes_put(report->writes, &(struct write){
+                                   .kind = WRITE_POD_CONDITION,
+                                   .key = pod,
+                                   .verb = KUBE_PATCH_STRATEGIC,
+                                   .resource = kube_known(KUBE_PODS),
+                                   .subresource = "status",
+                                   .doc = doc,
+                                   .on_failed = on_condition_failed,
+                                   .arg = report,
+                               });
     yyjson_mut_doc_free(doc);
 }

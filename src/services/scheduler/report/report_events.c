@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "services/scheduler/context.h"
+#include "kube/events/events.h"
+#include "services/scheduler/carry/traffic.h"
+#include "services/scheduler/pace.h"
 #include "services/scheduler/report/gang_notes.h"
 #include "services/scheduler/report/report.h"
 #include "services/scheduler/report/report_internal.h"
@@ -48,53 +50,53 @@ static void kept_free(struct kept_event *kept)
     free(kept);
 }
 
-static void record(struct scheduler *s, const struct kept_event *kept)
+static void record(struct report *report, const struct kept_event *kept)
 {
     struct event_note notes[NOTES_MAX];
 
     for (size_t i = 0; i < kept->note_count; i++)
         notes[i] = (struct event_note){kept->notes[i].key, kept->notes[i].value};
-    recorder_record(s->recorder, &(struct event){
-                                     .api_version = kept->is_gang ? "scheduling.run.ai/v2alpha2" : "v1",
-                                     .kind = kept->is_gang ? "PodGroup" : "Pod",
-                                     .namespace = key_namespace(s->state, kept->key),
-                                     .name = key_name(s->state, kept->key),
-                                     .uid = state_name(s->state, kept->uid),
-                                     .type = kept->type,
-                                     .reason = kept->reason,
-                                     .message = kept->message,
-                                     .notes = notes,
-                                     .note_count = kept->note_count,
-                                 });
+    recorder_record(report->recorder, &(struct event){
+                                          .api_version = kept->is_gang ? "scheduling.run.ai/v2alpha2" : "v1",
+                                          .kind = kept->is_gang ? "PodGroup" : "Pod",
+                                          .namespace = key_namespace(report->state, kept->key),
+                                          .name = key_name(report->state, kept->key),
+                                          .uid = state_name(report->state, kept->uid),
+                                          .type = kept->type,
+                                          .reason = kept->reason,
+                                          .message = kept->message,
+                                          .notes = notes,
+                                          .note_count = kept->note_count,
+                                      });
 }
 
-static struct list *next_list(struct scheduler *s)
+static struct list *next_list(struct report *report)
 {
-    return s->events_of_trouble.len > 0 ? &s->events_of_trouble : &s->events_of_course;
+    return report->events_of_trouble.len > 0 ? &report->events_of_trouble : &report->events_of_course;
 }
 
 static void on_events(void *arg)
 {
-    struct scheduler *s = arg;
+    struct report *report = arg;
     nsec_t now = nsec_now_monotonic();
 
-    for (struct list *list; (list = next_list(s))->len > 0;) {
+    for (struct list *list; (list = next_list(report))->len > 0;) {
         struct kept_event *kept = list_first(list, struct kept_event, in_list);
         /* When we stop, nothing is on its way any more. */
-        nsec_t since = s->is_stopping ? now - RUSH_LONGEST : kept->since;
-        nsec_t wait = rush_wait(&s->rush, now, since, (uint32_t)recorder_waiting(s->recorder));
+        nsec_t since = pace_is_held(report->pace, HOLD_STOPPING) ? now - RUSH_LONGEST : kept->since;
+        nsec_t wait = rush_wait(&report->traffic->rush, now, since, (uint32_t)recorder_waiting(report->recorder));
 
         if (wait > 0) {
-            loop_timer_start(&s->events_timer, MIN(wait, LOOK_AGAIN));
+            loop_timer_start(&report->events_timer, MIN(wait, LOOK_AGAIN));
             return;
         }
         list_remove(list, &kept->in_list);
-        record(s, kept);
+        record(report, kept);
         kept_free(kept);
     }
 }
 
-static struct kept_event *keep(struct scheduler *s, struct list *list, object_key key, name_id uid, const char *type,
+static struct kept_event *keep(struct report *report, struct list *list, object_key key, name_id uid, const char *type,
                                const char *reason, const char *message)
 {
     if (list->len >= EVENTS_MAX)
@@ -109,27 +111,29 @@ static struct kept_event *keep(struct scheduler *s, struct list *list, object_ke
         .since = nsec_now_monotonic(),
     };
     list_push(list, &kept->in_list);
-    if (!loop_timer_is_running(&s->events_timer))
-        loop_timer_start(&s->events_timer, LOOK_AGAIN);
+    if (!loop_timer_is_running(&report->events_timer))
+        loop_timer_start(&report->events_timer, LOOK_AGAIN);
     return kept;
 }
 
-void report_pod_event(struct scheduler *s, object_key pod, name_id uid, const char *type, const char *reason,
+void report_pod_event(struct report *report, object_key pod, name_id uid, const char *type, const char *reason,
                       const char *message)
 {
     bool is_trouble = strcmp(type, "Normal") != 0;
 
-    (void)keep(s, is_trouble ? &s->events_of_trouble : &s->events_of_course, pod, uid, type, reason, message);
+    (void)keep(report, is_trouble ? &report->events_of_trouble : &report->events_of_course, pod, uid, type, reason,
+               message);
 }
 
-void report_gang_event(struct scheduler *s, gang_id id, const char *reason, const char *message,
+void report_gang_event(struct report *report, gang_id id, const char *reason, const char *message,
                        const struct event_note *notes, size_t note_count)
 {
-    const struct gang *gang = &s->state->gangs.items[id];
+    const struct gang *gang = &report->state->gangs.items[id];
     object_key key = key_of(gang->namespace, gang->name);
-    const struct gang_note *note = gang_note_find(s, key);
+    const struct gang_note *note = gang_note_find(report->gang_notes, key);
     /* Of gangs there is only trouble to tell, though none of it is a warning. */
-    struct kept_event *kept = note ? keep(s, &s->events_of_trouble, key, note->uid, "Normal", reason, message) : NULL;
+    struct kept_event *kept =
+        note ? keep(report, &report->events_of_trouble, key, note->uid, "Normal", reason, message) : NULL;
 
     if (!kept)
         return;
@@ -140,17 +144,17 @@ void report_gang_event(struct scheduler *s, gang_id id, const char *reason, cons
         kept->notes[i] = (struct kept_note){notes[i].key, xstrdup(notes[i].value)};
 }
 
-bool report_is_over(struct scheduler *s, nsec_t stopping_for)
+bool report_is_over(struct report *report, nsec_t stopping_for)
 {
-    if (next_list(s)->len > 0 && stopping_for < STOP_PATIENCE)
+    if (next_list(report)->len > 0 && stopping_for < STOP_PATIENCE)
         return false;
-    loop_timer_stop(&s->events_timer);
+    loop_timer_stop(&report->events_timer);
     return true;
 }
 
-void report_init(struct scheduler *s)
+void report_events_init(struct report *report, struct loop *loop)
 {
-    loop_timer_init(&s->events_timer, s->loop, on_events, s);
+    loop_timer_init(&report->events_timer, loop, on_events, report);
 }
 
 static void free_events(struct list *list)
@@ -164,15 +168,9 @@ static void free_events(struct list *list)
     *list = (struct list){0};
 }
 
-void report_done(struct scheduler *s)
+void report_events_done(struct report *report)
 {
-    uint64_t key, value;
-
-    loop_timer_done(&s->events_timer);
-    free_events(&s->events_of_trouble);
-    free_events(&s->events_of_course);
-    for (size_t cursor = 0; map64_next(&s->told, &cursor, &key, &value);)
-        free((struct told *)(uintptr_t)value);
-    map64_done(&s->told);
-    map64_done(&s->conditioned);
+    loop_timer_done(&report->events_timer);
+    free_events(&report->events_of_trouble);
+    free_events(&report->events_of_course);
 }

@@ -10,10 +10,10 @@
 
 #include "engine/reasons/explain.h"
 #include "services/scheduler/carry/writes.h"
-#include "services/scheduler/context.h"
 #include "services/scheduler/report/gang_notes.h"
 #include "services/scheduler/report/report.h"
 #include "services/scheduler/report/report_internal.h"
+#include "services/scheduler/setup.h"
 #include "text/json.h"
 
 #define CONDITION_TYPE "UnschedulableOnNodePool"
@@ -66,7 +66,7 @@ static void encode_amounts(yyjson_mut_doc *doc, yyjson_mut_val *to, const char *
 }
 
 /* The queue that stands in the way, in numbers. */
-static void encode_details(const struct scheduler *s, yyjson_mut_doc *doc, yyjson_mut_val *reason,
+static void encode_details(const struct report *report, yyjson_mut_doc *doc, yyjson_mut_val *reason,
                            const struct explanation *explanation)
 {
     const struct explained_queue *queue = NULL;
@@ -83,7 +83,8 @@ static void encode_details(const struct scheduler *s, yyjson_mut_doc *doc, yyjso
         requested[i] = queue->allocated[i] + queue->asked[i];
     yyjson_mut_val *details = yyjson_mut_obj_add_obj(doc, reason, "details");
     yyjson_mut_val *in = yyjson_mut_obj_add_obj(doc, details, "queueDetails");
-    (void)yyjson_mut_obj_add_str(doc, in, "name", state_name(s->state, s->state->queues.items[queue->queue].name));
+    (void)yyjson_mut_obj_add_str(doc, in, "name",
+                                 state_name(report->state, report->state->queues.items[queue->queue].name));
     encode_amounts(doc, in, "queueRequestedResources", requested);
     encode_amounts(doc, in, "queueDeservedResources", queue->quota);
     encode_amounts(doc, in, "queueAllocatedResources", queue->allocated);
@@ -153,24 +154,25 @@ static int clear_conditions(yyjson_val *wanted, yyjson_mut_doc *doc, yyjson_mut_
     return yyjson_mut_obj_remove_key(status, "schedulingConditions") != NULL;
 }
 
-static void put_status(struct scheduler *s, object_key key, const yyjson_mut_doc *doc,
+static void put_status(struct report *report, object_key key, const yyjson_mut_doc *doc,
                        int (*change)(yyjson_val *, yyjson_mut_doc *, yyjson_mut_val *))
 {
-    writes_put(s->writes, &(struct write){
-                              .kind = WRITE_GANG_STATUS,
-                              .key = key,
-                              .resource = kube_known(KUBE_POD_GROUPS),
-                              .subresource = "status",
-                              .doc = doc,
-                              .change = change,
-                          });
+    writes_put(report->writes, &(struct write){
+                                   .kind = WRITE_GANG_STATUS,
+                                   .key = key,
+                                   .resource = kube_known(KUBE_POD_GROUPS),
+                                   .subresource = "status",
+                                   .doc = doc,
+                                   .change = change,
+                               });
 }
 
-void report_gang_condition(struct scheduler *s, gang_id id, const struct explanation *explanation, const char *message)
+void report_gang_condition(struct report *report, gang_id id, const struct explanation *explanation,
+                           const char *message)
 {
-    const struct gang *gang = &s->state->gangs.items[id];
+    const struct gang *gang = &report->state->gangs.items[id];
     object_key key = key_of(gang->namespace, gang->name);
-    struct gang_note *note = gang_note_find(s, key);
+    struct gang_note *note = gang_note_find(report->gang_notes, key);
     uint64_t hash = scheduling_condition_hash("Unschedulable", message);
     nsec_t now = nsec_now_wall();
     char text[TIME_TEXT_MAX];
@@ -182,7 +184,7 @@ void report_gang_condition(struct scheduler *s, gang_id id, const struct explana
     yyjson_mut_doc *doc = json_new_object(&root);
 
     (void)yyjson_mut_obj_add_str(doc, root, "type", CONDITION_TYPE);
-    (void)yyjson_mut_obj_add_str(doc, root, "nodePool", s->pool_name);
+    (void)yyjson_mut_obj_add_str(doc, root, "nodePool", report->setup->pool_name);
     (void)yyjson_mut_obj_add_str(doc, root, "reason", "Unschedulable");
     (void)yyjson_mut_obj_add_str(doc, root, "message", message);
     (void)yyjson_mut_obj_add_str(doc, root, "status", "True");
@@ -192,8 +194,8 @@ void report_gang_condition(struct scheduler *s, gang_id id, const struct explana
     (void)yyjson_mut_obj_add_str(doc, reason, "reason", reason_of(explanation->verdict.code));
     (void)yyjson_mut_obj_add_str(doc, reason, "message", message);
     if (explanation->verdict.code == VERDICT_OVER_LIMIT || explanation->verdict.code == VERDICT_OVER_QUOTA)
-        encode_details(s, doc, reason, explanation);
-    put_status(s, key, doc, change_condition);
+        encode_details(report, doc, reason, explanation);
+    put_status(report, key, doc, change_condition);
     yyjson_mut_doc_free(doc);
 }
 
@@ -208,21 +210,20 @@ static bool has_binding(const struct state *state, const struct gang *gang)
     return false;
 }
 
-void report_gangs(struct scheduler *s)
+void report_gangs(struct report *report)
 {
-    uint64_t key, unused;
+    struct gang_note *note;
 
-    for (size_t cursor = 0; map64_next(&s->conditioned, &cursor, &key, &unused);) {
-        gang_id id = key_gang(s->state, key);
-        const struct gang *gang = id == NO_ID ? NULL : &s->state->gangs.items[id];
-        struct gang_note *note = gang_note_find(s, key);
+    for (size_t cursor = 0; (note = gang_notes_next_conditioned(report->gang_notes, &cursor));) {
+        gang_id id = key_gang(report->state, note->key);
+        const struct gang *gang = id == NO_ID ? NULL : &report->state->gangs.items[id];
 
-        if (!gang || !note || gang->pending > 0 || gang->gated > 0 || has_binding(s->state, gang) ||
-            writes_has(s->writes, WRITE_GANG_STATUS, key))
+        if (!gang || gang->pending > 0 || gang->gated > 0 || has_binding(report->state, gang) ||
+            writes_has(report->writes, WRITE_GANG_STATUS, note->key))
             continue;
         yyjson_mut_doc *doc = json_new_object(NULL);
         note->condition = 0;
-        put_status(s, key, doc, clear_conditions);
+        put_status(report, note->key, doc, clear_conditions);
         yyjson_mut_doc_free(doc);
     }
 }

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/scheduler/intake/configure.h"
+#include "services/scheduler/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "cluster/cluster_config.h"
-#include "services/scheduler/context.h"
+#include "objects/notes.h"
+#include "services/scheduler/flags.h"
 #include "text/file.h"
 #include "text/yaml.h"
 
 enum { CONFIG_BYTES_MAX = 16 << 20 };
 
 /* KAI's file, in which `bindRequests` is ours. */
-static int decode_file(struct scheduler *s, const struct json_at *root, struct err *err)
+static int decode_file(struct setup *setup, const struct json_at *root, struct err *err)
 {
     const struct json_at nothing = {0};
     const char *requests = NULL;
@@ -26,11 +28,11 @@ static int decode_file(struct scheduler *s, const struct json_at *root, struct e
         return r;
     if (requests && strcmp(requests, "always") != 0 && strcmp(requests, "auto") != 0)
         return err_set(err, -EINVAL, "bindRequests: expected auto or always, found '%s'", requests);
-    s->always_requests |= requests && strcmp(requests, "always") == 0;
-    return settings_decode_snapshot(&s->settings, root, &nothing, err);
+    setup->always_requests |= requests && strcmp(requests, "always") == 0;
+    return settings_decode_snapshot(&setup->settings, root, &nothing, err);
 }
 
-static int read_file(struct scheduler *s, const char *path, struct err *err)
+static int read_file(struct setup *setup, const char *path, struct err *err)
 {
     struct yaml_docs docs = {0};
     char *text = NULL;
@@ -45,7 +47,7 @@ static int read_file(struct scheduler *s, const char *path, struct err *err)
     if (r >= 0 && docs.len == 1) {
         struct json_at root = json_root(docs.items[0].json);
 
-        r = decode_file(s, &root, err);
+        r = decode_file(setup, &root, err);
         if (r < 0)
             (void)err_wrap(err, r, "%s", path);
     }
@@ -54,10 +56,10 @@ static int read_file(struct scheduler *s, const char *path, struct err *err)
     return r;
 }
 
-static void take_flags(struct scheduler *s)
+static void take_flags(struct setup *setup)
 {
-    const struct scheduler_flags *flags = s->flags;
-    struct settings *settings = &s->settings;
+    const struct scheduler_flags *flags = setup->flags;
+    struct settings *settings = &setup->settings;
 
     settings->objects.scheduler_name = flags->scheduler_name;
     settings->objects.queue_label = flags->queue_label_key;
@@ -77,31 +79,44 @@ static void take_flags(struct scheduler *s)
     settings->objects.stuck_threshold = flags->stuck_threshold;
 }
 
-int scheduler_configure(struct scheduler *s, struct err *err)
+static int build(struct setup *setup, struct log *log, struct err *err)
 {
-    const struct scheduler_flags *flags = s->flags;
+    const struct scheduler_flags *flags = setup->flags;
     struct object_notes notes;
     int r = 0;
 
-    if (strcmp(flags->bind_requests, "auto") != 0 && strcmp(flags->bind_requests, "always") != 0)
-        return err_set(err, -EINVAL, "--bind-requests: '%s' is neither auto nor always", flags->bind_requests);
-    s->always_requests = strcmp(flags->bind_requests, "always") == 0;
-    settings_init(&s->settings);
-    take_flags(s);
+    take_flags(setup);
     if (*flags->scheduler_conf)
-        r = read_file(s, flags->scheduler_conf, err);
+        r = read_file(setup, flags->scheduler_conf, err);
     if (r < 0)
         return r;
-    settings_sort(&s->settings);
+    settings_sort(&setup->settings);
     object_notes_init(&notes);
-    r = cluster_config(&s->settings, &s->config, &notes, err);
+    r = cluster_config(&setup->settings, &setup->config, &notes, err);
     vec_foreach (&notes.warnings, warning)
-        log_warn(s->log, "configuration", log_str("problem", *warning));
+        log_warn(log, "configuration", log_str("problem", *warning));
     object_notes_done(&notes);
     if (r < 0)
         return *flags->scheduler_conf ? err_wrap(err, r, "%s", flags->scheduler_conf) : r;
-    settings_to_options(&s->settings, &s->options);
-    s->options.is_whole = true;
-    s->pool_name = s->options.has_partition && *s->options.partition ? s->options.partition : "default";
+    settings_to_options(&setup->settings, &setup->options);
+    setup->options.is_whole = true;
+    setup->pool_name = setup->options.has_partition && *setup->options.partition ? setup->options.partition : "default";
     return 0;
+}
+
+int setup_init(struct setup *setup, const struct scheduler_flags *flags, struct log *log, struct err *err)
+{
+    if (strcmp(flags->bind_requests, "auto") != 0 && strcmp(flags->bind_requests, "always") != 0)
+        return err_set(err, -EINVAL, "--bind-requests: '%s' is neither auto nor always", flags->bind_requests);
+    *setup = (struct setup){.flags = flags, .always_requests = strcmp(flags->bind_requests, "always") == 0};
+    settings_init(&setup->settings);
+    int r = build(setup, log, err);
+    if (r < 0)
+        setup_done(setup);
+    return r;
+}
+
+void setup_done(struct setup *setup)
+{
+    settings_done(&setup->settings);
 }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <yyjson.h>
 
-#include "base/map.h"
 #include "services/scheduler/keys.h"
 
 /*
@@ -21,11 +21,10 @@ enum beside_kind {
     _BESIDE_MAX
 };
 
-struct beside {
-    struct map64 texts[_BESIDE_MAX];  // key -> char *
-};
+struct beside;
 
-void beside_done(struct beside *beside);
+struct beside *beside_new(void);
+void beside_free(struct beside *beside);
 
 /* Keeps what counts of the object. Whether that differs from what was kept before. */
 bool beside_put(struct beside *beside, enum beside_kind kind, object_key key, yyjson_val *object);

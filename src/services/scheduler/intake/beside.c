@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A table says what of each kind counts; the rest of an object is gone when its event is over. */
-#include "services/scheduler/beside.h"
+#include "services/scheduler/intake/beside.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "text/json.h"
 
@@ -22,8 +23,19 @@ static const char *const kept[_BESIDE_MAX][PATHS_MAX] = {
     [BESIDE_NUMA] = {"metadata.name", "topologyPolicies", "attributes", "zones"},
 };
 
-void beside_done(struct beside *beside)
+struct beside {
+    struct map64 texts[_BESIDE_MAX];  // key -> char *
+};
+
+struct beside *beside_new(void)
 {
+    return xcalloc(1, sizeof(struct beside));
+}
+
+void beside_free(struct beside *beside)
+{
+    if (!beside)
+        return;
     for (int kind = 0; kind < _BESIDE_MAX; kind++) {
         uint64_t key, text;
 
@@ -31,6 +43,7 @@ void beside_done(struct beside *beside)
             free((char *)(uintptr_t)text);
         map64_done(&beside->texts[kind]);
     }
+    free(beside);
 }
 
 static void keep_member(yyjson_mut_doc *doc, yyjson_mut_val *root, yyjson_val *object, const char *path)

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Claims on volumes, which are read with their volume and its class, and again when either changes. */
+#include <string.h>
+
+#include "kube/client/meta.h"
+#include "services/scheduler/intake/intake_internal.h"
+
+/* Nobody makes volumes of the class: its claims wait for those that are there. */
+static bool has_no_provisioner(const struct intake *intake, const char *class)
+{
+    yyjson_doc *doc =
+        *class ? beside_get(intake->beside, BESIDE_STORAGE_CLASS, key_put(intake->state, "", class)) : NULL;
+    bool has_none =
+        doc && strcmp(kube_text(yyjson_doc_get_root(doc), "provisioner"), "kubernetes.io/no-provisioner") == 0;
+
+    yyjson_doc_free(doc);
+    return has_none;
+}
+
+/* Volumes of the class, one of which a claim may get. */
+static void beside_class_volumes(struct reading *in, const char *class)
+{
+    yyjson_doc *doc;
+    object_key key;
+
+    for (size_t cursor = 0; beside_next(in->intake->beside, BESIDE_VOLUME, &cursor, &key, &doc);) {
+        if (strcmp(kube_text(yyjson_doc_get_root(doc), "spec", "storageClassName"), class) == 0)
+            reading_add_doc(in, WATCH_VOLUMES, doc);
+        else
+            yyjson_doc_free(doc);
+    }
+}
+
+/*
+ * PersistentVolumeClaims: with their volume or, without one, those of their class; and the class they name or all of
+ * them where they name none.
+ */
+static void beside_volume_claim(struct reading *in, const struct follow_event *event)
+{
+    struct intake *intake = in->intake;
+    const char *volume = kube_text(event->object, "spec", "volumeName");
+    const char *class = kube_text(event->object, "spec", "storageClassName");
+    yyjson_doc *doc;
+    object_key key;
+
+    if (*volume)
+        reading_add_doc(in, WATCH_VOLUMES,
+                        beside_get(intake->beside, BESIDE_VOLUME, key_put(intake->state, "", volume)));
+    else if (has_no_provisioner(intake, class))
+        beside_class_volumes(in, class);
+    if (*class) {
+        reading_add_doc(in, WATCH_STORAGE_CLASSES,
+                        beside_get(intake->beside, BESIDE_STORAGE_CLASS, key_put(intake->state, "", class)));
+        return;
+    }
+    for (size_t cursor = 0; beside_next(intake->beside, BESIDE_STORAGE_CLASS, &cursor, &key, &doc);)
+        reading_add_doc(in, WATCH_STORAGE_CLASSES, doc);
+}
+
+void intake_volume_claim(struct intake *intake, const struct follow_event *event)
+{
+    object_key key = key_put(intake->state, event->namespace, event->name);
+
+    if (event->change == FOLLOW_DELETED) {
+        (void)beside_drop(intake->beside, BESIDE_VOLUME_CLAIM, key);
+        intake_drop(intake, WATCH_VOLUME_CLAIMS, event->namespace, event->name);
+        return;
+    }
+    if (beside_put(intake->beside, BESIDE_VOLUME_CLAIM, key, event->object))
+        intake_put_plain(intake, WATCH_VOLUME_CLAIMS, event, beside_volume_claim);
+}
+
+void intake_volume_claims_again(struct intake *intake, const char *volume)
+{
+    yyjson_doc *doc;
+    object_key key;
+
+    for (size_t cursor = 0; beside_next(intake->beside, BESIDE_VOLUME_CLAIM, &cursor, &key, &doc);) {
+        yyjson_val *claim = yyjson_doc_get_root(doc);
+        struct follow_event event = {
+            .change = FOLLOW_CHANGED,
+            .namespace = key_namespace(intake->state, key),
+            .name = key_name(intake->state, key),
+            .uid = "",
+            .object = claim,
+        };
+        const char *own = kube_text(claim, "spec", "volumeName");
+
+        if (!volume || strcmp(own, volume) == 0 ||
+            (!*own && has_no_provisioner(intake, kube_text(claim, "spec", "storageClassName"))))
+            intake_put_plain(intake, WATCH_VOLUME_CLAIMS, &event, beside_volume_claim);
+        yyjson_doc_free(doc);
+    }
+}
