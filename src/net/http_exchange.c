@@ -10,12 +10,18 @@
 
 enum { REPLY_HEADERS_MAX = 16 * 1024 };
 
+static void on_cancel_task(void *arg)
+{
+    http_exchange_cancel(arg);
+}
+
 struct http_exchange *http_exchange_new(struct http_connection *connection)
 {
     struct http_exchange *exchange = xcalloc(1, sizeof *exchange);
 
     exchange->loop = connection->server->loop;
     exchange->connection = connection;
+    loop_task_init(&exchange->cancel_task, exchange->loop, on_cancel_task, exchange);
     strbuf_init(&exchange->head, HEAD_MAX);
     strbuf_init(&exchange->body, 0);
     strbuf_init(&exchange->reply_headers, REPLY_HEADERS_MAX);
@@ -26,6 +32,7 @@ void http_exchange_free(struct http_exchange *exchange)
 {
     if (!exchange)
         return;
+    loop_task_cancel(&exchange->cancel_task);
     if (exchange->attached)
         exchange->free_attached(exchange->attached);
     strbuf_done(&exchange->head);
@@ -127,7 +134,11 @@ void http_body_resume(struct http_exchange *exchange)
 
 void http_on_cancel(struct http_exchange *exchange, void (*fn)(void *arg), void *arg)
 {
+    const struct http_connection *connection = exchange->connection;
+
     exchange->cancel = (struct callback){fn, arg};
+    if (!connection || connection->has_ended || connection->server->is_draining)
+        loop_task_queue(&exchange->cancel_task);
 }
 
 void http_on_drain(struct http_exchange *exchange, void (*fn)(void *arg), void *arg)

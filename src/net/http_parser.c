@@ -45,6 +45,8 @@ static int on_begin(llhttp_t *parser)
     connection->exchange = http_exchange_new(connection);
     connection->plan = (struct http_plan){0};
     connection->stage = STAGE_READ;
+    connection->has_head = false;
+    connection->trailers_seen = 0;
     connection->is_value = false;
     connection->refusal = 0;
     connection->body_seen = 0;
@@ -79,11 +81,20 @@ static int on_url_complete(llhttp_t *parser)
     return r;
 }
 
+/* Headers behind a chunked body come too late to matter: whoever may send the request has been decided. */
+static int skip_trailer(struct http_connection *connection, size_t len)
+{
+    connection->trailers_seen += len;
+    return connection->trailers_seen > HEAD_MAX ? refuse(connection, 431) : HPE_OK;
+}
+
 static int on_header_name(llhttp_t *parser, const char *bytes, size_t len)
 {
     struct http_connection *connection = parser->data;
     struct http_exchange *exchange = connection->exchange;
 
+    if (connection->has_head)
+        return skip_trailer(connection, len);
     if (connection->is_value || exchange->header_count == 0) {
         if (exchange->header_count == HEADERS_MAX)
             return refuse(connection, 431);
@@ -98,6 +109,8 @@ static int on_header_name_complete(llhttp_t *parser)
     struct http_connection *connection = parser->data;
     struct http_exchange *exchange = connection->exchange;
 
+    if (connection->has_head)
+        return HPE_OK;
     /* A value may be empty, and then no piece of it comes. */
     exchange->headers[exchange->header_count - 1].value = end_text(exchange);
     connection->is_value = true;
@@ -106,14 +119,17 @@ static int on_header_name_complete(llhttp_t *parser)
 
 static int on_header_value(llhttp_t *parser, const char *bytes, size_t len)
 {
-    return add_to_head(parser->data, bytes, len);
+    struct http_connection *connection = parser->data;
+
+    return connection->has_head ? skip_trailer(connection, len) : add_to_head(connection, bytes, len);
 }
 
 static int on_header_value_complete(llhttp_t *parser)
 {
     struct http_connection *connection = parser->data;
 
-    (void)end_text(connection->exchange);
+    if (!connection->has_head)
+        (void)end_text(connection->exchange);
     return HPE_OK;
 }
 
@@ -136,6 +152,7 @@ static int on_headers_complete(llhttp_t *parser)
     struct http_plan *plan = &connection->plan;
     bool has_length = parser->flags & F_CONTENT_LENGTH;
 
+    connection->has_head = true;
     exchange->is_http_10 = llhttp_get_http_major(parser) == 1 && llhttp_get_http_minor(parser) == 0;
     exchange->has_body = (has_length && parser->content_length > 0) || (parser->flags & F_CHUNKED);
     exchange->is_upgrade = parser->upgrade && llhttp_get_method(parser) != HTTP_CONNECT;

@@ -57,6 +57,7 @@ struct http_exchange {
     void *attached;
     void (*free_attached)(void *thing);
     struct callback cancel;
+    struct loop_task cancel_task;  // reports an end that was there before http_on_cancel()
     struct callback drain;
     http_body_fn on_body;
     void *body_arg;
@@ -96,16 +97,18 @@ struct http_connection {
     enum pause pause;
     const char *piece;  // of a streamed body, with PAUSE_BODY
     size_t piece_len;
-    bool is_value;        // the last piece of a header was of its value
-    int refusal;          // status that the request gets instead of its handler's answer, 0: none
-    bool has_ended;       // the peer has closed its side
-    bool is_feeding;      // the parser's caller is on the stack, and frees the connection if it died meanwhile
-    bool is_dead;         // with is_feeding
-    bool is_drained;      // has been asked to end
-    uint64_t taken_seen;  // bytes that the peer had taken when the timer was started
-    size_t body_seen;     // bytes of the request's body
-    struct strbuf early;  // bytes that came while answering
-    size_t early_at;      // of them, used
+    bool has_head;         // what looks like headers are trailers
+    size_t trailers_seen;  // bytes of them
+    bool is_value;         // the last piece of a header was of its value
+    int refusal;           // status that the request gets instead of its handler's answer, 0: none
+    bool has_ended;        // the peer has closed its side
+    bool is_feeding;       // the parser's caller is on the stack, and frees the connection if it died meanwhile
+    bool is_dead;          // with is_feeding
+    bool is_drained;       // has been asked to end
+    uint64_t taken_seen;   // bytes that the peer had taken when the timer was started
+    size_t body_seen;      // bytes of the request's body
+    struct strbuf early;   // bytes that came while answering
+    size_t early_at;       // of them, used
     struct http_peer peer;
     bool is_identified;  // the peer's certificate has been read
 };

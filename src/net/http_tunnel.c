@@ -52,6 +52,8 @@ struct http_tunnel *http_upgrade(struct http_exchange *exchange, const char *pro
     connection->stage = STAGE_TUNNEL;
     http_exchange_free(exchange);
     http_connection_go_on(connection);
+    if (connection->server->is_draining)
+        loop_task_queue(&tunnel->end);
     return tunnel;
 }
 

@@ -30,7 +30,8 @@
 /*
  * Whether this client may send this request: 0, or a negative errno for the answer (-ENOKEY: who are you? -EACCES: you
  * may not) with the reason in `err`. Asked for every request that has a row, also for rows without a role, so that it
- * can look at the headers Host and Origin as well. The path's and the query's parameters are known; the body is not.
+ * can look at the headers Host and Origin as well. The path's and the query's parameters are known; the body is not. Must
+ * not answer the exchange.
  */
 typedef int (*rest_allow_fn)(void *arg, struct http_exchange *exchange, const struct rest_route *route,
                              struct err *err);

@@ -17,11 +17,12 @@ static void echo(void *arg, struct http_exchange *exchange)
     size_t len = 0;
     const char *body = http_exchange_body(exchange, &len);
     char text[512];
+    const char *host = http_exchange_header(exchange, "Host");
     const char *empty = http_exchange_header(exchange, "X-Empty");
 
     (void)arg;
     (void)snprintf(text, sizeof text, "[%s %s ?%s host=%s%s body=%.*s]", http_exchange_method(exchange),
-                   http_exchange_path(exchange), http_exchange_query(exchange), http_exchange_header(exchange, "Host"),
+                   http_exchange_path(exchange), http_exchange_query(exchange), host ? host : "(null)",
                    empty && !*empty ? " empty" : "", (int)len, body);
     http_reply_text(exchange, 200, text);
 }
@@ -88,7 +89,7 @@ static void many_requests_ahead_over_tls_are_answered_in_order(void **state)
     strbuf_init(&requests, 1 << 20);
     for (int i = 0; i < COUNT; i++)
         strbuf_addf(&requests, "GET /echo/%d HTTP/1.1\r\nHost: h\r\n\r\n", i);
-    strbuf_addstr(&requests, "GET /quit HTTP/1.1\r\nConnection: close\r\n\r\n");
+    strbuf_addstr(&requests, "GET /pieces HTTP/1.1\r\nConnection: close\r\n\r\n");
     assert_int_equal(SSL_write(ssl, requests.text, (int)requests.len), (int)requests.len);
     strbuf_clear(&requests);
     for (int got; (got = SSL_read(ssl, answer, sizeof answer)) > 0;)
@@ -97,7 +98,7 @@ static void many_requests_ahead_over_tls_are_answered_in_order(void **state)
         assert_int_equal(strtol(at += strlen("[GET /echo/"), NULL, 10), seen);
     assert_int_equal(seen, COUNT);
 
-    talk_join(&talk);
+    talk_stop(&talk);
     SSL_free(ssl);
     SSL_CTX_free(context);
     assert_int_equal(close(fd), 0);
@@ -117,6 +118,27 @@ static void a_request_may_come_byte_by_byte(void **state)
         assert_int_equal(send(fd, at, 1, MSG_NOSIGNAL), 1);
     talk_expect(talk_receive(fd, NULL), "[POST /echo ?q host=slow body=ok]");
     assert_int_equal(close(fd), 0);
+    talk_stop(&talk);
+}
+
+static void trailers_are_read_past(void **state)
+{
+    (void)state;
+    struct talk talk;
+    struct strbuf request;
+
+    start(&talk, (struct rest_options){0});
+    const char *text = talk_ask(&talk, "POST /echo/1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                       "2;x=y\r\nab\r\n0\r\nHost: late\r\nX-Empty:\r\n\r\n"
+                                       "GET /echo/2 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    talk_expect(text, "[POST /echo/1 ? host=(null) body=ab]");
+    talk_expect(text, "[GET /echo/2 ? host=h body=]");
+    /* They have a limit as well. */
+    strbuf_init(&request, 1 << 20);
+    strbuf_addstr(&request, "POST /echo/1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n");
+    strbuf_addf(&request, "X-Large: %070000d\r\n\r\n", 1);
+    talk_expect(talk_ask(&talk, request.text), "HTTP/1.1 431 ");
+    strbuf_done(&request);
     talk_stop(&talk);
 }
 
@@ -170,25 +192,49 @@ static void old_clients_and_careful_ones_are_served(void **state)
     talk_stop(&talk);
 }
 
-static void idle_and_surplus_connections_are_closed(void **state)
+static void surplus_connections_are_closed(void **state)
+{
+    (void)state;
+    struct talk talk;
+    int fds[2];
+
+    start(&talk, (struct rest_options){.http = {.connections_max = 2}});
+    for (int i = 0; i < 2; i++) {
+        fds[i] = talk_connect(&talk);
+        talk_send(fds[i], "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+        talk_expect(talk_receive(fds[i], "]"), "[GET");
+    }
+    assert_string_equal(talk_ask(&talk, "GET /echo HTTP/1.0\r\n\r\n"), "");
+    /* One goes, and there is room for another. */
+    assert_int_equal(shutdown(fds[0], SHUT_WR), 0);
+    assert_string_equal(talk_receive(fds[0], NULL), "");
+    talk_expect(talk_ask(&talk, "GET /echo HTTP/1.0\r\n\r\n"), "200 OK");
+    assert_int_equal(close(fds[0]) + close(fds[1]), 0);
+    talk_stop(&talk);
+}
+
+static void idle_connections_are_closed(void **state)
 {
     (void)state;
     struct talk talk;
 
-    start(&talk, (struct rest_options){.http = {.connections_max = 2,
-                                                .idle_timeout = 100 * NSEC_PER_MSEC,
-                                                .request_timeout = 100 * NSEC_PER_MSEC}});
-    int first = talk_connect(&talk);
-    int second = talk_connect(&talk);
-    talk_send(first, "GET /echo HTTP/1.1\r\nHos");
-    talk_send(second, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
-    talk_expect(talk_receive(second, "]"), "[GET");
-    int third = talk_connect(&talk);
-    assert_string_equal(talk_receive(third, NULL), "");
-    assert_string_equal(talk_receive(first, NULL), "");
-    assert_string_equal(talk_receive(second, NULL), "");
-    assert_int_equal(close(first) + close(second) + close(third), 0);
-    talk_expect(talk_ask(&talk, "GET /echo HTTP/1.0\r\n\r\n"), "200 OK");
+    /* Between two requests; the first has more time. */
+    start(&talk, (struct rest_options){.http = {.idle_timeout = 50 * NSEC_PER_MSEC}});
+    int fd = talk_connect(&talk);
+    talk_send(fd, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    talk_expect(talk_receive(fd, NULL), "[GET");
+    assert_int_equal(close(fd), 0);
+    talk_stop(&talk);
+
+    /* Before the first, and within it. */
+    start(&talk, (struct rest_options){.http = {.request_timeout = 50 * NSEC_PER_MSEC}});
+    fd = talk_connect(&talk);
+    assert_string_equal(talk_receive(fd, NULL), "");
+    assert_int_equal(close(fd), 0);
+    fd = talk_connect(&talk);
+    talk_send(fd, "GET /echo HTTP/1.1\r\nHos");
+    assert_string_equal(talk_receive(fd, NULL), "");
+    assert_int_equal(close(fd), 0);
     talk_stop(&talk);
 }
 
@@ -216,9 +262,11 @@ int main(void)
         cmocka_unit_test(requests_ahead_are_answered_in_order),
         cmocka_unit_test(many_requests_ahead_over_tls_are_answered_in_order),
         cmocka_unit_test(a_request_may_come_byte_by_byte),
+        cmocka_unit_test(trailers_are_read_past),
         cmocka_unit_test(what_is_too_large_or_wrong_is_refused),
         cmocka_unit_test(old_clients_and_careful_ones_are_served),
-        cmocka_unit_test(idle_and_surplus_connections_are_closed),
+        cmocka_unit_test(surplus_connections_are_closed),
+        cmocka_unit_test(idle_connections_are_closed),
         cmocka_unit_test(a_port_in_use_is_said_so),
     };
 

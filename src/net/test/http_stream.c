@@ -276,6 +276,15 @@ static void a_half_closed_client_gets_all_its_answers(void **state)
     assert_non_null(first);
     talk_expect(first + 1, "blocks=0.");
     assert_int_equal(close(fd), 0);
+    /* A watch that was sent ahead by a client that has closed its side ends at once. */
+    fd = talk_connect(&stage.talk);
+    talk_send(fd, GET("/hold") GET("/watch"));
+    assert_int_equal(shutdown(fd, SHUT_WR), 0);
+    assert_int_equal(talk_noted(&stage.talk), 'h');
+    talk_expect(talk_ask(&stage.talk, LAST("/finish")), "200 OK");
+    talk_expect(talk_receive(fd, NULL), "{}\n\r\n0\r\n\r\n");
+    assert_int_equal(talk_noted(&stage.talk), 'c');
+    assert_int_equal(close(fd), 0);
     /* With half a request the connection just ends. */
     fd = talk_connect(&stage.talk);
     talk_send(fd, "GET /hold HTT");
@@ -458,6 +467,8 @@ static void a_server_that_drains_lets_requests_finish(void **state)
     int half = talk_connect(&stage.talk);
     int asking = talk_connect(&stage.talk);
     talk_send(half, "GET /blo");
+    int late = talk_connect(&stage.talk);
+    talk_send(late, "GET /wat");
     talk_send(asking, GET("/blocks") "GET /blo");
     talk_expect(talk_receive(asking, "blocks=0."), "200 OK");
 
@@ -471,7 +482,11 @@ static void a_server_that_drains_lets_requests_finish(void **state)
     talk_expect(talk_receive(half, NULL), "Connection: close\r\n\r\nblocks=0.");
     talk_send(asking, "cks HTTP/1.1\r\nHost: h\r\n\r\n");
     talk_expect(talk_receive(asking, NULL), "Connection: close\r\n\r\nblocks=0.");
-    assert_int_equal(close(idle) + close(watching) + close(half) + close(asking), 0);
+    /* A watch that begins now ends at once. */
+    talk_send(late, "ch HTTP/1.1\r\nHost: h\r\n\r\n");
+    talk_expect(talk_receive(late, NULL), "{}\n\r\n0\r\n\r\n");
+    assert_int_equal(talk_noted(&stage.talk), 'c');
+    assert_int_equal(close(idle) + close(watching) + close(half) + close(asking) + close(late), 0);
     assert_int_equal(talk_noted(&stage.talk), 'd');
     talk_join(&stage.talk);
 }

@@ -362,8 +362,7 @@ static void a_certificate_says_who_asks(void **state)
     talk_expect(ask_by_tls(&stage.talk, NULL, GET("/who")), "[nobody tls=1 unix=0] 127.0.0.1:");
     /* Someone else's certificate is not as good as none: it is refused. */
     assert_string_equal(ask_by_tls(&stage.talk, &stranger, GET("/who")), "");
-    (void)ask_by_tls(&stage.talk, NULL, GET("/quit"));
-    talk_join(&stage.talk);
+    talk_stop(&stage.talk);
     cert_done(&ca);
     cert_done(&other_ca);
     cert_done(&server);

@@ -22,6 +22,7 @@
 #include "base/macros.h"
 #include "net/loop.h"
 #include "net/rest/rest.h"
+#include "net/watch.h"
 
 struct talk {
     struct loop *loop;
@@ -29,17 +30,14 @@ struct talk {
     pthread_t thread;
     uint16_t port;
     int notes[2];  // a pipe: handlers note what happened, one letter each
+    int stops[2];  // a pipe: a byte stops the loop
+    struct loop_watch stop;
 };
 
-static inline void talk_quit(void *arg, struct http_exchange *exchange)
+static inline void talk_on_stop(void *arg)
 {
-    struct talk *talk = arg;
-
-    http_reply(exchange, 204, NULL, NULL, 0);
-    loop_stop(talk->loop);
+    loop_stop(((struct talk *)arg)->loop);
 }
-
-static const struct rest_route talk_routes[] = {REST_ROUTE("GET", "/quit", talk_quit)};
 
 static inline void *talk_run(void *arg)
 {
@@ -51,14 +49,15 @@ static inline void *talk_run(void *arg)
 static inline void talk_start(struct talk *talk, struct rest_options options, const struct rest_route *routes,
                               size_t count, void *arg)
 {
-    const struct rest_set sets[] = {{talk_routes, 1, talk}, {routes, count, arg}};
+    struct rest_set set = {routes, count, arg};
     struct err err = {0};
 
     talk->loop = loop_new();
     options.http.address = "127.0.0.1";
-    options.sets = sets;
-    options.set_count = ARRAY_LEN(sets);
-    assert_int_equal(pipe(talk->notes), 0);
+    options.sets = &set;
+    options.set_count = 1;
+    assert_int_equal(pipe(talk->notes) + pipe(talk->stops), 0);
+    assert_int_equal(loop_watch_start(&talk->stop, talk->loop, talk->stops[0], talk_on_stop, talk), 0);
     if (rest_server_start(talk->loop, &options, &talk->server, &err) < 0)
         fail_msg("%s", err.text);
     talk->port = http_server_port(talk->server);
@@ -146,12 +145,13 @@ static inline void talk_join(struct talk *talk)
 {
     assert_int_equal(pthread_join(talk->thread, NULL), 0);
     http_server_free(talk->server);
+    loop_watch_done(&talk->stop);
     loop_free(talk->loop);
-    assert_int_equal(close(talk->notes[0]) + close(talk->notes[1]), 0);
+    assert_int_equal(close(talk->notes[0]) + close(talk->notes[1]) + close(talk->stops[0]) + close(talk->stops[1]), 0);
 }
 
 static inline void talk_stop(struct talk *talk)
 {
-    (void)talk_ask(talk, "GET /quit HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    assert_int_equal(write(talk->stops[1], "", 1), 1);
     talk_join(talk);
 }
