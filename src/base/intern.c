@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/macros.h"
 #include "base/mem.h"
 
@@ -69,7 +67,7 @@ static void grow(struct intern *in)
 
 uint32_t intern_id(struct intern *in, const char *text, size_t len)
 {
-    uint32_t hash = (uint32_t)XXH3_64bits(text, len);
+    uint32_t hash = (uint32_t)hash_bytes(text, len, 0);
     uint32_t slot = slot_of(in, text, len, hash);
 
     if (in->table[slot])
@@ -90,7 +88,7 @@ uint32_t intern_id(struct intern *in, const char *text, size_t len)
 
 bool intern_find(const struct intern *in, const char *text, size_t len, uint32_t *ret_id)
 {
-    uint32_t slot = slot_of(in, text, len, (uint32_t)XXH3_64bits(text, len));
+    uint32_t slot = slot_of(in, text, len, (uint32_t)hash_bytes(text, len, 0));
 
     if (!in->table[slot])
         return false;

@@ -10,10 +10,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/macros.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -177,7 +176,7 @@ static void add_time(struct strbuf *line, nsec_t now)
 /* Whether the text may be written; if so, `*ret_left_out` lines like it were not, since the last one that was. */
 static bool may_write(struct log *log, const char *text, uint64_t *ret_left_out)
 {
-    uint64_t hash = XXH3_64bits(text, strlen(text));
+    uint64_t hash = hash_str(text, 0);
     struct repeat *repeat = &log->repeats[hash % SLOTS];
     nsec_t now = log->options.monotonic();
 

@@ -8,10 +8,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "journal/record.h"
@@ -51,7 +49,7 @@ uint64_t segment_number(const char *name)
 
 uint64_t segment_sum(const uint8_t *bytes, size_t len, uint64_t seed)
 {
-    return XXH3_64bits_withSeed(bytes, len, seed);
+    return hash_bytes(bytes, len, seed);
 }
 
 static int write_all(struct segment_writer *writer, const uint8_t *bytes, size_t len, struct err *err)

@@ -11,9 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/macros.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -169,7 +168,7 @@ static uint64_t hash_of(const struct meter *meter, const char *const *values)
 
     BUG_ON(meter->label_count > 0 && !values);
     for (size_t i = 0; values && i < meter->label_count; i++)
-        hash = XXH3_64bits_withSeed(values[i], strlen(values[i]), hash);
+        hash = hash_str(values[i], hash);
     return hash;
 }
 

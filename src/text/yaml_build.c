@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "text/json.h"
 #include "text/yaml.h"
@@ -49,14 +50,6 @@ void yaml_build_init(struct yaml_builder *b)
 }
 
 /* FNV-1a: only spreads keys over a table that looks at the keys themselves before it believes them equal. */
-static uint64_t hash_key(const char *key, size_t len)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(1099511628211);
-    return hash;
-}
 
 static bool same_key(yyjson_mut_val *a, yyjson_mut_val *b)
 {
@@ -69,7 +62,7 @@ static void index_keys(struct yaml_frame *frame)
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(frame->container);
 
     for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));)
-        map64_put(&frame->keys, hash_key(yyjson_mut_get_str(key), yyjson_mut_get_len(key)), (uintptr_t)key);
+        map64_put(&frame->keys, hash_bytes(yyjson_mut_get_str(key), yyjson_mut_get_len(key), 0), (uintptr_t)key);
 }
 
 static bool has_key(struct yaml_frame *frame, yyjson_mut_val *key)
@@ -81,7 +74,7 @@ static bool has_key(struct yaml_frame *frame, yyjson_mut_val *key)
     if (yyjson_mut_obj_size(frame->container) > FEW_KEYS) {
         if (map64_len(&frame->keys) == 0)
             index_keys(frame);
-        if (!map64_get(&frame->keys, hash_key(text, len), &found))
+        if (!map64_get(&frame->keys, hash_bytes(text, len, 0), &found))
             return false;
         if (same_key((yyjson_mut_val *)(uintptr_t)found, key))
             return true;
@@ -94,7 +87,7 @@ static void add_pair(struct yaml_frame *frame, yyjson_mut_val *key, yyjson_mut_v
 {
     (void)yyjson_mut_obj_add(frame->container, key, val);
     if (map64_len(&frame->keys) > 0)
-        map64_put(&frame->keys, hash_key(yyjson_mut_get_str(key), yyjson_mut_get_len(key)), (uintptr_t)key);
+        map64_put(&frame->keys, hash_bytes(yyjson_mut_get_str(key), yyjson_mut_get_len(key), 0), (uintptr_t)key);
 }
 
 /* Notes what a << names: a mapping, or a sequence of them. */

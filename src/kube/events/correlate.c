@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 
 void correlate_init(struct correlate *correlate)
@@ -31,7 +29,7 @@ void correlate_done(struct correlate *correlate)
 static uint64_t hash_texts(uint64_t seed, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        seed = XXH3_64bits_withSeed(texts[i], strlen(texts[i]) + 1, seed);
+        seed = hash_bytes(texts[i], strlen(texts[i]) + 1, seed);
     return seed;
 }
 

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/macros.h"
 #include "base/mem.h"
 
@@ -32,7 +30,7 @@ void seen_done(struct seen *seen)
 
 static uint64_t hash_of(const char *namespace, size_t namespace_len, const char *name, size_t name_len)
 {
-    return XXH3_64bits_withSeed(name, name_len, XXH3_64bits(namespace, namespace_len));
+    return hash_bytes(name, name_len, hash_bytes(namespace, namespace_len, 0));
 }
 
 static bool is_named(const struct seen_entry *entry, const char *namespace, const char *name)
@@ -148,7 +146,7 @@ uint64_t seen_version(const char *resource_version)
     size_t len = strlen(resource_version);
 
     if (len == 0 || len > 18 || strspn(resource_version, "0123456789") != len)
-        return XXH3_64bits(resource_version, len) | UINT64_C(1) << 63;
+        return hash_bytes(resource_version, len, 0) | UINT64_C(1) << 63;
     for (const char *at = resource_version; *at; at++)
         value = value * 10 + (uint64_t)(*at - '0');
     return value;

@@ -5,14 +5,13 @@
  * that equal words mean equal shapes. The words' hash finds the first shape of a chain, the words decide. Shapes are
  * never dropped: there are about as many as there are kinds of workloads.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "model/parts.h"
 
 uint64_t words_hash(const struct words *words)
 {
-    return XXH3_64bits(words->items, words->len * sizeof *words->items);
+    return hash_bytes(words->items, words->len * sizeof *words->items, 0);
 }
 
 void words_add64(struct words *words, uint64_t value)

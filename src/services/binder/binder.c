@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -62,45 +60,17 @@ static const struct flag flags[] = {
     {"feature-gates", FLAG_IGNORED, 0, "", "accepted and ignored", 0, 0},
 };
 
-static uint64_t hash_of(const char *name)
-{
-    return XXH3_64bits(name, strlen(name));
-}
-
 /* Nodes. */
-
-static struct node_entry *first_node(const struct binder *binder, const char *name)
-{
-    uint64_t value = 0;
-
-    return map64_get(&binder->nodes, hash_of(name), &value) ? (struct node_entry *)(uintptr_t)value : NULL;
-}
 
 const struct node_entry *binder_node(const struct binder *binder, const char *name)
 {
-    const struct node_entry *node = first_node(binder, name);
-
-    while (node && strcmp(node->name, name) != 0)
-        node = node->same;
-    return node;
+    return strmap_get(&binder->nodes, "", name);
 }
 
-static void node_remove(struct binder *binder, const char *name)
+static void node_free(struct node_entry *node)
 {
-    struct node_entry *first = first_node(binder, name);
-    struct node_entry **at = &first;
-
-    while (*at && strcmp((*at)->name, name) != 0)
-        at = &(*at)->same;
-    if (!*at)
+    if (!node)
         return;
-    struct node_entry *node = *at;
-
-    *at = node->same;
-    if (first)
-        map64_put(&binder->nodes, hash_of(name), (uintptr_t)first);
-    else
-        (void)map64_remove(&binder->nodes, hash_of(name));
     free(node->name);
     free(node->gpu_mib);
     free(node);
@@ -110,7 +80,7 @@ static void on_node(void *arg, const struct follow_event *event)
 {
     struct binder *binder = arg;
 
-    node_remove(binder, event->name);
+    node_free(strmap_remove(&binder->nodes, "", event->name));
     if (event->change == FOLLOW_DELETED)
         return;
     struct node_entry *node = xcalloc(1, sizeof *node);
@@ -118,23 +88,17 @@ static void on_node(void *arg, const struct follow_event *event)
     *node = (struct node_entry){
         .name = xstrdup(event->name),
         .gpu_mib = xstrdup(label_of(event->object, KEY_NODE_GPU_MEMORY)),
-        .same = first_node(binder, event->name),
     };
-    map64_put(&binder->nodes, hash_of(event->name), (uintptr_t)node);
+    (void)strmap_put(&binder->nodes, "", node->name, node);
 }
 
 static void nodes_done(struct binder *binder)
 {
-    uint64_t key, value;
+    struct node_entry *node;
 
-    for (size_t cursor = 0; map64_next(&binder->nodes, &cursor, &key, &value);)
-        for (struct node_entry *node = (struct node_entry *)(uintptr_t)value, *same; node; node = same) {
-            same = node->same;
-            free(node->name);
-            free(node->gpu_mib);
-            free(node);
-        }
-    map64_done(&binder->nodes);
+    for (size_t cursor = 0; (node = strmap_next(&binder->nodes, &cursor));)
+        node_free(node);
+    strmap_done(&binder->nodes);
 }
 
 /* Pods. */
@@ -294,7 +258,7 @@ static int binder_open(struct service *service, struct err *err)
     attempts_init(&binder->attempts, binder->client, binder_check_stopped, binder);
     roster_init(&binder->roster, values->reservation_namespace, values->scaling_namespace, values->scheduler_name);
     items_init(&binder->items);
-    map64_init(&binder->nodes);
+    strmap_init(&binder->nodes);
     loop_task_init(&binder->pump, binder->loop, binder_pump, binder);
     loop_timer_init(&binder->later_timer, binder->loop, binder_pump, binder);
     binder->meters = meters_new(binder);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/strmap.h"
 #include "base/time.h"
 #include "frame/rush.h"
 #include "kube/client/client.h"
@@ -75,14 +76,15 @@ struct item {
     struct job *job;
     struct bound *bound;  // instead of a job: what is to be told
     struct list_link in_due;
-    struct item *same;  // the next one with the same hash
+    struct list_link in_going;
 };
 
 struct items {
-    struct map64 by_name;  // -> struct item *
-    struct map64 wanted;   // hash of a group -> active requests that list it
+    struct strmap by_name;  // -> struct item *
+    struct map64 wanted;    // hash of a group -> active requests that list it
     size_t len;
     struct list due;
+    struct list going;  // whose object is gone while their job runs
     size_t running;
     size_t stuck;       // of those, waiting for something that takes its time
     struct list later;  // and with a pod that is bound and will be told so
@@ -92,7 +94,6 @@ struct items {
 struct node_entry {
     char *name;
     char *gpu_mib;  // of its label; "" without
-    struct node_entry *same;
 };
 
 struct bound;
@@ -113,7 +114,7 @@ struct binder {
     struct attempts attempts;
     struct roster roster;
     struct items items;
-    struct map64 nodes;  // hash of the name -> struct node_entry *
+    struct strmap nodes;  // -> struct node_entry *
     struct seat *seats;
     struct check *checks;  // groups whose reservation is being looked for
     struct stray *strays;  // pods that are being taken out of their groups

@@ -162,7 +162,7 @@ void binder_sync_node(struct binder *binder, const char *node)
 {
     struct roster_group *group;
 
-    for (struct roster_cursor cursor = {0}; (group = roster_next_group(&binder->roster, &cursor));)
+    for (size_t cursor = 0; (group = roster_next_group(&binder->roster, &cursor));)
         if (group_is_on(group, node))
             sync_group(binder, group);
 }
@@ -171,6 +171,6 @@ void binder_sync_all(struct binder *binder)
 {
     struct roster_group *group;
 
-    for (struct roster_cursor cursor = {0}; (group = roster_next_group(&binder->roster, &cursor));)
+    for (size_t cursor = 0; (group = roster_next_group(&binder->roster, &cursor));)
         sync_group(binder, group);
 }

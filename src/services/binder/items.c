@@ -3,34 +3,16 @@
 /* The BindRequests: which there are, which of them are due, and how many may be under way at once. */
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "services/binder/binder_internal.h"
 
-static uint64_t hash_name(const char *namespace, const char *name)
-{
-    return XXH3_64bits_withSeed(name, strlen(name), XXH3_64bits(namespace, strlen(namespace)));
-}
-
-static struct item *first_of(const struct items *items, uint64_t hash)
-{
-    uint64_t value = 0;
-
-    return map64_get(&items->by_name, hash, &value) ? (struct item *)(uintptr_t)value : NULL;
-}
-
 static struct item *find(const struct items *items, const char *namespace, const char *name)
 {
-    struct item *item = first_of(items, hash_name(namespace, name));
-
-    while (item && (item->is_gone || strcmp(item->request->name, name) != 0 ||
-                    strcmp(item->request->namespace, namespace) != 0))
-        item = item->same;
-    return item;
+    return strmap_get(&items->by_name, namespace, name);
 }
 
 /* Counts the groups of an active request; two that share a hash are both kept a little longer. */
@@ -39,7 +21,7 @@ static void count_groups(struct items *items, const struct request *request, boo
     if (request->phase != REQUEST_ACTIVE)
         return;
     vec_foreach (&request->groups, group) {
-        uint64_t hash = XXH3_64bits(*group, strlen(*group));
+        uint64_t hash = hash_str(*group, 0);
         uint64_t count = 0;
 
         (void)map64_get(&items->wanted, hash, &count);
@@ -54,7 +36,7 @@ static void count_groups(struct items *items, const struct request *request, boo
 
 bool binder_wants_group(const struct binder *binder, const char *id)
 {
-    return map64_get(&binder->items.wanted, XXH3_64bits(id, strlen(id)), NULL);
+    return map64_get(&binder->items.wanted, hash_str(id, 0), NULL);
 }
 
 static void set_state(struct item *item, enum item_state state)
@@ -85,38 +67,29 @@ static void item_free(struct item *item)
 void items_init(struct items *items)
 {
     *items = (struct items){0};
-    map64_init(&items->by_name);
+    strmap_init(&items->by_name);
     map64_init(&items->wanted);
+}
+
+static void free_with_job(struct item *item)
+{
+    job_free(item->job);
+    item_free(item);
 }
 
 void items_done(struct items *items)
 {
-    uint64_t key, value;
+    struct item *item;
 
-    for (size_t cursor = 0; map64_next(&items->by_name, &cursor, &key, &value);)
-        for (struct item *item = (struct item *)(uintptr_t)value, *same; item; item = same) {
-            same = item->same;
-            job_free(item->job);
-            item_free(item);
-        }
-    map64_done(&items->by_name);
+    for (size_t cursor = 0; (item = strmap_next(&items->by_name, &cursor));)
+        free_with_job(item);
+    while (items->going.len > 0) {
+        item = list_first(&items->going, struct item, in_going);
+        list_remove(&items->going, &item->in_going);
+        free_with_job(item);
+    }
+    strmap_done(&items->by_name);
     map64_done(&items->wanted);
-}
-
-static void item_remove(struct items *items, struct item *item)
-{
-    uint64_t hash = hash_name(item->request->namespace, item->request->name);
-    struct item *first = first_of(items, hash);
-    struct item **at = &first;
-
-    while (*at != item)
-        at = &(*at)->same;
-    *at = item->same;
-    if (first)
-        map64_put(&items->by_name, hash, (uintptr_t)first);
-    else
-        (void)map64_remove(&items->by_name, hash);
-    items->len--;
 }
 
 static void on_rested(void *arg)
@@ -148,10 +121,9 @@ static void consider(struct item *item)
 static void item_add(struct binder *binder, struct request *request)
 {
     struct item *item = xcalloc(1, sizeof *item);
-    uint64_t hash = hash_name(request->namespace, request->name);
 
-    *item = (struct item){.binder = binder, .request = request, .same = first_of(&binder->items, hash)};
-    map64_put(&binder->items.by_name, hash, (uintptr_t)item);
+    *item = (struct item){.binder = binder, .request = request};
+    (void)strmap_put(&binder->items.by_name, request->namespace, request->name, item);
     binder->items.len++;
     count_groups(&binder->items, request, true);
     consider(item);
@@ -179,6 +151,8 @@ void binder_request_seen(struct binder *binder, yyjson_val *object)
         return;
     }
     count_groups(&binder->items, item->request, false);
+    /* The key is the request's own: the new one takes its place before the old one goes. */
+    (void)strmap_put(&binder->items.by_name, request->namespace, request->name, item);
     request_free(item->request);
     item->request = request;
     count_groups(&binder->items, request, true);
@@ -197,11 +171,14 @@ void binder_request_gone(struct binder *binder, const char *namespace, const cha
     if (request_is_fraction(item->request))
         vec_foreach (&item->request->groups, group)
             binder_sync_group(binder, *group);
-    /* A job that is under way finds out at its next step. */
-    if (item->state == ITEM_RUNNING)
+    (void)strmap_remove(&binder->items.by_name, namespace, name);
+    /* A job that is under way finds out at its next step; its name may be taken again meanwhile. */
+    if (item->state == ITEM_RUNNING) {
+        list_push(&binder->items.going, &item->in_going);
         return;
+    }
     set_state(item, ITEM_IDLE);
-    item_remove(&binder->items, item);
+    binder->items.len--;
     item_free(item);
 }
 
@@ -229,7 +206,8 @@ void item_ended(struct item *item, nsec_t time)
     item->job = NULL;
     if (item->is_gone) {
         set_state(item, ITEM_IDLE);
-        item_remove(&binder->items, item);
+        list_remove(&binder->items.going, &item->in_going);
+        binder->items.len--;
         item_free(item);
     } else if (time > 0) {
         rest(item, time);

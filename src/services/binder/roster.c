@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
+#include "base/hash.h"
 #include "base/macros.h"
 #include "base/mem.h"
 #include "kube/client/meta.h"
@@ -13,31 +12,6 @@
 #include "services/binder/names.h"
 
 enum { GROUPS_OF_POD_MAX = 1024 };
-
-static uint64_t hash_name(const char *namespace, const char *name)
-{
-    return XXH3_64bits_withSeed(name, strlen(name), XXH3_64bits(namespace, strlen(namespace)));
-}
-
-static uint64_t hash_id(const char *id)
-{
-    return XXH3_64bits(id, strlen(id));
-}
-
-static void *map_get(const struct map64 *map, uint64_t key)
-{
-    uint64_t value = 0;
-
-    return map64_get(map, key, &value) ? (void *)(uintptr_t)value : NULL;  // NOLINT: stored so below
-}
-
-static void map_put(struct map64 *map, uint64_t key, void *pointer)
-{
-    if (pointer)
-        map64_put(map, key, (uintptr_t)pointer);
-    else
-        (void)map64_remove(map, key);
-}
 
 void roster_init(struct roster *roster, const char *reservation_namespace, const char *scaling_namespace,
                  const char *scheduler)
@@ -47,8 +21,8 @@ void roster_init(struct roster *roster, const char *reservation_namespace, const
         .scaling_namespace = scaling_namespace,
         .scheduler = scheduler,
     };
-    map64_init(&roster->by_name);
-    map64_init(&roster->by_group);
+    strmap_init(&roster->by_name);
+    strmap_init(&roster->by_group);
 }
 
 static void pod_free(struct roster_pod *pod)
@@ -71,52 +45,30 @@ static void group_free(struct roster_group *group)
 
 void roster_done(struct roster *roster)
 {
-    uint64_t key, value;
+    struct roster_pod *pod;
+    struct roster_group *group;
 
-    for (size_t cursor = 0; map64_next(&roster->by_name, &cursor, &key, &value);)
-        for (struct roster_pod *pod = (void *)(uintptr_t)value, *next; pod; pod = next) {
-            next = pod->next;
-            pod_free(pod);
-        }
-    for (size_t cursor = 0; map64_next(&roster->by_group, &cursor, &key, &value);)
-        for (struct roster_group *group = (void *)(uintptr_t)value, *next; group; group = next) {
-            next = group->next;
-            group_free(group);
-        }
-    map64_done(&roster->by_name);
-    map64_done(&roster->by_group);
+    for (size_t cursor = 0; (pod = strmap_next(&roster->by_name, &cursor));)
+        pod_free(pod);
+    for (size_t cursor = 0; (group = strmap_next(&roster->by_group, &cursor));)
+        group_free(group);
+    strmap_done(&roster->by_name);
+    strmap_done(&roster->by_group);
 }
 
 struct roster_pod *roster_find(const struct roster *roster, const char *namespace, const char *name)
 {
-    struct roster_pod *pod = map_get(&roster->by_name, hash_name(namespace, name));
-
-    while (pod && (strcmp(pod->name, name) != 0 || strcmp(pod->namespace, namespace) != 0))
-        pod = pod->next;
-    return pod;
+    return strmap_get(&roster->by_name, namespace, name);
 }
 
 struct roster_group *roster_find_group(const struct roster *roster, const char *id)
 {
-    struct roster_group *group = map_get(&roster->by_group, hash_id(id));
-
-    while (group && strcmp(group->id, id) != 0)
-        group = group->next;
-    return group;
+    return strmap_get(&roster->by_group, "", id);
 }
 
-struct roster_group *roster_next_group(const struct roster *roster, struct roster_cursor *cursor)
+struct roster_group *roster_next_group(const struct roster *roster, size_t *cursor)
 {
-    uint64_t key, value;
-    struct roster_group *group = cursor->next;
-
-    if (!group) {
-        if (!map64_next(&roster->by_group, &cursor->at, &key, &value))
-            return NULL;
-        group = (void *)(uintptr_t)value;
-    }
-    cursor->next = group->next;
-    return group;
+    return strmap_next(&roster->by_group, cursor);
 }
 
 void roster_change_done(struct roster_change *change)
@@ -142,21 +94,14 @@ static struct roster_group *group_get(struct roster *roster, const char *id)
         return group;
     group = xcalloc(1, sizeof *group);
     group->id = xstrdup(id);
-    group->next = map_get(&roster->by_group, hash_id(id));
-    map_put(&roster->by_group, hash_id(id), group);
+    (void)strmap_put(&roster->by_group, "", group->id, group);
     roster->groups++;
     return group;
 }
 
 static void group_drop(struct roster *roster, struct roster_group *group)
 {
-    struct roster_group *first = map_get(&roster->by_group, hash_id(group->id));
-    struct roster_group **at = &first;
-
-    while (*at != group)
-        at = &(*at)->next;
-    *at = group->next;
-    map_put(&roster->by_group, hash_id(group->id), first);
+    (void)strmap_remove(&roster->by_group, "", group->id);
     roster->groups--;
     group_free(group);
 }
@@ -195,14 +140,7 @@ static void leave_all(struct roster *roster, struct roster_pod *pod, struct rost
 
 static void forget(struct roster *roster, struct roster_pod *pod, struct roster_change *change)
 {
-    uint64_t hash = hash_name(pod->namespace, pod->name);
-    struct roster_pod *first = map_get(&roster->by_name, hash);
-    struct roster_pod **at = &first;
-
-    while (*at != pod)
-        at = &(*at)->next;
-    *at = pod->next;
-    map_put(&roster->by_name, hash, first);
+    (void)strmap_remove(&roster->by_name, pod->namespace, pod->name);
     change->is_reservation |= pod->is_reservation;
     roster->scaling -= pod->is_scaling;
     roster->pods--;
@@ -233,10 +171,10 @@ static bool has_condition(yyjson_val *pod, const char *type, const char *status)
 
 uint64_t condition_hash_of(const char *status, const char *reason, const char *message)
 {
-    uint64_t hash = XXH3_64bits(status, strlen(status));
+    uint64_t hash = hash_str(status, 0);
 
-    hash = XXH3_64bits_withSeed(reason, strlen(reason), hash);
-    hash = XXH3_64bits_withSeed(message, strlen(message), hash);
+    hash = hash_str(reason, hash);
+    hash = hash_str(message, hash);
     return hash ? hash : 1;
 }
 
@@ -320,16 +258,14 @@ static void read_pod(struct roster *roster, struct roster_pod *to, yyjson_val *p
 static struct roster_pod *add(struct roster *roster, const struct kube_meta *meta)
 {
     struct roster_pod *pod = xcalloc(1, sizeof *pod);
-    uint64_t hash = hash_name(meta->namespace, meta->name);
 
     *pod = (struct roster_pod){
         .namespace = xstrdup(meta->namespace),
         .name = xstrdup(meta->name),
         .uid = xstrdup(meta->uid),
         .is_reservation = strcmp(meta->namespace, roster->reservation_namespace) == 0,
-        .next = map_get(&roster->by_name, hash),
     };
-    map_put(&roster->by_name, hash, pod);
+    (void)strmap_put(&roster->by_name, pod->namespace, pod->name, pod);
     roster->pods++;
     return pod;
 }
@@ -337,7 +273,7 @@ static struct roster_pod *add(struct roster *roster, const struct kube_meta *met
 /* An answer may come later than the news that the pod is gone. */
 static bool is_gone(const struct roster *roster, const char *uid)
 {
-    uint64_t hash = hash_id(uid);
+    uint64_t hash = hash_str(uid, 0);
 
     for (size_t i = 0; i < ARRAY_LEN(roster->gone); i++)
         if (roster->gone[i] == hash)
@@ -378,7 +314,7 @@ void roster_remove(struct roster *roster, const char *namespace, const char *nam
 {
     struct roster_pod *pod = roster_find(roster, namespace, name);
 
-    roster->gone[roster->gone_next++ % ARRAY_LEN(roster->gone)] = hash_id(uid);
+    roster->gone[roster->gone_next++ % ARRAY_LEN(roster->gone)] = hash_str(uid, 0);
     if (pod && strcmp(pod->uid, uid) == 0)
         forget(roster, pod, change);
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <yyjson.h>
 
-#include "base/map.h"
+#include "base/strmap.h"
 #include "base/vec.h"
 
 /*
@@ -30,22 +30,20 @@ struct roster_pod {
     bool has_more;    // volumes or claims, for which the whole pod has to be looked at
     uint32_t group_count;
     struct roster_group **groups;
-    struct roster_pod *next;  // with the same hash
 };
 
 /* A shared GPU: its reservation pods and the pods that use it. */
 struct roster_group {
     char *id;
     VEC(struct roster_pod *) pods;
-    struct roster_group *next;
 };
 
 struct roster {
     const char *reservation_namespace;  // borrowed
     const char *scaling_namespace;
     const char *scheduler;
-    struct map64 by_name;   // -> struct roster_pod *
-    struct map64 by_group;  // -> struct roster_group *
+    struct strmap by_name;   // -> struct roster_pod *
+    struct strmap by_group;  // -> struct roster_group *
     size_t pods;
     size_t groups;
     size_t scaling;      // pods with `is_scaling`
@@ -83,12 +81,8 @@ void roster_remove(struct roster *roster, const char *namespace, const char *nam
 /* The reservation pod of a group; one that is not being deleted is preferred. NULL: none. */
 struct roster_pod *roster_reservation(const struct roster_group *group);
 
-/* All groups, in any order; `*cursor` starts as {0}. The roster must not change on the way. */
-struct roster_cursor {
-    size_t at;
-    struct roster_group *next;
-};
-struct roster_group *roster_next_group(const struct roster *roster, struct roster_cursor *cursor);
+/* All groups, in any order; `*cursor` starts as 0, and NULL comes past the last one. The roster must not change on the way. */
+struct roster_group *roster_next_group(const struct roster *roster, size_t *cursor);
 
 /* What is to be done about a group. */
 enum group_action {

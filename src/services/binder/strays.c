@@ -121,7 +121,7 @@ void binder_free_strays(struct binder *binder)
 {
     struct roster_group *group;
 
-    for (struct roster_cursor cursor = {0}; (group = roster_next_group(&binder->roster, &cursor));) {
+    for (size_t cursor = 0; (group = roster_next_group(&binder->roster, &cursor));) {
         if (binder_wants_group(binder, group->id))
             continue;
         vec_foreach (&group->pods, pod)

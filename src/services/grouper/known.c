@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "objects/keys.h"
 #include "text/json.h"
@@ -33,13 +31,20 @@ static void clear_defaults(struct known *known)
     vec_done(&known->defaults);
 }
 
+static void group_free(struct known_group *group)
+{
+    free(group->namespace);
+    free(group->name);
+    free(group);
+}
+
 void known_done(struct known *known)
 {
-    uint64_t key, value;
+    struct known_group *group;
 
-    for (size_t cursor = 0; map64_next(&known->groups, &cursor, &key, &value);)
-        free((struct known_group *)(uintptr_t)value);
-    map64_done(&known->groups);
+    for (size_t cursor = 0; (group = strmap_next(&known->groups, &cursor));)
+        group_free(group);
+    strmap_done(&known->groups);
     map64_done(&known->namespaces);
     map64_done(&known->priority_classes);
     clear_defaults(known);
@@ -47,17 +52,17 @@ void known_done(struct known *known)
 
 uint64_t known_key(const char *namespace, const char *name)
 {
-    return XXH3_64bits_withSeed(name, strlen(name), XXH3_64bits(namespace, strlen(namespace)));
+    return hash_str(name, hash_str(namespace, 0));
 }
 
-static void hash_value(XXH3_state_t *state, yyjson_val *val)
+static uint64_t hash_value(yyjson_val *val, uint64_t seed)
 {
     size_t len = 0;
     char *text = yyjson_val_write(val, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
+    uint64_t hash = text ? hash_bytes(text, len + 1, seed) : seed;
 
-    if (text)
-        (void)XXH3_64bits_update(state, text, len + 1);
     free(text);
+    return hash;
 }
 
 /* The scheduler writes these all the time. */
@@ -70,32 +75,27 @@ static bool is_of_scheduler(const char *key)
 static uint64_t digest_of(yyjson_val *group)
 {
     yyjson_val *meta = yyjson_obj_get(group, "metadata");
-    XXH3_state_t state;
+    uint64_t digest = 0;
     size_t i, max;
     yyjson_val *key, *val;
 
-    XXH3_INITSTATE(&state);
-    (void)XXH3_64bits_reset(&state);
-    hash_value(&state, yyjson_obj_get(meta, "uid"));
-    hash_value(&state, yyjson_obj_get(meta, "generation"));
-    hash_value(&state, yyjson_obj_get(meta, "labels"));
-    hash_value(&state, yyjson_obj_get(meta, "ownerReferences"));
+    digest = hash_value(yyjson_obj_get(meta, "uid"), digest);
+    digest = hash_value(yyjson_obj_get(meta, "generation"), digest);
+    digest = hash_value(yyjson_obj_get(meta, "labels"), digest);
+    digest = hash_value(yyjson_obj_get(meta, "ownerReferences"), digest);
     yyjson_obj_foreach(yyjson_obj_get(meta, "annotations"), i, max, key, val)
     {
         if (is_of_scheduler(yyjson_get_str(key)))
             continue;
-        hash_value(&state, key);
-        hash_value(&state, val);
+        digest = hash_value(key, digest);
+        digest = hash_value(val, digest);
     }
-    return XXH3_64bits_digest(&state);
+    return digest;
 }
 
 struct known_group *known_group(const struct known *known, const char *namespace, const char *name)
 {
-    uint64_t found;
-
-    return map64_get(&known->groups, known_key(namespace, name), &found) ? (struct known_group *)(uintptr_t)found
-                                                                         : NULL;
+    return strmap_get(&known->groups, namespace, name);
 }
 
 static struct known_group *note_group(struct known *known, const char *namespace, const char *name, yyjson_val *object)
@@ -104,8 +104,9 @@ static struct known_group *note_group(struct known *known, const char *namespace
 
     if (!group) {
         group = xcalloc(1, sizeof *group);
-        group->key = known_key(namespace, name);
-        map64_put(&known->groups, group->key, (uintptr_t)group);
+        group->namespace = xstrdup(namespace);
+        group->name = xstrdup(name);
+        (void)strmap_put(&known->groups, group->namespace, group->name, group);
     }
     group->seen = digest_of(object);
     group->is_flat = yyjson_arr_size(yyjson_obj_get(yyjson_obj_get(object, "spec"), "subGroups")) == 0;
@@ -119,12 +120,10 @@ void known_add_group(struct known *known, const char *namespace, const char *nam
 
 void known_drop_group(struct known *known, const char *namespace, const char *name)
 {
-    struct known_group *group = known_group(known, namespace, name);
+    struct known_group *group = strmap_remove(&known->groups, namespace, name);
 
-    if (!group)
-        return;
-    (void)map64_remove(&known->groups, group->key);
-    free(group);
+    if (group)
+        group_free(group);
 }
 
 void known_check_group(struct known *known, const char *namespace, const char *name, yyjson_val *object,

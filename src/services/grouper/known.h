@@ -6,6 +6,7 @@
 #include <yyjson.h>
 
 #include "base/map.h"
+#include "base/strmap.h"
 #include "base/vec.h"
 #include "objects/group/live.h"
 
@@ -16,7 +17,8 @@ struct err;
  * and what the administrator wants by default. Of a pod group only digests are kept.
  */
 struct known_group {
-    uint64_t key;      // hash of namespace and name
+    char *namespace;
+    char *name;
     uint64_t seen;     // digest of what others could have changed, as last seen
     uint64_t checked;  // the same, when it was last as it should be
     uint64_t wanted;   // digest of what it should be, then; 0: never checked
@@ -32,7 +34,7 @@ struct known_default {
 struct known {
     struct map64 priority_classes;  // by hash of the name
     struct map64 namespaces;        // those that the selector chooses
-    struct map64 groups;            // hash -> struct known_group *
+    struct strmap groups;           // struct known_group *
     VEC(struct known_default) defaults;
 };
 

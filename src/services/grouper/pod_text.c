@@ -3,9 +3,7 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/macros.h"
 #include "kube/client/meta.h"
 #include "objects/keys.h"
@@ -55,12 +53,12 @@ static void copy_members(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_val *fr
     }
 }
 
-static void hash_text(XXH3_state_t *state, const char *text)
+static uint64_t hash_text(uint64_t seed, const char *text)
 {
-    (void)XXH3_64bits_update(state, text ? text : "", text ? strlen(text) + 1 : 1);
+    return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 1, seed);
 }
 
-static void hash_pairs(XXH3_state_t *state, yyjson_val *pairs)
+static uint64_t hash_pairs(uint64_t seed, yyjson_val *pairs)
 {
     size_t i, max;
     yyjson_val *key, *val;
@@ -69,10 +67,9 @@ static void hash_pairs(XXH3_state_t *state, yyjson_val *pairs)
     {
         if (is_of_binding(yyjson_get_str(key)))
             continue;
-        hash_text(state, yyjson_get_str(key));
-        hash_text(state, yyjson_get_str(val));
+        seed = hash_text(hash_text(seed, yyjson_get_str(key)), yyjson_get_str(val));
     }
-    hash_text(state, "|");
+    return hash_text(seed, "|");
 }
 
 uint64_t pod_digest_of(yyjson_val *pod)
@@ -80,24 +77,18 @@ uint64_t pod_digest_of(yyjson_val *pod)
     yyjson_val *meta = yyjson_obj_get(pod, "metadata");
     yyjson_val *spec = yyjson_obj_get(pod, "spec");
     yyjson_val *labels = yyjson_obj_get(meta, "labels");
-    XXH3_state_t state;
-    uint64_t digest;
+    uint64_t digest = hash_pairs(hash_pairs(0, labels), yyjson_obj_get(meta, "annotations"));
     size_t i, max;
     yyjson_val *owner;
 
-    XXH3_INITSTATE(&state);
-    (void)XXH3_64bits_reset(&state);
-    hash_pairs(&state, labels);
-    hash_pairs(&state, yyjson_obj_get(meta, "annotations"));
     yyjson_arr_foreach(yyjson_obj_get(meta, "ownerReferences"), i, max, owner)
     {
-        hash_text(&state, yyjson_get_str(yyjson_obj_get(owner, "uid")));
+        digest = hash_text(digest, yyjson_get_str(yyjson_obj_get(owner, "uid")));
     }
-    hash_text(&state, yyjson_get_str(yyjson_obj_get(spec, "priorityClassName")));
+    digest = hash_text(digest, yyjson_get_str(yyjson_obj_get(spec, "priorityClassName")));
     /* Only the leader of a LeaderWorkerSet is grouped otherwise once it has a node. */
     if (yyjson_obj_get(labels, KEY_LWS_WORKER_INDEX))
-        hash_text(&state, yyjson_get_str(yyjson_obj_get(spec, "nodeName")));
-    digest = XXH3_64bits_digest(&state);
+        digest = hash_text(digest, yyjson_get_str(yyjson_obj_get(spec, "nodeName")));
     return digest ? digest : 1;
 }
 

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 #include "kube/events/events.h"
 #include "objects/object.h"
@@ -105,8 +103,7 @@ static struct pod_record *find_pod(const struct grouper *grouper, const char *ui
 {
     uint64_t found;
 
-    return map64_get(&grouper->by_uid, XXH3_64bits(uid, strlen(uid)), &found) ? (struct pod_record *)(uintptr_t)found
-                                                                              : NULL;
+    return map64_get(&grouper->by_uid, hash_str(uid, 0), &found) ? (struct pod_record *)(uintptr_t)found : NULL;
 }
 
 static void stop_waiting(struct grouper *grouper, struct pod_record *pod)
@@ -123,7 +120,7 @@ static struct pod_record *add_pod(struct grouper *grouper, const char *uid, yyjs
 {
     struct pod_record *pod = xcalloc(1, sizeof *pod);
 
-    pod->key = XXH3_64bits(uid, strlen(uid));
+    pod->key = hash_str(uid, 0);
     pod->backoff = (struct backoff){.first = RETRY_FIRST, .max = RETRY_MAX};
     pod->since = nsec_now_monotonic();
     pod->stand = pod_stand_of(object);

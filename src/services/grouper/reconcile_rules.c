@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "kube/follow/list.h"
@@ -167,7 +165,7 @@ static void get_needed(struct reconcile *work)
 static void warn_once(struct reconcile *work)
 {
     const char *warning = work->live.warning;
-    uint64_t hash = warning ? XXH3_64bits(warning, strlen(warning)) : 0;
+    uint64_t hash = warning ? hash_str(warning, 0) : 0;
 
     work->live.warning = NULL;
     if (!warning || work->grouper->last_warning == hash)

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 #include "kube/client/client.h"
 #include "kube/client/meta.h"
@@ -227,7 +225,7 @@ void reconcile_write_group(struct reconcile *work)
     size_t len = 0;
     char *text = yyjson_val_write(work->outcome.pod_group, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
 
-    work->wanted = XXH3_64bits(text, len) | 1;
+    work->wanted = hash_bytes(text, len, 0) | 1;
     free(text);
     if (known_is_checked(&grouper->known, namespace, work->outcome.name, work->wanted)) {
         patch_pod(work);

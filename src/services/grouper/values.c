@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -312,7 +310,7 @@ struct values_wait *values_ask(struct values *values, const struct values_reques
     wait->arg = request->arg;
     wait->questions = questions_encode(request);
     wait->input = input_encode(request);
-    wait->program = XXH3_64bits(wait->questions, strlen(wait->questions));
+    wait->program = hash_str(wait->questions, 0);
     vec_push(&values->queue, wait);
     loop_task_queue(&values->pump);
     return wait;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/macros.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -17,7 +18,6 @@
 #include "objects/keys.h"
 #include "services/scheduler/carry/writes.h"
 #include "services/scheduler/observe/observer.h"
-#include "services/scheduler/report/hash.h"
 #include "services/scheduler/setup.h"
 #include "text/json.h"
 
@@ -110,18 +110,18 @@ static uint64_t content_hash(const struct gang_notes *notes, yyjson_val *pod_gro
 {
     yyjson_val *spec = yyjson_obj_get(pod_group, "spec");
     char *text = spec ? yyjson_val_write(spec, 0, NULL) : NULL;
-    uint64_t hash = hash_text(HASH_START, text ? text : "");
+    uint64_t hash = hash_str(text ? text : "", 0);
 
     free(text);
-    hash = hash_text(hash, kube_text(pod_group, "metadata", "labels", notes->setup->options.node_pool_label));
-    hash = hash_text(hash, kube_text(pod_group, "metadata", "annotations", KEY_LAST_START));
-    hash = hash_text(hash, kube_text(pod_group, "metadata", "annotations", KEY_LAST_EVICTION));
-    return hash_text(hash, kube_text(pod_group, "metadata", "annotations", KEY_STALE_SINCE));
+    hash = hash_str(kube_text(pod_group, "metadata", "labels", notes->setup->options.node_pool_label), hash);
+    hash = hash_str(kube_text(pod_group, "metadata", "annotations", KEY_LAST_START), hash);
+    hash = hash_str(kube_text(pod_group, "metadata", "annotations", KEY_LAST_EVICTION), hash);
+    return hash_str(kube_text(pod_group, "metadata", "annotations", KEY_STALE_SINCE), hash);
 }
 
 uint64_t scheduling_condition_hash(const char *reason, const char *message)
 {
-    return hash_text(hash_text(HASH_START, reason), message);
+    return hash_str(message, hash_str(reason, 0));
 }
 
 static void read_conditions(struct gang_notes *notes, struct gang_note *note, yyjson_val *pod_group)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
@@ -14,7 +15,6 @@
 #include "services/scheduler/flags.h"
 #include "services/scheduler/pod_notes.h"
 #include "services/scheduler/report/gang_notes.h"
-#include "services/scheduler/report/hash.h"
 #include "services/scheduler/report/report_internal.h"
 #include "services/scheduler/setup.h"
 #include "words/verdict_text.h"
@@ -63,16 +63,13 @@ void report_free(struct report *report)
 
 static uint64_t hash_number(uint64_t hash, double number)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &number, sizeof bits);
-    return (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash_bytes(&number, sizeof number, hash);
 }
 
 /* What of a verdict makes another text. */
 static uint64_t verdict_hash(const struct gang *gang, const struct verdict *verdict)
 {
-    uint64_t hash = HASH_START;
+    uint64_t hash = 0;
 
     hash = hash_number(hash, verdict->code);
     hash = hash_number(hash, verdict->pod);
