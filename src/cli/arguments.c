@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Reading options by a command's table: -o json, -ojson, --output json, --output=json; operands may stand anywhere. */
+/* Reading options by a command's table: -o json, -ojson, --output json, --output=json. Operands may stand anywhere, but for
+ * commands that start a program: there the first one ends the options. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,34 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "text/suggest.h"
+#include "text/terminal.h"
+
+const char *const output_choices[] = {"table", "json", NULL};
+
+/* Options of every command, which stand behind its own ones. */
+static const struct command_option common_options[] = {
+    {0, "color", "auto|always|never", colour_choice_names, "when to print colors (default auto: on a terminal)"},
+};
+
+static size_t option_count(const struct command *command)
+{
+    return command->option_count + ARRAY_LEN(common_options);
+}
+
+static const struct command_option *option_at(const struct command *command, size_t i)
+{
+    return i < command->option_count ? &command->options[i] : &common_options[i - command->option_count];
+}
+
+size_t command_option_count(const struct command *command)
+{
+    return command->service ? service_option_count(command) : option_count(command);
+}
+
+struct command_option command_option_at(const struct command *command, size_t i)
+{
+    return command->service ? service_option_at(command, i) : *option_at(command, i);
+}
 
 void arguments_init(struct arguments *a, const struct command *command, int argc, const char *const *argv)
 {
@@ -22,21 +51,29 @@ void arguments_done(struct arguments *a)
     a->operands = NULL;
 }
 
-static bool is_choice(const struct command_option *option, const char *value)
+/* Which of the choices the value is; -1 when it is none of them. */
+static int choice_of(const struct command_option *option, const char *value)
 {
-    if (!option->choices)
-        return true;
-    for (const char *const *choice = option->choices; *choice; choice++) {
-        if (strcmp(*choice, value) == 0)
-            return true;
+    for (int i = 0; option->choices[i]; i++) {
+        if (strcmp(option->choices[i], value) == 0)
+            return i;
     }
-    return false;
+    return -1;
+}
+
+/* An option of every command: its value is used here. Another one is passed on. */
+static int use_common(struct arguments *a, int i)
+{
+    if ((size_t)i < a->command->option_count)
+        return i;
+    terminal_choose_colour((enum colour_choice)choice_of(option_at(a->command, (size_t)i), a->value));
+    return arguments_next(a);
 }
 
 /* Takes the value of option `i`: `attached`, or the next word. */
 static int take_value(struct arguments *a, int i, const char *attached)
 {
-    const struct command_option *option = &a->command->options[i];
+    const struct command_option *option = option_at(a->command, (size_t)i);
 
     a->value = attached;
     if (!attached && a->next < a->argc)
@@ -45,11 +82,11 @@ static int take_value(struct arguments *a, int i, const char *attached)
         (void)command_wrong(a->command, "--%s needs a value: %s", option->long_name, option->value);
         return ARGUMENT_WRONG;
     }
-    if (!is_choice(option, a->value)) {
-        (void)command_wrong(a->command, "--%s: '%s' is not one of %s", option->long_name, a->value, option->value);
+    if (option->choices && choice_of(option, a->value) < 0) {
+        (void)command_wrong(a->command, "--%s: expected %s, found '%s'", option->long_name, option->value, a->value);
         return ARGUMENT_WRONG;
     }
-    return i;
+    return use_common(a, i);
 }
 
 static int unknown_option(const struct arguments *a, const char *word, size_t len)
@@ -60,8 +97,8 @@ static int unknown_option(const struct arguments *a, const char *word, size_t le
 
     (void)snprintf(typed, sizeof typed, "%.*s", (int)len, word);
     suggestion_init(&suggestion, typed);
-    for (size_t i = 0; i < a->command->option_count; i++)
-        suggestion_offer(&suggestion, a->command->options[i].long_name);
+    for (size_t i = 0; i < option_count(a->command); i++)
+        suggestion_offer(&suggestion, option_at(a->command, i)->long_name);
     (void)command_wrong(a->command, "there is no option --%s%s", typed, suggestion_text(&suggestion, "--", hint));
     return ARGUMENT_WRONG;
 }
@@ -73,8 +110,8 @@ static int read_long(struct arguments *a, const char *word)
 
     if (strcmp(word, "help") == 0)
         return ARGUMENT_HELP;
-    for (size_t i = 0; i < a->command->option_count; i++) {
-        const struct command_option *option = &a->command->options[i];
+    for (size_t i = 0; i < option_count(a->command); i++) {
+        const struct command_option *option = option_at(a->command, i);
 
         if (strlen(option->long_name) != len || strncmp(option->long_name, word, len) != 0)
             continue;
@@ -96,8 +133,8 @@ static int read_short(struct arguments *a, const char *word)
     a->rest = word[1] ? word + 1 : NULL;
     if (letter == 'h')
         return ARGUMENT_HELP;
-    for (size_t i = 0; i < a->command->option_count; i++) {
-        const struct command_option *option = &a->command->options[i];
+    for (size_t i = 0; i < option_count(a->command); i++) {
+        const struct command_option *option = option_at(a->command, i);
         const char *attached = a->rest;
 
         if (option->short_name != letter)
@@ -111,6 +148,13 @@ static int read_short(struct arguments *a, const char *word)
     return ARGUMENT_WRONG;
 }
 
+static void add_operand(struct arguments *a, const char *word)
+{
+    a->operands[a->operand_count++] = word;
+    if (a->command->operands == OPERANDS_PROGRAM)
+        a->has_ended = true;
+}
+
 int arguments_next(struct arguments *a)
 {
     if (a->rest)
@@ -119,7 +163,7 @@ int arguments_next(struct arguments *a)
         const char *word = a->argv[a->next++];
 
         if (a->has_ended || word[0] != '-' || word[1] == '\0')
-            a->operands[a->operand_count++] = word;
+            add_operand(a, word);
         else if (strcmp(word, "--") == 0)
             a->has_ended = true;
         else if (word[1] == '-')
@@ -138,7 +182,8 @@ bool arguments_number(const struct arguments *a, const char *option, long min, l
     errno = 0;
     number = strtol(a->value, &end, 10);
     if (errno || end == a->value || *end || number < min || number > max) {
-        (void)command_wrong(a->command, "--%s: '%s' is no whole number from %ld to %ld", option, a->value, min, max);
+        (void)command_wrong(a->command, "--%s: expected a whole number from %ld to %ld, found '%s'", option, min, max,
+                            a->value);
         return false;
     }
     *ret = number;
@@ -154,7 +199,7 @@ bool arguments_operands(struct arguments *a, size_t max, int *ret_status)
     if (option == ARGUMENT_HELP)
         *ret_status = command_help(a->command);
     else if (option == ARGUMENT_END)
-        *ret_status = command_wrong(a->command, "'%s' is too much", a->operands[max]);
+        *ret_status = command_wrong(a->command, "unexpected argument '%s'", a->operands[max]);
     else
         *ret_status = EXIT_WRONG_CALL;
     return false;

@@ -7,9 +7,12 @@
 #include "base/macros.h"
 
 /*
- * What a person can type: one table of commands, each with its options. Dispatch, help and completion all read it.
+ * A command that a person can type: its options, its verbs if it has any, its texts and the function that runs it. Help,
+ * manual pages and completions are written from this; `commands.h` has the table of all commands.
  */
-enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_WRONG_CALL = 2 };  // 2 also for input that cannot be understood
+
+/* Exit statuses; docs/cli.md explains them to users. 2 also stands for input that cannot be understood. */
+enum { EXIT_FINE = 0, EXIT_FAILED = 1, EXIT_WRONG_CALL = 2 };
 
 struct command_option {
     char short_name;             // 0: none
@@ -23,14 +26,24 @@ struct arguments;
 struct err;
 struct service_kind;
 
-/* What completion offers for what is no option, besides the words of the command. */
-enum command_operands { OPERANDS_PATHS, OPERANDS_COMMANDS, OPERANDS_NONE };
+/* The part of help that lists the command. */
+enum command_group { GROUP_TRY, GROUP_CLUSTER, GROUP_NODE, GROUP_INTERNALS, _COMMAND_GROUP_MAX };
+
+/* The arguments that are no options, for completion; besides the `words` of the command. */
+enum command_operands {
+    OPERANDS_PATHS,
+    OPERANDS_COMMANDS,
+    OPERANDS_PROGRAM,  // a program with its arguments: options end at the first word that is none
+    OPERANDS_NONE
+};
 
 struct command {
-    const char *name;
+    const char *name;     // of a verb with that of the command: "gpu run"
     const char *summary;  // one line for the list of commands
     const char *usage;    // behind the name
-    const char *text;     // what it does, lines of their own
+    const char *text;     // what it does, lines of their own; NULL: the summary says it all
+    enum command_group group;
+    const struct command *const *verbs;  // ended by NULL; NULL: none. With verbs there are neither options nor `run`.
     const struct command_option *options;
     size_t option_count;
     const struct service_kind *service;  // whose flags are the options instead; `run` is run_service then
@@ -40,16 +53,21 @@ struct command {
     int (*run)(const struct command *command, struct arguments *arguments);
 };
 
-/* All commands in the order in which help lists them, ended by one without a name. */
-extern const struct command commands[];
+/* The word that is typed for it: "run" for "gpu run". */
+const char *command_word(const struct command *command);
 
-/* NULL when there is none of that name. */
-const struct command *command_find(const char *name);
+/* The command that the words name, such as "gpu", "run"; NULL for none of them. Returns EXIT_FINE, or EXIT_WRONG_CALL after
+ * a complaint that has the nearest name. */
+MUST_CHECK int command_find(const char *const *words, size_t count, const struct command **ret);
 
 /* Runs what the arguments of the program say; returns its exit status. */
 int command_main(int argc, char **argv);
 
-/* The options of a command, whether it has a table of its own or is a service. */
+/* The row of the option that most commands have, and its values. */
+#define OUTPUT_OPTION {'o', "output", "table|json", output_choices, "print tables for people (default), or JSON"}
+extern const char *const output_choices[];
+
+/* All options of a command: its own table or the flags of its service, then those that every command has. */
 size_t command_option_count(const struct command *command);
 struct command_option command_option_at(const struct command *command, size_t i);
 
@@ -73,7 +91,8 @@ enum { ARGUMENT_END = -1, ARGUMENT_WRONG = -2, ARGUMENT_HELP = -3 };
 
 /*
  * The next option as its index in the command's table. ARGUMENT_END after the last one, when all operands are known;
- * ARGUMENT_WRONG when it makes no sense, of which standard error has been told; ARGUMENT_HELP for -h and --help.
+ * ARGUMENT_WRONG when it makes no sense, of which standard error has been told; ARGUMENT_HELP for -h and --help. --color,
+ * which every command has, is taken here.
  */
 int arguments_next(struct arguments *a);
 
@@ -104,20 +123,13 @@ int command_failed_to_write(void);
 
 extern const char muster_version[];
 
+/* Prints "muster VERSION". */
+void command_print_version(void);
+
 /* Prints the help of a command, or of the program for NULL; returns an exit status. */
 int command_help(const struct command *command);
 
-/* The commands, one file each. */
-int run_compare(const struct command *command, struct arguments *arguments);
-int run_completion(const struct command *command, struct arguments *arguments);
-int run_gpu(const struct command *command, struct arguments *arguments);
-int run_help(const struct command *command, struct arguments *arguments);
-int run_jq(const struct command *command, struct arguments *arguments);
-int run_man(const struct command *command, struct arguments *arguments);
-int run_replay(const struct command *command, struct arguments *arguments);
-int run_scenario(const struct command *command, struct arguments *arguments);
+/* Of commands that are services: their flags as options, and how they run. */
+size_t service_option_count(const struct command *command);
+struct command_option service_option_at(const struct command *command, size_t i);
 int run_service(const struct command *command, struct arguments *arguments);
-int run_simulate(const struct command *command, struct arguments *arguments);
-int run_trace(const struct command *command, struct arguments *arguments);
-int run_why(const struct command *command, struct arguments *arguments);
-int run_version(const struct command *command, struct arguments *arguments);

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/vec.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/simulate_shared.h"
 #include "sim/report/requirement.h"
 #include "sim/simulate/simulate.h"
@@ -20,6 +20,20 @@
 
 enum { OPTION_WITH = _SIM_RUN_OPTION_MAX, OPTION_REQUIRE };
 enum { TITLE_MAX = 1024 };
+
+static const struct command_option compare_options[] = {
+    SIM_RUN_OPTIONS,
+    [OPTION_WITH] = {'w', "with", "PATH", NULL, "a part of the cluster that A and B share; repeatable"},
+    [OPTION_REQUIRE] = {0, "require", "REQUIREMENT", NULL,
+                        "exit with 1 unless B meets it, such as 'p95Wait(queue=research)<30m'; repeatable"},
+};
+
+static const char *const compare_examples[] = {
+    "muster compare quotas.yaml new-quotas.yaml --with nodes.yaml --trace week.csv",
+    "muster compare quotas.yaml new-quotas.yaml --with kube:prod --trace week.csv",
+    "muster compare a/ b/ --trace week.csv --require 'p95Wait(queue=research)<30m' --require 'allocated>=0.98*A'",
+    NULL,
+};
 
 struct call {
     struct sim_run_call run;
@@ -161,7 +175,7 @@ static int read_call(const struct command *command, struct arguments *arguments,
     return compare(call, arguments->operands);
 }
 
-int run_compare(const struct command *command, struct arguments *arguments)
+static int run_compare(const struct command *command, struct arguments *arguments)
 {
     struct call call = {0};
     int status;
@@ -172,3 +186,16 @@ int run_compare(const struct command *command, struct arguments *arguments)
     requirements_done(&call.requirements);
     return status;
 }
+
+const struct command compare_command = {
+    .name = "compare",
+    .summary = "simulate one trace with two settings, and show the results side by side",
+    .usage = "[OPTION...] --trace FILE A B",
+    .text = "A and B are clusters that 'muster simulate' reads, with different quotas, weights, nodes or settings.\n"
+            "The exit status is 1 when B does not meet a requirement. docs/compare.md lists the metrics.\n",
+    .group = GROUP_TRY,
+    .options = compare_options,
+    .option_count = ARRAY_LEN(compare_options),
+    .examples = compare_examples,
+    .run = run_compare,
+};

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "text/file.h"
 #include "text/jq.h"
 
@@ -53,7 +53,7 @@ static int bound(void)
     return 0;
 }
 
-int run_jq(const struct command *command, struct arguments *arguments)
+static int run_jq(const struct command *command, struct arguments *arguments)
 {
     _cleanup_(freep) char *request = NULL;
     _cleanup_(freep) char *answer = NULL;
@@ -69,7 +69,7 @@ int run_jq(const struct command *command, struct arguments *arguments)
     if (r >= 0) {
         r = bound();
         if (r < 0)
-            (void)err_set(&err, r, "limits cannot be set: %m");
+            (void)err_set(&err, r, "cannot limit time and memory: %m");
     }
     if (r >= 0)
         r = jq_answer(request, len, &answer, &err);
@@ -80,3 +80,21 @@ int run_jq(const struct command *command, struct arguments *arguments)
     /* Nothing that usually runs at the end could open its files any more. */
     _exit(EXIT_FINE);
 }
+
+static const char *const jq_examples[] = {
+    "echo '{\"questions\": [{\"expression\": \".a\", \"document\": 0}], \"inputs\": [[{\"a\": 1}]]}' | muster jq",
+    NULL,
+};
+
+const struct command jq_command = {
+    .name = "jq",
+    .summary = "evaluate jq expressions within limits, for other services",
+    .usage = "",
+    .text = "Reads a request as JSON from standard input and prints the answers: {\"questions\": [{\"expression\":\n"
+            "\".a\", \"document\": 0}], \"inputs\": [[{\"a\": 1}]]}. A request is limited to two seconds of processor\n"
+            "time and 256 MiB. The grouper runs this command for Kartas.\n",
+    .group = GROUP_INTERNALS,
+    .examples = jq_examples,
+    .operands = OPERANDS_NONE,
+    .run = run_jq,
+};

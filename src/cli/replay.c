@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster replay: a journal, simulated again. */
+/* muster replay: the cycles of a journal, run again. */
 #include "sim/replay/replay.h"
 
 #include <string.h>
 
 #include "base/err.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "text/table.h"
 
 enum { OPTION_OUTPUT, OPTION_AT };
+
+static const struct command_option replay_options[] = {
+    [OPTION_OUTPUT] = OUTPUT_OPTION,
+    [OPTION_AT] = {0, "at", "TIME", NULL, "show the last cycle at or before that time, such as 2026-03-01T12:00:00Z"},
+};
+
+static const char *const replay_examples[] = {
+    "muster replay /var/lib/muster/journal",
+    "muster replay --at 2026-03-01T12:00:00Z /var/lib/muster/journal",
+    "muster simulate examples/gang --journal gang.journal && muster replay gang.journal",
+    NULL,
+};
 
 struct call {
     bool as_json;
@@ -50,7 +62,7 @@ static int replay_all(const struct call *call, const char *path)
     return status;
 }
 
-int run_replay(const struct command *command, struct arguments *arguments)
+static int run_replay(const struct command *command, struct arguments *arguments)
 {
     struct call call = {0};
     struct err err = {0};
@@ -69,6 +81,22 @@ int run_replay(const struct command *command, struct arguments *arguments)
     if (option == ARGUMENT_WRONG)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count != 1)
-        return command_wrong(command, arguments->operand_count ? "one journal at a time" : "which journal?");
+        return command_wrong(command,
+                             arguments->operand_count ? "expected one PATH, found several" : "a PATH is missing");
     return call.has_at ? show_moment(&call, arguments->operands[0]) : replay_all(&call, arguments->operands[0]);
 }
+
+const struct command replay_command = {
+    .name = "replay",
+    .summary = "run the cycles of a scheduler's journal again, or show one of them",
+    .usage = "[-o table|json] [--at TIME] PATH",
+    .text = "PATH is the folder of a journal, or one of its segments. Every recorded cycle runs again through the "
+            "engine on\n"
+            "the recorded state. The exit status is 1 when a decision or a verdict differs. docs/replay.md explains "
+            "more.\n",
+    .group = GROUP_TRY,
+    .options = replay_options,
+    .option_count = ARRAY_LEN(replay_options),
+    .examples = replay_examples,
+    .run = run_replay,
+};

@@ -9,12 +9,25 @@
 #include "base/err.h"
 #include "base/strbuf.h"
 #include "base/time.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "sim/scenario/scenario_report.h"
 #include "text/file.h"
 #include "text/json.h"
 
 enum { OPTION_OUTPUT, OPTION_REPEAT };
+
+static const struct command_option scenario_options[] = {
+    [OPTION_OUTPUT] = OUTPUT_OPTION,
+    [OPTION_REPEAT] = {0, "repeat", "N", NULL, "run each scenario N times from a fresh state; timings are medians"},
+};
+
+static const char *const scenario_examples[] = {
+    "muster scenario examples/three-teams.json",
+    "muster scenario -o json --repeat 5 cluster.json.gz",
+    "generate-cluster | muster scenario -",
+    NULL,
+};
+
 enum { REPEATS_MAX = 10000, WARNINGS_MAX = 64 * 1024 };
 #define FILE_MAX ((size_t)1 << 30)
 
@@ -84,7 +97,7 @@ static int run(struct scenario_report report, const struct arguments *arguments)
     return status;
 }
 
-int run_scenario(const struct command *command, struct arguments *arguments)
+static int run_scenario(const struct command *command, struct arguments *arguments)
 {
     struct scenario_report report = {.repeats = 1, .clock = nsec_now_monotonic, .peak_memory = peak_memory};
     int option;
@@ -105,6 +118,20 @@ int run_scenario(const struct command *command, struct arguments *arguments)
     if (option == ARGUMENT_WRONG)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count == 0)
-        return command_wrong(command, "which file?");
+        return command_wrong(command, "a FILE is missing");
     return run(report, arguments);
 }
+
+const struct command scenario_command = {
+    .name = "scenario",
+    .summary = "run the actions of a test case on the cluster that it describes",
+    .usage = "[-o table|json] [--repeat N] FILE...",
+    .text =
+        "Each FILE holds one scenario, or an array of them, as JSON: nodes, queues, jobs, and the actions to run. A\n"
+        "file may be compressed with gzip; '-' is standard input. Nothing outside the file is read or changed.\n",
+    .group = GROUP_INTERNALS,
+    .options = scenario_options,
+    .option_count = ARRAY_LEN(scenario_options),
+    .examples = scenario_examples,
+    .run = run_scenario,
+};

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/simulate_shared.h"
 #include "engine/engine.h"
 #include "journal/journal.h"
@@ -23,6 +23,27 @@ enum { OPTION_JOURNAL = _SIM_RUN_OPTION_MAX, OPTION_JOURNAL_SIZE, OPTION_FAIL_ON
 
 enum fail_on { FAIL_ON_NOTHING, FAIL_ON_NEVER, FAIL_ON_WAITING };
 enum { WAITING_NAMED = 5, TEXT_MAX = 1024 };
+
+static const char *const fail_on_choices[] = {"never", "waiting", NULL};
+
+static const struct command_option simulate_options[] = {
+    SIM_RUN_OPTIONS,
+    [OPTION_JOURNAL] = {0, "journal", "FOLDER", NULL, "record changes and decisions, for 'muster replay'"},
+    [OPTION_JOURNAL_SIZE] = {0, "journal-size", "SIZE", NULL, "size limit; the oldest records go first (default 1Gi)"},
+    [OPTION_FAIL_ON] = {0, "fail-on", "never|waiting", fail_on_choices,
+                        "exit with 1 when a workload can never run, or when one is pending at the end"},
+    [OPTION_REQUIRE] = {0, "require", "REQUIREMENT", NULL,
+                        "exit with 1 unless it holds, such as 'lab/train=Running' or 'p95Wait<30m'; repeatable"},
+};
+
+static const char *const simulate_examples[] = {
+    "muster simulate examples/three-teams/cluster jobs/",
+    "muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report day.html",
+    "muster simulate -o json snapshot.zip",
+    "muster simulate kube: new-job.yaml",
+    "muster simulate cluster/ new-job.yaml --require 'lab/train=Running' --fail-on never",
+    NULL,
+};
 
 struct call {
     struct sim_run_call run;
@@ -126,7 +147,7 @@ static int run(struct simulation *sim, struct call *call, const struct trace *tr
     if (r < 0 || call->journal_trouble.code == 0)
         return r;
     *err = call->journal_trouble;
-    return err_wrap(err, -EIO, "the journal is not whole");
+    return err_wrap(err, -EIO, "the journal is incomplete");
 }
 
 /* Does --fail-on mean this workload? */
@@ -235,13 +256,13 @@ static int read_call(const struct command *command, struct arguments *arguments,
     if (option == ARGUMENT_WRONG)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count == 0)
-        return command_wrong(command, "which cluster?");
+        return command_wrong(command, "a PATH is missing");
     call->paths = arguments->operands;
     call->path_count = arguments->operand_count;
     return simulate(call);
 }
 
-int run_simulate(const struct command *command, struct arguments *arguments)
+static int run_simulate(const struct command *command, struct arguments *arguments)
 {
     struct call call = {0};
     int status;
@@ -251,3 +272,18 @@ int run_simulate(const struct command *command, struct arguments *arguments)
     requirements_done(&call.requirements);
     return status;
 }
+
+const struct command simulate_command = {
+    .name = "simulate",
+    .summary = "schedule a cluster from files, a snapshot or a live API; optionally over a trace",
+    .usage = "[OPTION...] PATH...",
+    .text =
+        "PATH is a manifest, a folder of manifests, a KAI snapshot, a scenario, or kube: or kube:CONTEXT for a live\n"
+        "cluster (read-only: only list requests are made). Without a trace, the scheduler runs until nothing changes;\n"
+        "with one, workloads arrive and end as the trace says, in simulated time.\n",
+    .group = GROUP_TRY,
+    .options = simulate_options,
+    .option_count = ARRAY_LEN(simulate_options),
+    .examples = simulate_examples,
+    .run = run_simulate,
+};

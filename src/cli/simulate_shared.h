@@ -13,6 +13,9 @@ struct err;
 struct simulation;
 struct strbuf;
 
+/* The rows of options that commands which read clusters share. */
+#define KUBECONFIG_OPTION {0, "kubeconfig", "FILE", NULL, "credentials for kube: (default: the file that kubectl uses)"}
+
 /* Shared by the commands that simulate. */
 
 /* A bar on standard error while a simulation goes on; nothing when that is no terminal. */
@@ -47,6 +50,20 @@ enum sim_run_option {
     SIM_RUN_USAGE_HALF_LIFE,
     _SIM_RUN_OPTION_MAX
 };
+
+/* Their rows. */
+#define SIM_RUN_OPTIONS                                                                                      \
+    [SIM_RUN_OUTPUT] = OUTPUT_OPTION,                                                                        \
+    [SIM_RUN_TRACE] = {'t', "trace", "FILE", NULL,                                                           \
+                       "workloads that arrive and end over time, as CSV (docs/traces.md)"},                  \
+    [SIM_RUN_REPORT] = {'r', "report", "FILE", NULL, "write a self-contained HTML page with charts"},        \
+    [SIM_RUN_KUBECONFIG] = KUBECONFIG_OPTION,                                                                \
+    [SIM_RUN_UNTIL] = {0, "until", "WHEN", NULL, "stop after a duration such as 7d, or at a time"},          \
+    [SIM_RUN_GRACE] = {0, "grace", "TIME", NULL, "time between a pod's eviction and its end (default 30s)"}, \
+    [SIM_RUN_USAGE_WINDOW] = {0, "usage-window", "TIME", NULL,                                               \
+                              "time-based fair share: how far back usage counts (default 7d when on)"},      \
+    [SIM_RUN_USAGE_HALF_LIFE] = {0, "usage-half-life", "TIME", NULL,                                         \
+                                 "time-based fair share: age at which usage counts half"}
 
 /* Their values. */
 struct sim_run_call {

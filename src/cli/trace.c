@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * muster trace: makes up traces, and converts records of real clusters. Both verbs have their options in one table, which
- * says whose each is and where its value goes.
+ * muster trace: generates traces, and converts records of real clusters. Each verb has a table of its options and, beside
+ * it, one that says where their values go.
  */
 #include "sim/trace/trace.h"
 
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/simulate_shared.h"
 #include "sim/convert/convert.h"
 #include "sim/trace/trace_cluster.h"
@@ -31,34 +31,78 @@ struct call {
     struct trace_recipe recipe;
     char *names;        // owned; what `recipe.queues` points to
     const char **list;  // owned
-    uint32_t given;     // a bit for each option of the table
 };
 
-enum verb { GENERATE = 1, CONVERT = 2 };
 enum value_kind { VALUE_TEXT, VALUE_NUMBER, VALUE_COUNT, VALUE_SEED, VALUE_FLAG };
 
-#define AT(field) offsetof(struct call, field)
-
-/* In the order of the command's table of options. */
-static const struct reader {
-    const char *name;
-    int verbs;
+/* Where the value of an option goes. */
+struct reader {
     enum value_kind kind;
     size_t offset;  // in struct call
     long max;       // of a count
-} readers[] = {
-    {"out", GENERATE | CONVERT, VALUE_TEXT, AT(out), 0},
-    {"cluster", GENERATE | CONVERT, VALUE_TEXT, AT(cluster), 0},
-    {"queues", GENERATE | CONVERT, VALUE_TEXT, AT(queues), 0},
-    {"gpus-per-node", GENERATE | CONVERT, VALUE_COUNT, AT(gpus_per_node), TRACE_GPUS_MAX},
-    {"from", CONVERT, VALUE_TEXT, AT(from), 0},
-    {"keep-pending", CONVERT, VALUE_FLAG, AT(keeps_pending), 0},
-    {"seed", GENERATE, VALUE_SEED, AT(recipe.seed), 0},
-    {"days", GENERATE, VALUE_NUMBER, AT(recipe.days), 0},
-    {"gpus", GENERATE, VALUE_COUNT, AT(recipe.gpus), RECIPE_GPUS_MAX},
-    {"jobs", GENERATE, VALUE_COUNT, AT(recipe.jobs), RECIPE_JOBS_MAX},
-    {"load", GENERATE, VALUE_NUMBER, AT(recipe.load), 0},
-    {"failures", GENERATE, VALUE_NUMBER, AT(recipe.failures_per_day), 0},
+};
+
+#define AT(field) offsetof(struct call, field)
+
+/* The options that both verbs have. */
+enum { OPTION_OUT, OPTION_CLUSTER, OPTION_QUEUES, OPTION_GPUS_PER_NODE, _COMMON_OPTION_MAX };
+
+#define OUT_OPTION [OPTION_OUT] = {0, "out", "FILE", NULL, "where to write the trace (default: standard output)"}
+#define CLUSTER_OPTION [OPTION_CLUSTER] = {0, "cluster", "FILE", NULL, "also write matching nodes and queues, as YAML"}
+
+#define COMMON_READERS                                                                        \
+    [OPTION_OUT] = {VALUE_TEXT, AT(out), 0}, [OPTION_CLUSTER] = {VALUE_TEXT, AT(cluster), 0}, \
+    [OPTION_QUEUES] = {VALUE_TEXT, AT(queues), 0},                                            \
+    [OPTION_GPUS_PER_NODE] = {VALUE_COUNT, AT(gpus_per_node), TRACE_GPUS_MAX}
+
+enum {
+    GENERATE_SEED = _COMMON_OPTION_MAX,
+    GENERATE_DAYS,
+    GENERATE_GPUS,
+    GENERATE_JOBS,
+    GENERATE_LOAD,
+    GENERATE_FAILURES
+};
+
+static const struct command_option generate_options[] = {
+    OUT_OPTION,
+    CLUSTER_OPTION,
+    [OPTION_QUEUES] = {0, "queues", "Q", NULL, "number of queues, or their names: a,b,c (default 10)"},
+    [OPTION_GPUS_PER_NODE] = {0, "gpus-per-node", "N", NULL, "GPUs per node (default 8)"},
+    [GENERATE_SEED] = {0, "seed", "N", NULL, "the same seed gives the same trace (default 1)"},
+    [GENERATE_DAYS] = {0, "days", "D", NULL, "length of the trace (default 30)"},
+    [GENERATE_GPUS] = {0, "gpus", "G", NULL, "total GPUs of the cluster (default 2000)"},
+    [GENERATE_JOBS] = {0, "jobs", "J", NULL, "number of workloads (default 100000)"},
+    [GENERATE_LOAD] = {0, "load", "L", NULL, "requested GPU time as a part of the total (default 0.9)"},
+    [GENERATE_FAILURES] = {0, "failures", "F", NULL, "node failures per day (default 0)"},
+};
+
+static const struct reader generate_readers[ARRAY_LEN(generate_options)] = {
+    COMMON_READERS,
+    [GENERATE_SEED] = {VALUE_SEED, AT(recipe.seed), 0},
+    [GENERATE_DAYS] = {VALUE_NUMBER, AT(recipe.days), 0},
+    [GENERATE_GPUS] = {VALUE_COUNT, AT(recipe.gpus), RECIPE_GPUS_MAX},
+    [GENERATE_JOBS] = {VALUE_COUNT, AT(recipe.jobs), RECIPE_JOBS_MAX},
+    [GENERATE_LOAD] = {VALUE_NUMBER, AT(recipe.load), 0},
+    [GENERATE_FAILURES] = {VALUE_NUMBER, AT(recipe.failures_per_day), 0},
+};
+
+enum { CONVERT_FROM = _COMMON_OPTION_MAX, CONVERT_KEEP_PENDING };
+
+static const struct command_option convert_options[] = {
+    OUT_OPTION,
+    CLUSTER_OPTION,
+    [OPTION_QUEUES] = {0, "queues", "Q", NULL, "spread owners over this number of queues"},
+    [OPTION_GPUS_PER_NODE] = {0, "gpus-per-node", "N", NULL, "GPUs per node when no file lists nodes (default 8)"},
+    [CONVERT_FROM] = {0, "from", "alibaba|philly|prometheus|slurm", convert_sources,
+                      "format of the files (default: detected from their columns)"},
+    [CONVERT_KEEP_PENDING] = {0, "keep-pending", NULL, NULL, "keep workloads that never started"},
+};
+
+static const struct reader convert_readers[ARRAY_LEN(convert_options)] = {
+    COMMON_READERS,
+    [CONVERT_FROM] = {VALUE_TEXT, AT(from), 0},
+    [CONVERT_KEEP_PENDING] = {VALUE_FLAG, AT(keeps_pending), 0},
 };
 
 static bool read_number(const struct arguments *a, const char *option, double *ret)
@@ -68,7 +112,7 @@ static bool read_number(const struct arguments *a, const char *option, double *r
     *ret = strtod(a->value, &end);
     if (end != a->value && !*end && isfinite(*ret) && *ret >= 0)
         return true;
-    (void)command_wrong(a->command, "--%s: '%s' is no number", option, a->value);
+    (void)command_wrong(a->command, "--%s: expected a number, found '%s'", option, a->value);
     return false;
 }
 
@@ -90,24 +134,22 @@ static bool read_seed(const struct arguments *a, uint64_t *ret)
     *ret = strtoull(a->value, &end, 10);
     if (!errno && end != a->value && !*end && *a->value != '-')
         return true;
-    (void)command_wrong(a->command, "--seed: '%s' is no whole number", a->value);
+    (void)command_wrong(a->command, "--seed: expected a whole number, found '%s'", a->value);
     return false;
 }
 
-static bool read_option(struct call *call, const struct arguments *a, int option)
+static bool read_option(struct call *call, const struct arguments *a, const char *name, const struct reader *reader)
 {
-    const struct reader *reader = &readers[option];
     void *at = (char *)call + reader->offset;
 
-    call->given |= 1u << option;
     switch (reader->kind) {
     case VALUE_TEXT:
         memcpy(at, &a->value, sizeof a->value);
         return true;
     case VALUE_NUMBER:
-        return read_number(a, reader->name, at);
+        return read_number(a, name, at);
     case VALUE_COUNT:
-        return read_count(a, reader->name, reader->max, at);
+        return read_count(a, name, reader->max, at);
     case VALUE_SEED:
         return read_seed(a, at);
     case VALUE_FLAG:
@@ -115,18 +157,6 @@ static bool read_option(struct call *call, const struct arguments *a, int option
         return true;
     }
     return false;
-}
-
-/* An option of the other verb would have no effect, which is worth a word. */
-static bool check_options(const struct call *call, const struct command *command, enum verb verb)
-{
-    for (size_t i = 0; i < ARRAY_LEN(readers); i++)
-        if ((call->given & 1u << i) && !(readers[i].verbs & verb)) {
-            (void)command_wrong(command, "--%s is an option of 'muster trace %s'", readers[i].name,
-                                verb == GENERATE ? "convert" : "generate");
-            return false;
-        }
-    return true;
 }
 
 /* As Kubernetes has them: small letters, digits, '-' and '.'. A letter comes first, so that no number passes for one. */
@@ -291,41 +321,109 @@ static int convert(const struct call *call, const char *const *paths, size_t cou
     return r;
 }
 
-static int run(const struct command *command, struct call *call, const struct arguments *a)
+/* Reads the options of a verb. Returns false when the verb ends with `*ret_status`. */
+static bool read_call(struct call *call, const struct reader *readers, struct arguments *arguments, int *ret_status)
 {
-    const char *word = a->operand_count > 0 ? a->operands[0] : "";
-    enum verb verb = strcmp(word, "convert") == 0 ? CONVERT : GENERATE;
+    int option;
+
+    trace_recipe_init(&call->recipe);
+    while ((option = arguments_next(arguments)) >= 0) {
+        if (!read_option(call, arguments, arguments->command->options[option].long_name, &readers[option])) {
+            *ret_status = EXIT_WRONG_CALL;
+            return false;
+        }
+    }
+    if (option != ARGUMENT_END)
+        *ret_status = option == ARGUMENT_HELP ? command_help(arguments->command) : EXIT_WRONG_CALL;
+    return option == ARGUMENT_END;
+}
+
+static int run_generate(const struct command *command, struct arguments *arguments)
+{
+    struct call call = {0};
     struct err err = {0};
+    int status;
     int r;
 
-    if (verb == GENERATE && strcmp(word, "generate") != 0)
-        return command_wrong(command, "generate or convert?");
-    if (!check_options(call, command, verb))
-        return EXIT_WRONG_CALL;
-    if (verb == GENERATE && a->operand_count > 1)
-        return command_wrong(command, "generate takes no files; 'muster trace convert' does");
-    if (verb == CONVERT && a->operand_count < 2)
-        return command_wrong(command, "convert needs the files to convert");
-    r = verb == GENERATE ? generate(call, &err) : convert(call, a->operands + 1, a->operand_count - 1, &err);
+    if (!read_call(&call, generate_readers, arguments, &status))
+        return status;
+    if (arguments->operand_count > 0)
+        return command_wrong(command, "unexpected argument '%s'; 'muster trace convert' reads files",
+                             arguments->operands[0]);
+    r = generate(&call, &err);
+    free(call.names);
+    free(call.list);
     return r < 0 ? command_failed(r, &err) : EXIT_FINE;
 }
 
-int run_trace(const struct command *command, struct arguments *arguments)
+static int run_convert(const struct command *command, struct arguments *arguments)
 {
     struct call call = {0};
-    int option;
+    struct err err = {0};
     int status;
+    int r;
 
-    trace_recipe_init(&call.recipe);
-    while ((option = arguments_next(arguments)) >= 0)
-        if (!read_option(&call, arguments, option))
-            return EXIT_WRONG_CALL;
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
-    status = run(command, &call, arguments);
-    free(call.names);
-    free(call.list);
-    return status;
+    if (!read_call(&call, convert_readers, arguments, &status))
+        return status;
+    if (arguments->operand_count == 0)
+        return command_wrong(command, "a FILE is missing");
+    r = convert(&call, arguments->operands, arguments->operand_count, &err);
+    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
 }
+
+static const char *const convert_examples[] = {
+    "muster trace convert sacct.txt sinfo.txt --cluster cluster.yaml --out month.csv",
+    "muster trace convert prometheus-*.json --cluster cluster.yaml --out month.csv",
+    "muster trace convert openb_pod_list_default.csv openb_node_list_gpu_node.csv --cluster openb.yaml --out openb.csv",
+    NULL,
+};
+
+static const struct command trace_convert_command = {
+    .name = "trace convert",
+    .summary = "convert records of a real cluster to a trace",
+    .usage = "[OPTION...] FILE...",
+    .text = "Reads records of Slurm accounting (sacct -P) and of Prometheus, and the public traces of Alibaba and\n"
+            "Microsoft. Writes CSV; docs/traces.md lists the files and columns.\n",
+    .options = convert_options,
+    .option_count = ARRAY_LEN(convert_options),
+    .examples = convert_examples,
+    .run = run_convert,
+};
+
+static const char *const generate_examples[] = {
+    "muster trace generate --seed 7 --days 7 --gpus 512 --jobs 5000 --cluster cluster.yaml --out week.csv",
+    NULL,
+};
+
+static const struct command trace_generate_command = {
+    .name = "trace generate",
+    .summary = "generate a trace from a seed",
+    .usage = "[OPTION...]",
+    .text =
+        "The trace has teams with working hours, weekends, bursts, gangs and fractions of GPUs. It is written as CSV\n"
+        "(docs/traces.md).\n",
+    .options = generate_options,
+    .option_count = ARRAY_LEN(generate_options),
+    .examples = generate_examples,
+    .operands = OPERANDS_NONE,
+    .run = run_generate,
+};
+
+static const struct command *const trace_verbs[] = {&trace_convert_command, &trace_generate_command, NULL};
+
+static const char *const trace_examples[] = {
+    "muster trace convert sacct.txt sinfo.txt --cluster cluster.yaml --out month.csv",
+    "muster trace generate --days 7 --gpus 512 --jobs 5000 --cluster cluster.yaml --out week.csv",
+    NULL,
+};
+
+const struct command trace_command = {
+    .name = "trace",
+    .summary = "convert records of a real cluster to a trace, or generate a trace",
+    .usage = "VERB [OPTION...] [FILE...]",
+    .text = "A trace is a CSV file of workloads that arrive and end over time, for 'muster simulate' and 'muster "
+            "compare'.\n",
+    .group = GROUP_TRY,
+    .verbs = trace_verbs,
+    .examples = trace_examples,
+};

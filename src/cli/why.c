@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "cli/command.h"
+#include "cli/commands.h"
 #include "cli/simulate_shared.h"
 #include "cluster/cluster_reading.h"
 #include "sim/scenario/scenario.h"
@@ -21,6 +21,21 @@
 #include "text/table.h"
 
 enum { OPTION_OUTPUT, OPTION_ID, OPTION_KUBECONFIG };
+
+static const struct command_option why_options[] = {
+    [OPTION_OUTPUT] = OUTPUT_OPTION,
+    [OPTION_ID] = {0, "id", "ID", NULL, "the scenario to use, where a file holds several"},
+    [OPTION_KUBECONFIG] = KUBECONFIG_OPTION,
+};
+
+static const char *const why_examples[] = {
+    "muster why batch-index examples/three-teams.json",
+    "muster why team-a/train-llm nodes.yaml queues.yaml jobs/",
+    "muster why -o json train-llm-0 snapshot.zip",
+    "muster why team-a/train-llm kube:",
+    NULL,
+};
+
 #define FILE_MAX ((size_t)1 << 30)
 
 struct call {
@@ -133,7 +148,7 @@ static int run(struct call *call, const char *const *paths, size_t count)
     return EXIT_FINE;
 }
 
-int run_why(const struct command *command, struct arguments *arguments)
+static int run_why(const struct command *command, struct arguments *arguments)
 {
     struct call call = {0};
     int option;
@@ -151,9 +166,25 @@ int run_why(const struct command *command, struct arguments *arguments)
     if (option == ARGUMENT_WRONG)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count < 2)
-        return command_wrong(command, arguments->operand_count == 0 ? "which workload?" : "which cluster?");
+        return command_wrong(command,
+                             arguments->operand_count == 0 ? "a WORKLOAD and a PATH are missing" : "a PATH is missing");
     if (call.id && arguments->operand_count > 2)
-        return command_wrong(command, "--id is for one file");
+        return command_wrong(command, "--id needs exactly one PATH");
     call.workload = arguments->operands[0];
     return run(&call, arguments->operands + 1, arguments->operand_count - 1);
 }
+
+const struct command why_command = {
+    .name = "why",
+    .summary = "explain why a workload is pending, and what would help",
+    .usage = "[-o table|json] [--id ID] WORKLOAD PATH...",
+    .text =
+        "WORKLOAD is the name of a workload, a pod or a PodGroup, or namespace/name. PATH is a manifest, a folder of\n"
+        "manifests, a KAI snapshot, a scenario, or kube: or kube:CONTEXT for a live cluster (read-only: only list\n"
+        "requests are made). Every suggested change was tried on a copy of the cluster and lets the workload start.\n",
+    .group = GROUP_TRY,
+    .options = why_options,
+    .option_count = ARRAY_LEN(why_options),
+    .examples = why_examples,
+    .run = run_why,
+};

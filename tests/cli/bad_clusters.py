@@ -351,7 +351,7 @@ FILES = {"c.yaml": CLUSTER, "t.csv": TRACE, "noyaml/a.txt": "x", "empty.json": "
          "multi.csv": "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1000,1024,1,1000\n",
          "pods.csv": "name,cpu_milli,memory_mib,num_gpu\n"}
 CALLS = [
-    (("simulate",), "muster simulate: which cluster? See 'muster help simulate'"),
+    (("simulate",), "muster simulate: a PATH is missing; see 'muster help simulate'"),
     (("simulat",), "muster: there is no command 'simulat'; did you mean simulate? See 'muster help'"),
     (("help", "compleet"), "muster: there is no command 'compleet'; see 'muster help'"),
     (("help", "complettion"), "muster: there is no command 'complettion'; did you mean completion? See 'muster help'"),
@@ -369,12 +369,12 @@ CALLS = [
     (("compare", "c.yaml", "c.yaml"), "muster compare: which trace?"),
     (("compare", "missing", "c.yaml", "-t", "t.csv"), "muster: missing: No such file or directory"),
     (("compare", "c.yaml", "c.yaml", "-w", "missing", "-t", "t.csv"), "muster: missing: No such file or directory"),
-    (("trace",), "muster trace: generate or convert?"),
-    (("trace", "dance"), "muster trace: generate or convert?"),
-    (("trace", "convert", "--from", "philly"), "muster trace: convert needs the files to convert"),
-    (("trace", "convert", "--seed", "3", "t.csv"), "muster trace: --seed is an option of 'muster trace generate'"),
-    (("trace", "generate", "--keep-pending"), "muster trace: --keep-pending is an option of 'muster trace convert'"),
-    (("trace", "generate", "t.csv"), "muster trace: generate takes no files"),
+    (("trace",), "muster trace: a verb is missing: one of convert, generate"),
+    (("trace", "dance"), "muster trace: there is no verb 'dance'"),
+    (("trace", "convert", "--from", "philly"), "muster trace convert: a FILE is missing"),
+    (("trace", "convert", "--seed", "3", "t.csv"), "muster trace convert: there is no option --seed"),
+    (("trace", "generate", "--keep-pending"), "muster trace generate: there is no option --keep-pending"),
+    (("trace", "generate", "t.csv"), "muster trace generate: unexpected argument 't.csv'; 'muster trace convert' reads files"),
     (("trace", "convert", "--from", "philly", "missing"), "muster: missing: No such file or directory"),
     (("trace", "convert", "--from", "philly", "t.csv"), "muster: t.csv:1: no format of philly has any of the columns time, name,"),
     (("trace", "convert", "--from", "slurm", "two.json"), "muster: two.json: expected a file of slurm, found JSON as philly has it"),
@@ -390,8 +390,8 @@ CALLS = [
     (("trace", "convert", "--from", "alibaba", "rows.csv"), "muster: rows.csv:1: pai_job_table: start_time: expected a number, found 'x'"),
     (("trace", "convert", "--from", "alibaba", "three.csv"), "muster: three.csv:1: expected a line of column titles, or without one 5 fields"),
     (("trace", "convert", "--from", "alibaba", "c.yaml"), "muster: c.yaml"),
-    (("why",), "muster why: which workload?"),
-    (("why", "train"), "muster why: which cluster?"),
+    (("why",), "muster why: a WORKLOAD and a PATH are missing"),
+    (("why", "train"), "muster why: a PATH is missing"),
     (("why", "nobody", "c.yaml"), "muster: no workload is called 'nobody'"),
     (("why", "", "c.yaml"), "muster: no workload is called ''"),
     (("why", "\x1b[31m\n", "c.yaml"), "muster: no workload is called '?[31m?'"),
@@ -404,7 +404,7 @@ for bound in ("", "x", "use", "use>", "use>=NaN", "use>=1e400", "p95_wait(queue=
     CALLS.append((("compare", "c.yaml", "c.yaml", "-t", "t.csv", "--require", bound), f"--require '{bound}'"))
 for option in ("seed", "days", "gpus", "gpus-per-node", "jobs", "load", "failures"):
     for value in ("-1", "NaN", "1e400", "", "x"):
-        CALLS.append((("trace", "generate", f"--{option}", value), f"muster trace: --{option}: '{value}' is no"))
+        CALLS.append((("trace", "generate", f"--{option}", value), f"muster trace generate: --{option}: expected"))
 for value in ("0", "", ",", "-1", "1e400", "99999999999999999999", "a,,b", "a b", "a,a"):
     CALLS.append((("trace", "generate", "--jobs", "5", "--queues", value), "queues"))
 

@@ -18,29 +18,41 @@ WRONG = [
     (("--nothing",), "muster: there is no option --nothing"),
     (("-x",), "muster: there is no option -x"),
     (("help", "nothing"), "muster: there is no command 'nothing'"),
-    (("help", "help", "more"), "muster help: 'more' is too much"),
-    (("version", "more"), "muster version: 'more' is too much"),
+    (("help", "gpu", "run", "more"), "muster help: unexpected argument 'more'"),
+    (("version", "more"), "muster version: unexpected argument 'more'"),
     (("man", "nothing"), "muster: there is no command 'nothing'"),
-    (("man", "man", "more"), "muster man: 'more' is too much"),
-    (("man", "--list", "man"), "muster man: 'man' is too much"),
-    (("completion",), "muster completion: for which shell?"),
-    (("completion", "tcsh"), "muster completion: there is no completion for 'tcsh'; there are bash, zsh and fish"),
-    (("completion", "bash", "zsh"), "muster completion: 'zsh' is too much"),
-    (("scenario",), "muster scenario: which file?"),
+    (("man", "gpu", "run", "more"), "muster man: unexpected argument 'more'"),
+    (("man", "--list", "man"), "muster man: unexpected argument 'man'"),
+    (("completion",), "muster completion: a shell is missing: bash, zsh or fish"),
+    (("completion", "tcsh"), "muster completion: expected bash, zsh or fish, found 'tcsh'"),
+    (("completion", "bash", "zsh"), "muster completion: unexpected argument 'zsh'"),
+    (("scenario",), "muster scenario: a FILE is missing"),
     (("scenario", "--nothing", EXAMPLE), "muster scenario: there is no option --nothing; see 'muster help scenario'"),
     (("scenario", "-x", EXAMPLE), "muster scenario: there is no option -x"),
     (("scenario", "-o"), "muster scenario: --output needs a value: table|json"),
-    (("scenario", "-o", "yaml", EXAMPLE), "muster scenario: --output: 'yaml' is not one of table|json"),
-    (("scenario", "--output=", EXAMPLE), "muster scenario: --output: '' is not one of table|json"),
+    (("scenario", "-o", "yaml", EXAMPLE), "muster scenario: --output: expected table|json, found 'yaml'"),
+    (("scenario", "--output=", EXAMPLE), "muster scenario: --output: expected table|json, found ''"),
     (("scenario", "--help=yes"), "muster scenario: there is no option --help"),
     (("scenario", "--repeat"), "muster scenario: --repeat needs a value: N"),
     (("scenario", "--outputs=json", EXAMPLE), "muster scenario: there is no option --outputs"),
     (("scenario", "--out=json", EXAMPLE), "muster scenario: there is no option --out"),
     (("scenario", "-\x1b[31m", EXAMPLE), "muster scenario: there is no option -?"),
     (("scenario", "--", "--help"), "muster: --help: No such file or directory"),
+    (("gpu",), "muster gpu: a verb is missing: one of run, top, status, doctor; see 'muster help gpu'"),
+    (("gpu", "dance"), "muster gpu: there is no verb 'dance'; see 'muster help gpu'"),
+    (("gpu", "staus"), "muster gpu: there is no verb 'staus'; did you mean status? See 'muster help gpu'"),
+    (("gpu", "--folder", "x", "top"), "muster gpu: options go behind the verb, found '--folder' before it"),
+    (("gpu", "top", "--once"), "muster gpu top: there is no option --once; see 'muster help gpu top'"),
+    (("gpu", "top"), "muster gpu top: this needs a terminal; 'muster gpu status' prints to files and pipes"),
+    (("gpu", "run"), "muster gpu run: a PROGRAM is missing"),
+    (("gpu", "run", "--memry=1Gi", "true"), "muster gpu run: there is no option --memry; did you mean --memory?"),
+    (("help", "gpu", "dance"), "muster gpu: there is no verb 'dance'"),
+    (("help", "why", "dance"), "muster: 'muster why' has no verbs, found 'dance'"),
+    (("simulat",), "muster: there is no command 'simulat'; did you mean simulate? See 'muster help'"),
+    (("why", "--color=often", "x", EXAMPLE), "muster why: --color: expected auto|always|never, found 'often'"),
 ]
 for number in ("0", "-1", "10001", "1e400", "NaN", "", "1x", "0x10", "99999999999999999999", "1.5"):
-    WRONG.append((("scenario", "--repeat", number, EXAMPLE), f"--repeat: '{number}' is no whole number from 1 to 10000"))
+    WRONG.append((("scenario", "--repeat", number, EXAMPLE), f"--repeat: expected a whole number from 1 to 10000, found '{number}'"))
 
 
 def is_wrong(words, says):
@@ -51,29 +63,30 @@ for words, says in WRONG:
     tests.add(f"wrong call: {' '.join(words)!r}", is_wrong, words, says)
 
 
-def is_service(command):
-    return run("help", command).out.startswith(f"Usage: muster {command} [FLAG...]")
+def is_service(words):
+    return run("help", *words).out.startswith(f"Usage: muster {words[0]} [FLAG...]")
 
 
 @tests.case("an option without a value, or with a wrong one, is refused by each command")
 def _():
-    for command in commands():
-        if is_service(command):
-            # Flags as Go takes them, which the frame of services reads: src/services/test.
-            expect_refused(run(command, "--no-such-flag"), f"muster {command}: there is no flag --no-such-flag")
+    for words in commands():
+        name = f"muster {' '.join(words)}"
+        if is_service(words):
+            # Flags as Go takes them, which the frame of services reads.
+            expect_refused(run(*words, "--no-such-flag"), f"{name}: there is no flag --no-such-flag")
             continue
-        expect_refused(run(command, "--no-such-option"), f"muster {command}: there is no option --no-such-option")
-        for letter, name, value in options_of(command):
-            if name == "help":
+        expect_refused(run(*words, "--no-such-option"), f"{name}: there is no option --no-such-option")
+        for letter, option, value in options_of(words):
+            if option == "help":
                 continue
             if value:
-                expect_refused(run(command, f"--{name}"), f"muster {command}: --{name} needs a value: {value}")
+                expect_refused(run(*words, f"--{option}"), f"{name}: --{option} needs a value: {value}")
                 if letter:
-                    expect_refused(run(command, f"-{letter}"), f"muster {command}: --{name} needs a value: {value}")
+                    expect_refused(run(*words, f"-{letter}"), f"{name}: --{option} needs a value: {value}")
             else:
-                expect_refused(run(command, f"--{name}=x"), f"muster {command}: --{name} takes no value")
+                expect_refused(run(*words, f"--{option}=x"), f"{name}: --{option} takes no value")
             if "|" in value:
-                expect_refused(run(command, f"--{name}=nothing"), f"'nothing' is not one of {value}")
+                expect_refused(run(*words, f"--{option}=nothing"), f"expected {value}, found 'nothing'")
 
 
 @tests.case("no command at all shows the list of them, with status 2")

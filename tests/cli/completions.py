@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from harness import PROGRAM, ROOT, Skip, Tests, environment, expect, expect_accepted, run
-from texts import commands, options_of
+from texts import commands, options_of, pages_of
 
 tests = Tests()
 
@@ -57,7 +57,15 @@ EXPECTED = [
     ("muster compare -w plain -w clu", {"cluster.json"}, {"plain"}),
     ("muster trace gen", {"generate"}, {"convert", "cluster.json"}),
     ("muster trace convert --from ", {"alibaba", "philly", "prometheus", "slurm"}, {"cluster.json"}),
+    ("muster trace convert ", {"cluster.json", "plain"}, {"generate", "alibaba"}),
     ("muster man --", {"--list", "--help"}, {"--output"}),
+    ("muster gpu ", {"run", "top", "status", "doctor"}, {"cluster.json", "generate"}),
+    ("muster gpu r", {"run"}, {"top", "reservation"}),
+    ("muster gpu run --m", {"--memory", "--memory-limit", "--mode"}, {"--output", "--folder"}),
+    ("muster gpu run --mode ", {"strict", "fair", "time"}, {"cluster.json"}),
+    ("muster gpu status --", {"--output", "--folder", "--color", "--help"}, {"--memory"}),
+    ("muster help gpu ", {"run", "top", "status", "doctor"}, {"cluster.json", "scenario"}),
+    ("muster why --color ", {"auto", "always", "never"}, {"cluster.json"}),
 ]
 
 
@@ -188,10 +196,10 @@ def _():
 def _():
     for shell, form in (("bash", "--{}"), ("zsh", "--{}"), ("fish", "-l {}")):
         text = script(shell)
-        for command in commands():
-            expect(re.search(rf"\b{command}\b", text), f"{shell}: {command} is missing")
-            for _, name, _ in options_of(command):
-                expect(form.format(name) in text, f"{shell}: {command} --{name} is missing")
+        for words in commands():
+            expect(all(re.search(rf"\b{word}\b", text) for word in words), f"{shell}: {words} is missing")
+            for _, name, _ in options_of(words):
+                expect(form.format(name) in text, f"{shell}: {words} --{name} is missing")
 
 
 @tests.case("pages and completions are installed where they are looked for")
@@ -205,7 +213,7 @@ def _():
         "bash-completion/completions/muster": ("completion", "bash"),
         "zsh/site-functions/_muster": ("completion", "zsh"),
         "fish/vendor_completions.d/muster.fish": ("completion", "fish"),
-        **{f"man/man1/muster-{command}.1": ("man", command) for command in commands()},
+        **{f"man/man1/muster-{'-'.join(words)}.1": ("man", *words) for words in pages_of()},
     }
     expect(set(found) == set(expected), sorted(set(found) ^ set(expected)))
     for name, words in expected.items():

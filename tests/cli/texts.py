@@ -1,5 +1,6 @@
 """What the program says about itself: help, manual pages, and that all of it comes from the same table."""
 
+import functools
 import re
 import shutil
 import subprocess
@@ -20,15 +21,34 @@ def said(*words):
     return result.out
 
 
+def listed(text):
+    """The first words of the indented lines."""
+    return re.findall(r"^  ([a-z]+)  ", text, re.MULTILINE)
+
+
+@functools.cache
+def verbs():
+    """The verbs of each command that has some."""
+    texts = {command: said("help", command) for command in listed(said("help"))}
+    return {command: listed(text.split("\nVerbs:\n")[1].split("\n\n")[0])
+            for command, text in texts.items() if "\nVerbs:\n" in text}
+
+
 def commands():
-    """The names of all commands, as help lists them."""
-    listed = said("help").split("\nCommands:\n")[1].split("\n\n")[0]
-    return [line.split()[0] for line in listed.splitlines()]
+    """The words of all commands and verbs that can be run: ("gpu", "run"), ("why",)."""
+    return [(command, *verb) for command in listed(said("help"))
+            for verb in ([(one,) for one in verbs()[command]] if command in verbs() else [()])]
 
 
-def options_of(command):
+def pages_of():
+    """The words of everything that has a page of help."""
+    return sorted({*commands(), *((command,) for command in verbs())})
+
+
+@functools.cache
+def options_of(words):
     """(letter or "", long name, value or "") of each option in the help text."""
-    return OPTION.findall(said("help", command))
+    return OPTION.findall(said("help", *words))
 
 
 def is_as_before(name, text):
@@ -45,12 +65,14 @@ def is_as_before(name, text):
         expect(False, f"differs from golden/{name} (tests/cli/run --update): expected {old[:2]}, found {new[:2]}")
 
 
-def help_of(command):
-    text = said("help", command)
-    is_as_before(f"help-{command}.txt", text)
-    expect(said(command, "--help") == text, f"'{command} --help' says something else")
-    expect(said(command, "-h") == text, f"'{command} -h' says something else")
+def help_of(words):
+    command = " ".join(words)
+    text = said("help", *words)
+    is_as_before(f"help-{'-'.join(words)}.txt", text)
+    expect(said(*words, "--help") == text, f"'{command} --help' says something else")
+    expect(said(*words, "-h") == text, f"'{command} -h' says something else")
     expect(text.startswith(f"Usage: muster {command}"), text)
+    expect("\nExamples:\n" in text, f"{command} has no examples")
     for line in text.splitlines():
         expect(len(line) <= WIDEST_LINE, f"too wide: {line}")
     for example in text.partition("\nExamples:\n")[2].splitlines():
@@ -68,14 +90,14 @@ def _():
 
 @tests.case("no golden text is left over")
 def _():
-    known = {"help.txt", "man-scenario.1"} | {f"help-{command}.txt" for command in commands()}
+    known = {"help.txt", "man-scenario.1", "man-gpu-run.1"} | {f"help-{'-'.join(words)}.txt" for words in pages_of()}
     expect(known >= {path.name for path in (HERE / "golden").iterdir()}, "golden/ has texts of commands that are gone")
 
 
 @tests.case("each command has its help")
 def _():
-    for command in commands():
-        help_of(command)
+    for words in pages_of():
+        help_of(words)
 
 
 @tests.case("the version is that of the build")
@@ -87,33 +109,36 @@ def _():
     expect(text == f"muster {declared}\n", f"meson.build says {declared}, the program {text}")
 
 
-def page(command):
-    return said("man", command) if command else said("man")
+def page(words):
+    return said("man", *words)
 
 
 @tests.case("the manual page of a command is in roff")
 def _():
-    is_as_before("man-scenario.1", page("scenario"))
+    is_as_before("man-scenario.1", page(["scenario"]))
+    is_as_before("man-gpu-run.1", page(["gpu", "run"]))
 
 
 @tests.case("there is a page for each command, with all of its options")
 def _():
-    expect(said("man", "--list").split() == commands(), "'man --list' lists others than help does")
-    for command in commands():
-        text = page(command)
-        expect(f"\nmuster\\-{command} \\- " in text, f"{command}: no line for whatis")
-        for letter, name, value in options_of(command):
-            escaped = name.replace("-", "\\-")
-            expect(f"\\fB\\-\\-{escaped}\\fR" in text, f"{command}: --{name} is not in its page")
-            expect(not letter or f"\\fB\\-{letter}\\fR, " in text, f"{command}: -{letter} is not in its page")
-            expect(not value or value.replace("-", "\\-") in text, f"{command}: {value} is not in its page")
-        expect(f".BR muster\\-{command} (1)" in page(None), f"muster(1) does not name {command}")
+    expect(sorted(tuple(line.split()) for line in said("man", "--list").splitlines()) == pages_of(), "man --list")
+    for words in pages_of():
+        text = page(words)
+        name = "\\-".join(words)
+        expect(f"\nmuster\\-{name} \\- " in text, f"{words}: no line for whatis")
+        for letter, option, value in options_of(words):
+            escaped = option.replace("-", "\\-")
+            expect(f"\\fB\\-\\-{escaped}\\fR" in text, f"{words}: --{option} is not in its page")
+            expect(not letter or f"\\fB\\-{letter}\\fR, " in text, f"{words}: -{letter} is not in its page")
+            expect(not value or value.replace("-", "\\-") in text, f"{words}: {value} is not in its page")
+        above = page(words[:-1])
+        expect(f".BR muster\\-{name} (1)" in above, f"the page of {words[:-1]} does not name {name}")
 
 
 def formatted(tool, *words):
     if not shutil.which(tool):
         raise Skip(f"there is no {tool} here")
-    for command in [None, *commands()]:
+    for command in [(), *pages_of()]:
         done = subprocess.run([tool, *words], input=page(command).encode(), stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, env=environment(), check=False)
         yield command, done.returncode, done.stdout.decode()
@@ -138,7 +163,7 @@ def _():
     for command, _, text in formatted("mandoc", "-T", "utf8", "-O", "width=200"):
         text = re.sub(r".\x08", "", text)
         if command:
-            summary = said("help", command).split("\n")[2]
+            summary = said("help", *command).split("\n")[2]
             expect(summary in text, f"{command}: '{summary}' is not in its page")
-            for example in said("help", command).partition("\nExamples:\n")[2].splitlines():
+            for example in said("help", *command).partition("\nExamples:\n")[2].splitlines():
                 expect(example.strip() in text, f"{command}: '{example.strip()}' is not in its page")

@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "base/macros.h"
-#include "cli/command.h"
+#include "cli/commands.h"
+#include "text/terminal.h"
 
 static const char *const colours[] = {"red", "blue", NULL};
 
@@ -99,16 +100,66 @@ static void numbers_are_checked_for_their_range(void **state)
     }
 }
 
-static void every_command_is_found_and_complete(void **state)
+static void options_end_at_the_program_that_is_run(void **state)
 {
     (void)state;
-    for (const struct command *each = commands; each->name; each++) {
-        assert_ptr_equal(command_find(each->name), each);
-        assert_non_null(each->summary);
-        assert_non_null(each->usage);
-        assert_non_null(each->run);
+    static const struct command runs = {.name = "test run",
+                                        .summary = "test",
+                                        .usage = "",
+                                        .options = options,
+                                        .option_count = ARRAY_LEN(options),
+                                        .operands = OPERANDS_PROGRAM};
+    const char *words[] = {"-v", "program", "-c", "--", "x"};
+    _cleanup_(arguments_done) struct arguments a;
+
+    arguments_init(&a, &runs, (int)ARRAY_LEN(words), words);
+    assert_int_equal(arguments_next(&a), 1);
+    assert_int_equal(arguments_next(&a), ARGUMENT_END);
+    assert_int_equal(a.operand_count, 4);
+    assert_string_equal(a.operands[0], "program");
+    assert_string_equal(a.operands[2], "--");
+}
+
+static void color_is_known_to_every_command(void **state)
+{
+    (void)state;
+    ARGUMENTS(a, "--color", "always", "-v", "--color=never");
+
+    assert_int_equal(arguments_next(&a), 1);
+    assert_true(terminal_of(stdout).has_colour);
+    assert_int_equal(arguments_next(&a), ARGUMENT_END);
+    assert_false(terminal_of(stdout).has_colour);
+}
+
+static void is_complete(const struct command *each)
+{
+    assert_non_null(each->summary);
+    assert_non_null(each->usage);
+    assert_non_null(each->examples);
+    assert_int_equal(each->verbs != NULL, each->run == NULL);
+}
+
+static void every_command_and_verb_is_found_and_complete(void **state)
+{
+    (void)state;
+    const struct command *found;
+
+    for (const struct command *const *each = commands; *each; each++) {
+        const char *words[] = {(*each)->name, NULL};
+
+        is_complete(*each);
+        assert_int_equal(command_find(words, 1, &found), EXIT_FINE);
+        assert_ptr_equal(found, *each);
+        for (const struct command *const *verb = (*each)->verbs; verb && *verb; verb++) {
+            is_complete(*verb);
+            words[1] = command_word(*verb);
+            assert_int_equal(command_find(words, 2, &found), EXIT_FINE);
+            assert_ptr_equal(found, *verb);
+        }
     }
-    assert_null(command_find("nothing"));
+    assert_int_equal(command_find((const char *[]){"nothing"}, 1, &found), EXIT_WRONG_CALL);
+    assert_int_equal(command_find((const char *[]){"gpu", "nothing"}, 2, &found), EXIT_WRONG_CALL);
+    assert_int_equal(command_find((const char *[]){"why", "nothing"}, 2, &found), EXIT_WRONG_CALL);
 }
 
 int main(void)
@@ -120,7 +171,9 @@ int main(void)
         cmocka_unit_test(help_is_known_to_every_command),
         cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(numbers_are_checked_for_their_range),
-        cmocka_unit_test(every_command_is_found_and_complete),
+        cmocka_unit_test(options_end_at_the_program_that_is_run),
+        cmocka_unit_test(color_is_known_to_every_command),
+        cmocka_unit_test(every_command_and_verb_is_found_and_complete),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -32,7 +32,7 @@ static const struct flag flags[] = {
      0},
     {"c", FLAG_STRING, AT(config), "", "the same as --config", 0, 0},
     {"folder", FLAG_STRING, AT(folder), "",
-     "where sockets and state are (empty: that of the configuration, else /run/muster/gpu for root)", 0, 0},
+     "folder of sockets and state (default: that of --config, else /run/muster/gpu for root)", 0, 0},
     /* Its figures are on the socket of its API; a port is opened only for those who ask for one. */
     {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "where /metrics is served (empty: nowhere)", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), "",

@@ -128,5 +128,6 @@ int main(void)
         cmocka_unit_test(styles_are_ended_where_they_were_started),
     };
 
+    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

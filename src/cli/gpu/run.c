@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/time.h"
-#include "cli/gpu.h"
+#include "cli/gpu/gpu.h"
 #include "gpu/daemon/arbiter.h"
 #include "gpu/daemon/group_spec.h"
 #include "text/json.h"
@@ -27,102 +26,34 @@
 
 enum { MEMORY_MIN = 1 << 20 };
 
-enum { LOG_SIZE = 64, LINE_SIZE = 256, ROOT_UID = 0 };
+enum { OPTION_MEMORY, OPTION_MEMORY_LIMIT, OPTION_SHARE, OPTION_MODE, OPTION_GPU, OPTION_NAME, OPTION_FOLDER };
 
-static const char folder_of_root[] = "/run/muster/gpu";
+static const char *const modes[] = {"strict", "fair", "time", NULL};
 
-/* The last line of a file. */
-static void last_line(const char *path, char text[static LINE_SIZE])
-{
-    FILE *file = fopen(path, "re");
-    char line[LINE_SIZE];
+static const struct command_option options[] = {
+    [OPTION_MEMORY] = {0, "memory", "AMOUNT", NULL, "reserved GPU memory, such as 20Gi, or 0.25 of the GPU"},
+    [OPTION_MEMORY_LIMIT] = {0, "memory-limit", "AMOUNT", NULL,
+                             "GPU memory that may be used while it is free (default: the reserved memory)"},
+    [OPTION_SHARE] = {0, "share", "PART", NULL, "share of the GPU's time (default: the part of its memory)"},
+    [OPTION_MODE] = {0, "mode", "strict|fair|time", modes,
+                     "exactly the share, at least the share (default), or the driver's time slicing"},
+    [OPTION_GPU] = {0, "gpu", "GPU", NULL, "which GPU, by UUID or index (default: the one with most free memory)"},
+    [OPTION_NAME] = {0, "name", "NAME", NULL, "name of the group in 'muster gpu top' and in metrics"},
+    [OPTION_FOLDER] = GPU_FOLDER_OPTION,
+};
 
-    text[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        line[strcspn(line, "\n")] = '\0';
-        memcpy(text, line, sizeof line);
-    }
-    if (file)
-        (void)fclose(file);
-}
+static const char *const examples[] = {
+    "muster gpu run --memory 20Gi -- python train.py",
+    "muster gpu run --memory 20Gi --share 0.25 -- python train.py",
+    "muster gpu run --memory 0.5 --mode strict -- ./serve --port 8000",
+    NULL,
+};
 
-/* The daemon takes nothing along from here: neither files that others wait for the end of, nor what makes a tenant of a
- * program that runs under this command. */
-static _Noreturn void become_daemon(const char *folder, const char *log)
-{
-    int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-    int in = open("/dev/null", O_RDONLY);
-
-    (void)setsid();
-    (void)unsetenv("LD_PRELOAD");
-    (void)unsetenv(GPU_SOCKET_VARIABLE);
-    if (out < 0 || in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 ||
-        dup2(out, STDOUT_FILENO) < 0 || chdir("/") < 0)
-        _exit(1);
-    (void)close_range(STDERR_FILENO + 1, ~0u, 0);
-    (void)execl("/proc/self/exe", "muster", "gpud", "--folder", folder, (char *)NULL);
-    _exit(1);
-}
-
-/* Whether another daemon has the folder, and has perhaps not come to answering yet. */
-static bool is_folder_taken(const char *folder)
-{
-    char path[LINE_SIZE];
-
-    (void)snprintf(path, sizeof path, "%s/book", folder);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_taken = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return is_taken;
-}
-
-/* Two daemons would promise the same memory twice. */
-static int check_other_daemon(const char *folder, struct err *err)
-{
-    char path[LINE_SIZE];
-
-    (void)snprintf(path, sizeof path, "%s/api.sock", folder_of_root);
-    if (geteuid() == ROOT_UID || strcmp(folder, folder_of_root) == 0 || access(path, F_OK) < 0)
-        return 0;
-    return err_set(
-        err, -EBUSY,
-        "the GPUs of this machine belong to root's daemon (%s), which only root can ask: a second daemon would "
-        "promise the same memory again",
-        path);
-}
-
-/* Starts a daemon that outlives this program, and waits until it answers. */
-static int start_daemon(const char *folder, struct err *err)
-{
-    _cleanup_(freep) char *answer = NULL;
-    char log[LOG_SIZE];
-    char line[LINE_SIZE];
-    bool has_ended = false;
-    int r = check_other_daemon(folder, err);
-
-    if (r < 0)
-        return r;
-    (void)snprintf(log, sizeof log, "/tmp/muster-gpud-%u.log", (unsigned)getuid());
-    pid_t child = fork();
-    if (child < 0)
-        return err_set(err, -errno, "starting a daemon: %s", strerror(errno));
-    if (child == 0)
-        become_daemon(folder, log);
-    for (int i = 0; i < 200; i++) {
-        if (gpu_ask(folder, "GET", "/healthz", NULL, &answer, NULL) == 0)
-            return 0;
-        has_ended = has_ended || waitpid(child, NULL, WNOHANG) == child;
-        /* Somebody else may have started one at the same moment. */
-        if (has_ended && !is_folder_taken(folder)) {
-            last_line(log, line);
-            return err_set(err, -EIO, "no GPU daemon runs and none can be started (%s): try 'muster gpu doctor'",
-                           line[0] ? line : log);
-        }
-        (void)usleep(50000);
-    }
-    return err_set(err, -EIO, "the GPU daemon does not answer: see %s", log);
-}
+struct call {
+    const char *memory, *memory_limit, *share, *mode, *gpu, *name;  // NULL: not given
+    const char *folder;                                             // of the daemon
+    const char *const *words;                                       // the program and its arguments
+};
 
 struct choice {
     char uuid[GROUP_GPU_SIZE];
@@ -130,7 +61,7 @@ struct choice {
     uint64_t left;
 };
 
-/* The GPU that was named, or the one with most memory that is promised to nobody. */
+/* The GPU that was named, or the one with most memory that is not reserved. */
 static int choose_gpu(const char *status, const char *wanted, struct choice *ret_choice, struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
@@ -168,7 +99,9 @@ static int choose_gpu(const char *status, const char *wanted, struct choice *ret
     if (r < 0)
         return r;
     if (!best.uuid[0])
-        return err_set(err, -ENOENT, wanted ? "there is no GPU '%s' here" : "there is no GPU here%s",
+        return err_set(err, -ENOENT,
+                       wanted ? "this machine has no GPU '%s': 'muster gpu status' lists its GPUs"
+                              : "this machine has no GPU%s",
                        wanted ? wanted : "");
     *ret_choice = best;
     return 0;
@@ -187,16 +120,16 @@ static int read_memory(const char *text, uint64_t capacity, uint64_t *ret_bytes,
     }
     int r = quantity_parse(text, QUANTITY_ONE, &bytes, err);
     if (r < 0 || bytes <= 0)
-        return err_set(err, -EINVAL, "'%s' is no amount of GPU memory: write 20Gi, or 0.25 of the GPU", text);
+        return err_set(err, -EINVAL, "expected an amount of GPU memory such as 20Gi, or 0.25 of the GPU, found '%s'",
+                       text);
     if (bytes < MEMORY_MIN)
-        return err_set(err, -EINVAL,
-                       "'%s' of memory is %lld bytes, which is good for nothing: write %sGi, or a part up to 1", text,
-                       (long long)bytes, text);
+        return err_set(err, -EINVAL, "'%s' of GPU memory is only %lld bytes: write %sGi, or a part of the GPU up to 1",
+                       text, (long long)bytes, text);
     *ret_bytes = (uint64_t)bytes;
     return 0;
 }
 
-static int read_share(const struct gpu_call *call, const struct choice *gpu, struct group_spec *spec, struct err *err)
+static int read_share(const struct call *call, const struct choice *gpu, struct group_spec *spec, struct err *err)
 {
     char *end;
     double share = (double)spec->request_bytes / (double)gpu->capacity;
@@ -204,14 +137,14 @@ static int read_share(const struct gpu_call *call, const struct choice *gpu, str
     if (call->share) {
         share = strtod(call->share, &end);
         if (*end != '\0' || !(share > 0 && share <= 1))
-            return err_set(err, -EINVAL, "'%s' is no share of a GPU: write a number above 0, up to 1", call->share);
+            return err_set(err, -EINVAL, "--share: expected a number above 0 and up to 1, found '%s'", call->share);
     }
     spec->share = CLAMP((uint32_t)(share * ARBITER_WHOLE + 0.5), 1u, (uint32_t)ARBITER_WHOLE);
     spec->cap = spec->mode == GPU_MODE_STRICT ? spec->share : ARBITER_WHOLE;
     return 0;
 }
 
-static int make_spec(const struct gpu_call *call, const struct choice *gpu, struct group_spec *spec, struct err *err)
+static int make_spec(const struct call *call, const struct choice *gpu, struct group_spec *spec, struct err *err)
 {
     int r = 0;
 
@@ -231,7 +164,7 @@ static int make_spec(const struct gpu_call *call, const struct choice *gpu, stru
         r = read_memory(call->memory_limit, gpu->capacity, &spec->limit_bytes, err);
     if (r >= 0 && spec->limit_bytes < spec->request_bytes)
         r = err_set(err, -EINVAL, "--memory-limit %s is less than --memory %s", call->memory_limit,
-                    call->memory ? call->memory : "(all that is left)");
+                    call->memory ? call->memory : "(all that is free)");
     return r < 0 ? r : read_share(call, gpu, spec, err);
 }
 
@@ -281,7 +214,7 @@ struct signals {
 };
 
 /* In the new process: waits until its group is there, which is made for this very process. */
-static _Noreturn void become_program(const struct gpu_call *call, const struct group_spec *spec, const char *library,
+static _Noreturn void become_program(const struct call *call, const struct group_spec *spec, const char *library,
                                      const struct signals *before, int go)
 {
     char byte;
@@ -299,7 +232,7 @@ static _Noreturn void become_program(const struct gpu_call *call, const struct g
 }
 
 /* Signals that come from now on are the program's, also those that come before it has begun. */
-static pid_t fork_program(const struct gpu_call *call, const struct group_spec *spec, const char *library, int go[2])
+static pid_t fork_program(const struct call *call, const struct group_spec *spec, const char *library, int go[2])
 {
     struct signals before;
     sigset_t held;
@@ -331,14 +264,14 @@ static int wait_for_program(void)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int make_spec_here(const struct gpu_call *call, struct group_spec *spec, struct err *err)
+static int make_spec_here(const struct call *call, struct group_spec *spec, struct err *err)
 {
     _cleanup_(freep) char *status = NULL;
     struct choice gpu;
     int r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
 
     if (r < 0 && r != -EACCES && r != -ETIMEDOUT) {
-        r = start_daemon(call->folder, err);
+        r = gpu_start_daemon(call->folder, err);
         if (r >= 0)
             r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
     }
@@ -348,7 +281,7 @@ static int make_spec_here(const struct gpu_call *call, struct group_spec *spec, 
 }
 
 /* The group ends with the process, whatever becomes of this command. */
-static int make_group(const struct gpu_call *call, struct group_spec *spec, pid_t owner, struct err *err)
+static int make_group(const struct call *call, struct group_spec *spec, pid_t owner, struct err *err)
 {
     _cleanup_(freep) char *answer = NULL;
     struct strbuf text;
@@ -364,7 +297,7 @@ static int make_group(const struct gpu_call *call, struct group_spec *spec, pid_
 }
 
 /* The daemon does so by itself when it sees that the process has ended: now it has done it for certain. */
-static void end_group(const struct gpu_call *call, const struct group_spec *spec)
+static void end_group(const struct call *call, const struct group_spec *spec)
 {
     _cleanup_(freep) char *answer = NULL;
     char path[128];
@@ -374,16 +307,17 @@ static void end_group(const struct gpu_call *call, const struct group_spec *spec
         return;
 }
 
-static int run_program(const struct gpu_call *call, struct group_spec *spec, const char *library, int *ret_status,
+static int run_program(const struct call *call, struct group_spec *spec, const char *library, int *ret_status,
                        struct err *err)
 {
     int go[2];
 
     if (pipe2(go, O_CLOEXEC) < 0)
-        return err_set(err, -EIO, "no pipe can be made: %s", strerror(errno));
+        return err_set(err, -EIO, "creating a pipe: %s", strerror(errno));
     pid_t child = fork_program(call, spec, library, go);
     (void)close(go[0]);
-    int r = child > 0 ? make_group(call, spec, child, err) : err_set(err, -EIO, "no process can be started");
+    int r =
+        child > 0 ? make_group(call, spec, child, err) : err_set(err, -EIO, "starting a process: %s", strerror(errno));
     if (r >= 0 && write(go[1], "", 1) != 1)
         *ret_status = EXIT_FAILED;  // it has ended already, as what it is waited for says
     (void)close(go[1]);
@@ -394,23 +328,63 @@ static int run_program(const struct gpu_call *call, struct group_spec *spec, con
     return r;
 }
 
-int gpu_run(const struct command *command, const struct gpu_call *call)
+static int run_call(const struct command *command, const struct call *call)
 {
     char library[4096];
     struct group_spec spec;
     struct err err = {0};
     int status = EXIT_FAILED;
 
-    if (call->word_count == 0)
-        return command_wrong(command, "which program? Write it behind '--'");
     if (!gpu_library(library, sizeof library))
         return command_failed(-EIO,
-                              &(struct err){-EIO, "libmuster-gpu.so is not installed beside this program: nothing "
-                                                  "would be enforced, so nothing is started"});
+                              &(struct err){-EIO, "libmuster-gpu.so is not installed beside this program: limits could "
+                                                  "not be enforced, so the program is not started"});
     if (call->name && !group_name_is_good(call->name))
-        return command_wrong(command, "'%s' is no name: letters, digits, '-', '_' and '.'", call->name);
+        return command_wrong(command, "--name: expected letters, digits, '-', '_' and '.', found '%s'", call->name);
     int r = make_spec_here(call, &spec, &err);
     if (r >= 0)
         r = run_program(call, &spec, library, &status, &err);
     return r < 0 ? gpu_failed(r, &err) : status;
 }
+
+static int run(const struct command *command, struct arguments *arguments)
+{
+    const char *values[ARRAY_LEN(options)] = {0};
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0)
+        values[option] = arguments->value;
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count == 0)
+        return command_wrong(command, "a PROGRAM is missing");
+
+    _cleanup_(freep) char *folder = gpu_folder(values[OPTION_FOLDER]);
+    const struct call call = {
+        .memory = values[OPTION_MEMORY],
+        .memory_limit = values[OPTION_MEMORY_LIMIT],
+        .share = values[OPTION_SHARE],
+        .mode = values[OPTION_MODE],
+        .gpu = values[OPTION_GPU],
+        .name = values[OPTION_NAME],
+        .folder = folder,
+        .words = arguments->operands,
+    };
+    return run_call(command, &call);
+}
+
+const struct command gpu_run_command = {
+    .name = "gpu run",
+    .summary = "run a program with a limit of GPU memory and a share of the GPU's time",
+    .usage = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
+    .text =
+        "The program cannot use more GPU memory than its limit, and other programs cannot take its share. If no GPU\n"
+        "daemon is running, one is started. The exit status is that of the program.\n",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .examples = examples,
+    .operands = OPERANDS_PROGRAM,
+    .run = run,
+};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/gpu_columns.h"
+#include "cli/gpu/columns.h"
 
 #include <string.h>
 
-#include "cli/gpu_status.h"
+#include "cli/gpu/daemon_status.h"
 
 enum { NAMES_SIZE = 256 };
 

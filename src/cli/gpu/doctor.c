@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster gpu doctor: is a share of a GPU enforced here, by what, and if not, why. */
+/* muster gpu doctor: whether shares of GPUs are enforced here, by which means, and if not, why. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "cli/gpu.h"
+#include "cli/gpu/gpu.h"
 #include "gpu/daemon/group_spec.h"
 #include "gpu/nvml/nvml.h"
 
@@ -40,7 +40,7 @@ static void look_at_driver(void)
     (void)snprintf(text, sizeof text, "version %s, %u GPU%s", nvml_driver_version(nvml), nvml_gpu_count(nvml),
                    nvml_gpu_count(nvml) == 1 ? "" : "s");
     if (getenv(GPU_SOCKET_VARIABLE))
-        say(NOTE, "inside", "this runs under 'muster gpu run': the driver shows what its group may have");
+        say(NOTE, "inside", "this runs under 'muster gpu run': the driver reports the limits of its group");
     say(nvml_gpu_count(nvml) > 0 ? FINE : WRONG, "driver", text);
     for (uint32_t i = 0; i < nvml_gpu_count(nvml); i++) {
         struct nvml_gpu gpu;
@@ -56,8 +56,8 @@ static void look_at_driver(void)
     /* Newer drivers hold limits of a cgroup by themselves. */
     say(NOTE, "limits in the kernel",
         nvml_has(nvml, "nvmlDeviceSetMemoryLimits_v1")
-            ? "the driver has limits for cgroups; Muster does not set them yet"
-            : "the driver has none: a program that brings its own libcuda is seen and reported, not held back");
+            ? "the driver supports limits for cgroups; Muster does not set them yet"
+            : "not supported by the driver: a program with its own libcuda is detected and reported, but not limited");
     nvml_close(nvml);
 }
 
@@ -68,7 +68,8 @@ static void look_at_library(void)
     if (gpu_library(path, sizeof path))
         say(FINE, "tenants' library", path);
     else
-        say(WRONG, "tenants' library", "libmuster-gpu.so is not beside this program: nothing would be enforced");
+        say(WRONG, "tenants' library",
+            "libmuster-gpu.so is not installed beside this program: limits cannot be enforced");
 }
 
 /* Whether a daemon could be started: the folder, or the nearest one above it that is there, has to be ours to write. */
@@ -81,11 +82,11 @@ static void look_at_folder(const char *folder)
     (void)snprintf(path, sizeof path, "%s", folder);
     while (access(path, F_OK) < 0 && (slash = strrchr(path, '/')) && slash > path)
         *slash = '\0';
-    (void)snprintf(text, sizeof text, "none runs here, and none can be started: this user cannot write in %s", path);
+    (void)snprintf(text, sizeof text, "not running, and it cannot be started: this user cannot write to %s", path);
     if (access(path, W_OK | X_OK) < 0)
         say(WRONG, "daemon", text);
     else
-        say(NOTE, "daemon", "none runs here; 'muster gpu run' starts one");
+        say(NOTE, "daemon", "not running; 'muster gpu run' starts it");
 }
 
 static void look_at_daemon(const char *folder)
@@ -104,8 +105,9 @@ static void look_at_daemon(const char *folder)
     }
     say(FINE, "daemon", folder);
     say(strstr(status, "\"watchesDriver\":true") ? FINE : NOTE, "watching the driver",
-        strstr(status, "\"watchesDriver\":true") ? "whoever uses a GPU without being a tenant is seen"
-                                                 : "NVML cannot be asked: whoever escapes goes unseen");
+        strstr(status, "\"watchesDriver\":true")
+            ? "processes that use a GPU without being tenants are detected"
+            : "NVML is not available: processes that are not tenants are not detected");
 }
 
 static void look_at_system(void)
@@ -122,23 +124,45 @@ static void look_at_system(void)
     long minor = strtol(dot + 1, NULL, 10);
     (void)snprintf(text, sizeof text, "kernel %s%s", system.release,
                    major > 6 || (major == 6 && minor >= 5)
-                       ? ", which says which process is at a socket"
-                       : ": processes are known by their number, which is less sure");
+                       ? ", which identifies the process behind a socket"
+                       : ": processes are identified by PID, which is less reliable");
     say(FINE, "system", text);
 }
 
-int gpu_doctor(const struct command *command, const struct gpu_call *call)
+static int run(const struct command *command, struct arguments *arguments)
 {
-    if (call->word_count > 0)
-        return command_wrong(command, "what is '%s'?", call->words[0]);
+    _cleanup_(freep) char *folder = NULL;
+    int end;
+
+    (void)command;
+    if (!gpu_read_folder(arguments, &folder, &end))
+        return end;
     worst = FINE;
     look_at_system();
     look_at_driver();
     look_at_library();
-    look_at_daemon(call->folder);
+    look_at_daemon(folder);
     (void)puts(
         worst == WRONG
-            ? "\nShares of a GPU cannot be enforced here; requests for them are refused."
+            ? "\nShares of a GPU cannot be enforced here: requests for them are refused."
             : "\nMemory limits are enforced by the tenants' library and the daemon's ledger, compute by leases.");
     return worst == WRONG ? EXIT_FAILED : EXIT_FINE;
 }
+
+static const struct command_option options[] = {GPU_FOLDER_OPTION};
+
+static const char *const examples[] = {"muster gpu doctor", NULL};
+
+const struct command gpu_doctor_command = {
+    .name = "gpu doctor",
+    .summary = "check whether limits and shares of GPUs are enforced on this machine",
+    .usage = "[--folder FOLDER]",
+    .text = "Checks the kernel, the driver, the library for tenants and the daemon. The exit status is 1 when shares "
+            "cannot\n"
+            "be enforced; the lines marked NO say why.\n",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .examples = examples,
+    .operands = OPERANDS_NONE,
+    .run = run,
+};

@@ -36,22 +36,19 @@ static const struct flag *flag_at(const struct command *command, size_t i)
     return NULL;
 }
 
-size_t command_option_count(const struct command *command)
+size_t service_option_count(const struct command *command)
 {
-    size_t count = command->option_count;
+    size_t count = 0;
 
-    while (command->service && flag_at(command, count))
+    while (flag_at(command, count))
         count++;
     return count;
 }
 
-struct command_option command_option_at(const struct command *command, size_t i)
+struct command_option service_option_at(const struct command *command, size_t i)
 {
-    const struct flag *flag;
+    const struct flag *flag = flag_at(command, i);
 
-    if (!command->service)
-        return command->options[i];
-    flag = flag_at(command, i);
     return (struct command_option){
         .long_name = flag->name,
         .value = flag_value_name(flag),

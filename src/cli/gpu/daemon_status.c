@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/gpu_status.h"
+#include "cli/gpu/daemon_status.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A picture is made as lines of text, of which as many are printed as fit. */
-#include "cli/gpu_screen.h"
+#include "cli/gpu/screen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "cli/gpu_columns.h"
-#include "cli/gpu_status.h"
+#include "cli/gpu/columns.h"
+#include "cli/gpu/daemon_status.h"
 
 enum { BAR_NARROW = 8, WIDE = 100, TEXT_SIZE = 256, ANY_WIDTH = 200, CHROME = 5 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/gpu_screen.h"
+#include "cli/gpu/screen.h"
 
 #include <string.h>
 

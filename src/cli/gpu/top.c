@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster gpu top: who uses which GPU, once or, on a terminal, again and again with keys to choose what is shown. The
+/* muster gpu top: which program uses which GPU, refreshed on a terminal with keys to choose what is shown. The
  * terminal is given back as it was, however the program ends or is stopped. */
 #include <errno.h>
 #include <poll.h>
@@ -14,8 +14,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/time.h"
-#include "cli/gpu.h"
-#include "cli/gpu_screen.h"
+#include "cli/gpu/gpu.h"
+#include "cli/gpu/screen.h"
 #include "text/terminal.h"
 
 #define REFRESH NSEC_PER_SEC
@@ -172,7 +172,7 @@ static bool wait_for_keys(struct gpu_screen *screen, const char *status, nsec_t 
 }
 
 /* A daemon that is away for a while, as when it is restarted, is waited for; what it said last stays. */
-static int watch(const struct gpu_call *call, char **status, struct err *err)
+static int watch(const char *folder, char **status, struct err *err)
 {
     struct gpu_screen screen = {.sort = GPU_SORT_MEMORY};
     struct err problem = {0};
@@ -186,8 +186,7 @@ static int watch(const struct gpu_call *call, char **status, struct err *err)
         char *text = NULL;
 
         if (!screen.is_paused) {
-            screen.problem =
-                gpu_ask(call->folder, "GET", "/v1/status", NULL, &text, &problem) < 0 ? problem.text : NULL;
+            screen.problem = gpu_ask(folder, "GET", "/v1/status", NULL, &text, &problem) < 0 ? problem.text : NULL;
             if (text) {
                 free(*status);
                 *status = text;
@@ -199,27 +198,35 @@ static int watch(const struct gpu_call *call, char **status, struct err *err)
     return r;
 }
 
-static int print_once(const struct gpu_call *call, const char *status, struct err *err)
-{
-    struct terminal terminal = terminal_of(stdout);
-    struct gpu_screen screen = {.width = terminal.width, .has_colour = terminal.has_colour, .sort = GPU_SORT_NAME};
-
-    if (!call->as_json)
-        return gpu_screen_draw(&screen, status, stdout, err);
-    (void)puts(status);
-    return 0;
-}
-
-int gpu_top(const struct command *command, const struct gpu_call *call)
+static int run(const struct command *command, struct arguments *arguments)
 {
     _cleanup_(freep) char *status = NULL;
-    bool can_draw = terminal_of(stdout).can_redraw;
+    _cleanup_(freep) char *folder = NULL;
     struct err err = {0};
+    int end;
 
-    if (call->word_count > 0)
-        return command_wrong(command, "what is '%s'?", call->words[0]);
-    int r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, &err);
+    if (!gpu_read_folder(arguments, &folder, &end))
+        return end;
+    if (!terminal_of(stdout).can_redraw)
+        return command_wrong(command, "this needs a terminal; 'muster gpu status' prints to files and pipes");
+    int r = gpu_ask(folder, "GET", "/v1/status", NULL, &status, &err);
     if (r >= 0)
-        r = can_draw && !call->once && !call->as_json ? watch(call, &status, &err) : print_once(call, status, &err);
+        r = watch(folder, &status, &err);
     return r < 0 ? gpu_failed(r, &err) : EXIT_FINE;
 }
+
+static const struct command_option options[] = {GPU_FOLDER_OPTION};
+
+static const char *const examples[] = {"muster gpu top", NULL};
+
+const struct command gpu_top_command = {
+    .name = "gpu top",
+    .summary = "watch GPUs, the programs that hold them and those that wait",
+    .usage = "[--folder FOLDER]",
+    .text = "Refreshes every second. Press 'h' for the list of keys. 'muster gpu status' prints the same once.\n",
+    .options = options,
+    .option_count = ARRAY_LEN(options),
+    .examples = examples,
+    .operands = OPERANDS_NONE,
+    .run = run,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/command.h"
+
+/*
+ * The table of commands, one row each, in the order in which help lists them within their groups. Row X stands for the
+ * `const struct command X_command`, which the command's own file defines together with its options, examples and verbs.
+ */
+#define ALL_COMMANDS(ROW) \
+    ROW(simulate)         \
+    ROW(why)              \
+    ROW(compare)          \
+    ROW(trace)            \
+    ROW(replay)           \
+    ROW(scheduler)        \
+    ROW(grouper)          \
+    ROW(binder)           \
+    ROW(gpu)              \
+    ROW(gpud)             \
+    ROW(fencer)           \
+    ROW(reservation)      \
+    ROW(scenario)         \
+    ROW(jq)               \
+    ROW(completion)       \
+    ROW(man)              \
+    ROW(version)          \
+    ROW(help)
+
+#define DECLARE_COMMAND(name) extern const struct command name##_command;
+ALL_COMMANDS(DECLARE_COMMAND)
+#undef DECLARE_COMMAND
+
+/* All commands, ended by NULL. */
+extern const struct command *const commands[];

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the verbs of `muster gpu` share: requests to the daemon, and where things are. */
+#include "cli/gpu/gpu.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "gpu/daemon/config.h"
+#include "net/http.h"
+#include "net/loop.h"
+#include "text/json.h"
+
+enum { ANSWER_MAX = 16 << 20 };
+
+struct asking {
+    struct loop *loop;
+    char *text;
+    int status;
+    struct err err;
+};
+
+static void on_done(void *arg, const struct http_response *response)
+{
+    struct asking *asking = arg;
+
+    asking->status = response->status;
+    asking->err = response->err;
+    asking->text = xstrndup(response->body, response->body_len);
+    loop_stop(asking->loop);
+}
+
+static int refusal(const struct asking *asking, struct err *err)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    const char *text = NULL;
+
+    if (json_parse(asking->text, strlen(asking->text), "the answer", &doc, NULL) == 0)
+        text = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "error"));
+    return err_set(err, asking->status == 404 ? -ENOENT : -EINVAL, "%s",
+                   text ? text : "the GPU daemon refuses the request");
+}
+
+static int no_answer(const char *socket, int code, struct err *err)
+{
+    struct stat file;
+
+    if (code == -ETIMEDOUT)
+        return err_set(err, code, "the GPU daemon at %s does not answer", socket);
+    if (access(socket, R_OK | W_OK) < 0 && errno == EACCES)
+        return stat(socket, &file) == 0
+                   ? err_set(err, -EACCES, "the GPU daemon at %s belongs to user %u: only that user can use it", socket,
+                             (unsigned)file.st_uid)
+                   : err_set(err, -EACCES, "no permission to open %s: run as the user that runs the GPU daemon",
+                             socket);
+    return err_set(err, code, "no GPU daemon answers at %s: start one with 'muster gpud'", socket);
+}
+
+int gpu_failed(int code, const struct err *err)
+{
+    return command_failed(code == -EINVAL || code == -ENOENT ? code : -EIO, err);
+}
+
+int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
+            struct err *err)
+{
+    _cleanup_(loop_freep) struct loop *loop = loop_new();
+    struct asking asking = {.loop = loop};
+    char socket[256];
+    char url[256];
+
+    (void)snprintf(socket, sizeof socket, "%s/api.sock", folder);
+    (void)snprintf(url, sizeof url, "http://gpud%s", path);
+    struct http_client *client = http_client_new(loop);
+    struct http_request request = {.method = method,
+                                   .url = url,
+                                   .unix_path = socket,
+                                   .proxy = "",
+                                   .body = body,
+                                   .body_len = body ? strlen(body) : 0,
+                                   .timeout = 10 * NSEC_PER_SEC,
+                                   .body_max = ANSWER_MAX,
+                                   .on_done = on_done,
+                                   .arg = &asking};
+    (void)http_start(client, &request);
+    loop_run(loop);
+    http_client_free(client);
+    _cleanup_(freep) char *text = asking.text;
+    if (asking.err.code < 0)
+        return no_answer(socket, asking.err.code, err);
+    if (asking.status >= 300)
+        return refusal(&asking, err);
+    *ret_text = TAKE_PTR(text);
+    return 0;
+}
+
+bool gpu_library(char *path, size_t size)
+{
+    static const char *const places[] = {
+        "/src/gpu/tenant/libmuster-gpu.so",
+        "/libmuster-gpu.so",
+        "/../lib/muster/libmuster-gpu.so",
+        "/../lib/x86_64-linux-gnu/muster/libmuster-gpu.so",
+        "/../lib/aarch64-linux-gnu/muster/libmuster-gpu.so",
+    };
+    char folder[2048];
+    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+
+    if (len <= 0)
+        return false;
+    folder[len] = '\0';
+    *strrchr(folder, '/') = '\0';
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        (void)snprintf(path, size, "%s%s", folder, places[i]);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+char *gpu_folder(const char *given)
+{
+    struct gpud_config config;
+    char *folder;
+
+    gpud_config_init(&config);
+    folder = xstrdup(given ? given : config.folder);
+    gpud_config_done(&config);
+    return folder;
+}
+
+bool gpu_read_folder(struct arguments *arguments, char **ret_folder, int *ret_status)
+{
+    const char *given = NULL;
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0)
+        given = arguments->value;
+    if (option == ARGUMENT_HELP)
+        *ret_status = command_help(arguments->command);
+    else if (option == ARGUMENT_WRONG)
+        *ret_status = EXIT_WRONG_CALL;
+    else if (arguments->operand_count > 0)
+        *ret_status = command_wrong(arguments->command, "unexpected argument '%s'", arguments->operands[0]);
+    else
+        *ret_folder = gpu_folder(given);
+    return option == ARGUMENT_END && arguments->operand_count == 0;
+}
