@@ -89,7 +89,7 @@ function table(parent, caption, head, rows, textColumns = []) {
     row.forEach((cell, i) => {
       const value = typeof cell === 'object' && cell ? cell : { text: cell };
       const kind = [value.class, isText(i) && 'text'].filter(Boolean).join(' ');
-      add(tr, i === 0 ? 'th' : 'td', { text: value.nodes ? null : value.text, scope: i === 0 ? 'row' : null, class: kind || null, style: value.style }, ...(value.nodes || []));
+      add(tr, i === 0 ? 'th' : 'td', { text: value.nodes ? null : value.text, scope: i === 0 ? 'row' : null, class: kind || null, style: value.style, 'data-label': i === 0 ? null : head[i] }, ...(value.nodes || []));
     });
   }
   return element;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A cycle of the past as tables: the queues as it began, who ran, what was decided, and why the rest waited. */
+/* A past cycle as tables: queues at its start, decisions, pending workloads with their reasons, running workloads. */
 #include <inttypes.h>
 
 #include "base/strbuf.h"
@@ -8,6 +8,8 @@
 #include "model/state.h"
 #include "sim/replay/player.h"
 #include "sim/replay/replay.h"
+#include "sim/report/reason.h"
+#include "sim/run/run.h"
 #include "sim/scenario/scenario_why.h"
 #include "text/table.h"
 
@@ -28,7 +30,7 @@ static void print_table(struct table *t, const char *title, uint64_t more, const
 static void add_gpus(struct table *t, double amount)
 {
     if (amount < 0)
-        table_cell(t, TABLE_DIM, "any");
+        table_cell(t, TABLE_DIM, "unlimited");
     else
         table_cell(t, amount > 0 ? TABLE_PLAIN : TABLE_DIM, "%.4g", amount);
 }
@@ -36,9 +38,10 @@ static void add_gpus(struct table *t, double amount)
 static void print_queues(const struct replay_moment *moment, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, true},   {"ABOVE", TABLE_LEFT, true},        {"QUOTA", TABLE_RIGHT, false},
-        {"LIMIT", TABLE_RIGHT, false}, {"FAIR SHARE", TABLE_RIGHT, false}, {"USED", TABLE_RIGHT, false},
-        {"ASKED", TABLE_RIGHT, false},
+        {"QUEUE", TABLE_LEFT, TABLE_CUT},         {"PARENT", TABLE_LEFT, TABLE_CUT},
+        {"QUOTA", TABLE_RIGHT, TABLE_WHOLE},      {"LIMIT", TABLE_RIGHT, TABLE_WHOLE},
+        {"FAIR SHARE", TABLE_RIGHT, TABLE_WHOLE}, {"ALLOCATED", TABLE_RIGHT, TABLE_WHOLE},
+        {"REQUESTED", TABLE_RIGHT, TABLE_WHOLE},
     };
     const struct state *state = moment->state;
     struct table t;
@@ -59,18 +62,22 @@ static void print_queues(const struct replay_moment *moment, const struct table_
         add_gpus(&t, share.allocated[SHARE_GPU]);
         add_gpus(&t, share.requested[SHARE_GPU]);
     }
-    print_table(&t, "Queues as it began, in GPUs", 0, view, out);
+    print_table(&t, "Queues at the start of the cycle, in GPUs", 0, view, out);
 }
 
-static void add_gang(struct table *t, const struct state *state, const struct gang *gang)
+static void add_name(struct table *t, const struct state *state, gang_id gang)
 {
-    table_cell(t, TABLE_PLAIN, "%s%s%s", state_name(state, gang->namespace), gang->namespace ? "/" : "",
-               state_name(state, gang->name));
+    struct strbuf name;
+
+    strbuf_init(&name, CELL_MAX);
+    workload_add_name(&name, state, gang);
+    table_cell(t, TABLE_PLAIN, "%s", name.text);
+    strbuf_done(&name);
 }
 
 static void print_decisions(const struct replay_moment *moment, const struct table_view *view, FILE *out)
 {
-    static const struct table_column columns[] = {{"POD", TABLE_LEFT, true}, {"DECIDED", TABLE_LEFT, true}};
+    static const struct table_column columns[] = {{"POD", TABLE_LEFT, TABLE_CUT}, {"DECISION", TABLE_LEFT, TABLE_WRAP}};
     size_t shown = MIN(moment->then_count, (size_t)ROWS_SHOWN);
     struct strbuf text;
     struct table t;
@@ -86,7 +93,7 @@ static void print_decisions(const struct replay_moment *moment, const struct tab
                    at->namespace && *at->namespace ? "/" : "", at->pod ? at->pod : "");
         table_cell(&t, TABLE_PLAIN, "%s", text.text);
     }
-    print_table(&t, "What was decided", moment->then_count - shown, view, out);
+    print_table(&t, "Decisions", moment->then_count - shown, view, out);
     strbuf_done(&text);
 }
 
@@ -110,10 +117,10 @@ static uint32_t count_placed(const struct state *state, const struct gang *gang,
 
 static void print_running(const struct replay_moment *moment, const struct table_view *view, FILE *out)
 {
-    static const struct table_column columns[] = {{"WORKLOAD", TABLE_LEFT, true},
-                                                  {"QUEUE", TABLE_LEFT, true},
-                                                  {"PODS", TABLE_RIGHT, false},
-                                                  {"NODES", TABLE_LEFT, true}};
+    static const struct table_column columns[] = {{"WORKLOAD", TABLE_LEFT, TABLE_CUT},
+                                                  {"QUEUE", TABLE_LEFT, TABLE_CUT},
+                                                  {"PODS", TABLE_RIGHT, TABLE_WHOLE},
+                                                  {"NODES", TABLE_LEFT, TABLE_CUT}};
     const struct state *state = moment->state;
     uint64_t more = 0;
     struct table t;
@@ -130,19 +137,23 @@ static void print_running(const struct replay_moment *moment, const struct table
             more++;
             continue;
         }
-        add_gang(&t, state, gang);
+        add_name(&t, state, id);
         table_cell(&t, TABLE_PLAIN, "%s", state_name(state, gang->queue_name));
         table_cell(&t, TABLE_PLAIN, "%u", placed);
         table_cell(&t, TABLE_PLAIN, "%s%s", state_name(state, state->nodes.items[first].name),
                    placed > 1 ? ", ..." : "");
     }
-    print_table(&t, "Who ran when it ended", more, view, out);
+    print_table(&t, "Running at the end of the cycle", more, view, out);
 }
 
 static void print_waiting(const struct replay_moment *moment, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"WORKLOAD", TABLE_LEFT, true}, {"VERDICT", TABLE_LEFT, false}, {"WHY", TABLE_LEFT, true}};
+        {"WORKLOAD", TABLE_LEFT, TABLE_CUT},
+        {"OUTLOOK", TABLE_LEFT, TABLE_WHOLE},
+        {"REASON", TABLE_LEFT, TABLE_WHOLE},
+        {"MESSAGE", TABLE_LEFT, TABLE_WRAP},
+    };
     const struct state *state = moment->state;
     uint64_t more = 0;
     struct strbuf why;
@@ -161,11 +172,15 @@ static void print_waiting(const struct replay_moment *moment, const struct table
         }
         strbuf_clear(&why);
         scenario_why(&why, state, moment->engine, id);
-        add_gang(&t, state, gang);
-        table_cell(&t, TABLE_WARN, "%s", verdict_code_name(engine_verdict(moment->engine, id).code));
+        enum verdict_code code = engine_verdict(moment->engine, id).code;
+        char words[REASON_TEXT_MAX];
+
+        add_name(&t, state, id);
+        table_cell(&t, verdict_class(code) == VERDICT_CLASS_NEVER ? TABLE_BAD : TABLE_WARN, "%s", reason_outlook(code));
+        table_cell(&t, TABLE_PLAIN, "%s", reason_words(code, words));
         table_cell(&t, TABLE_PLAIN, "%s", why.text);
     }
-    print_table(&t, "Who waited, and why", more, view, out);
+    print_table(&t, "Pending", more, view, out);
     strbuf_done(&why);
 }
 
@@ -176,7 +191,7 @@ void replay_moment_print(const struct replay_moment *moment, const struct table_
     (void)fprintf(out, "Cycle %" PRIu64 " at %s, segment %" PRIu64 "\n", moment->cycle, time_format(moment->now, time),
                   moment->segment);
     if (!moment->is_same)
-        (void)fputs("It is decided otherwise now: 'muster replay' without --at says how.\n", out);
+        (void)fputs("This version decides differently: 'muster replay' without --at lists the differences.\n", out);
     print_queues(moment, view, out);
     print_decisions(moment, view, out);
     print_waiting(moment, view, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A cycle of the past as JSON. */
+/* A past cycle as JSON. */
 #include <stdlib.h>
 #include <yyjson.h>
 
@@ -8,6 +8,10 @@
 #include "engine/engine.h"
 #include "model/state.h"
 #include "sim/replay/replay.h"
+#include "sim/report/amount.h"
+#include "sim/report/reason.h"
+#include "sim/report/workload.h"
+#include "sim/run/run.h"
 #include "sim/scenario/scenario_why.h"
 
 enum { WHY_MAX = 4096 };
@@ -22,9 +26,10 @@ static void add_shares(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *
 {
     yyjson_mut_val *item = yyjson_mut_obj_add_obj(doc, object, key);
 
-    (void)yyjson_mut_obj_add_real(doc, item, "gpu", amounts[SHARE_GPU]);
-    (void)yyjson_mut_obj_add_real(doc, item, "cpu", amounts[SHARE_CPU]);
-    (void)yyjson_mut_obj_add_real(doc, item, "memory", amounts[SHARE_MEMORY]);
+    char text[QUANTITY_TEXT_MAX];
+
+    for (int share = 0; share < SHARE_COUNT; share++)
+        add_text(doc, item, amount_key(share), amount_format(share, amounts[share], text));
 }
 
 static void add_queues(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct replay_moment *moment)
@@ -44,9 +49,9 @@ static void add_queues(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct r
         add_text(doc, item, "parent", state_name(state, queue->parent_name));
         add_shares(doc, item, "quota", queue->deserved);
         add_shares(doc, item, "limit", queue->limit);
-        add_shares(doc, item, "fair_share", share.fair);
-        add_shares(doc, item, "used", share.allocated);
-        add_shares(doc, item, "asked", share.requested);
+        add_shares(doc, item, "fairShare", share.fair);
+        add_shares(doc, item, "allocated", share.allocated);
+        add_shares(doc, item, "requested", share.requested);
     }
 }
 
@@ -61,10 +66,11 @@ static void add_pods(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct rep
         if (!pod->is_present)
             continue;
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
+        char phase[PHASE_TEXT_MAX];
 
         add_text(doc, item, "namespace", state_name(state, pod->namespace));
         add_text(doc, item, "name", state_name(state, pod->name));
-        add_text(doc, item, "status", pod_status_name((enum pod_status)pod->status));
+        add_text(doc, item, "state", pod_status_phase((enum pod_status)pod->status, phase));
         if (pod->node != NO_ID)
             add_text(doc, item, "node", state_name(state, state->nodes.items[pod->node].name));
     }
@@ -83,7 +89,7 @@ static void add_decisions(yyjson_mut_doc *doc, yyjson_mut_val *root, const struc
         add_text(doc, item, "namespace", at->namespace);
         add_text(doc, item, "pod", at->pod);
         add_text(doc, item, "node", at->node);
-        add_text(doc, item, "for_namespace", at->for_namespace);
+        add_text(doc, item, "forNamespace", at->for_namespace);
         add_text(doc, item, "for", at->for_gang);
     }
 }
@@ -91,9 +97,11 @@ static void add_decisions(yyjson_mut_doc *doc, yyjson_mut_val *root, const struc
 static void add_waiting(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct replay_moment *moment)
 {
     const struct state *state = moment->state;
-    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "waiting");
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "pending");
+    struct strbuf name;
     struct strbuf why;
 
+    strbuf_init(&name, WHY_MAX);
     strbuf_init(&why, WHY_MAX);
     for (gang_id id = 0; id < state->gangs.len; id++) {
         const struct gang *gang = &state->gangs.items[id];
@@ -103,16 +111,18 @@ static void add_waiting(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct 
         yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, list);
         enum verdict_code code = engine_verdict(moment->engine, id).code;
 
+        strbuf_clear(&name);
+        workload_add_name(&name, state, id);
         strbuf_clear(&why);
         scenario_why(&why, state, moment->engine, id);
-        add_text(doc, item, "namespace", state_name(state, gang->namespace));
-        add_text(doc, item, "name", state_name(state, gang->name));
+        add_text(doc, item, "workload", name.text);
         add_text(doc, item, "queue", state_name(state, gang->queue_name));
-        add_text(doc, item, "verdict", verdict_code_name(code));
-        add_text(doc, item, "class", verdict_class_name(verdict_class(code)));
+        add_text(doc, item, "reason", verdict_code_name(code));
+        add_text(doc, item, "outlook", reason_outlook(code));
         add_text(doc, item, "message", why.text);
     }
     strbuf_done(&why);
+    strbuf_done(&name);
 }
 
 void replay_moment_write(const struct replay_moment *moment, FILE *out)

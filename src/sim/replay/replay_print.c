@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What came of a replay, for people and for programs. */
+/* The outcome of a replay, for people and for programs. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <yyjson.h>
 
 #include "sim/replay/replay.h"
+#include "sim/report/metrics.h"
 #include "text/table.h"
 
 enum { ROWS_SHOWN = 100 };
@@ -18,8 +19,8 @@ static const char *plural(uint64_t count)
 static void print_differences(const struct replay *replay, const struct table_view *view, FILE *out)
 {
     static const struct table_column columns[] = {
-        {"CYCLE", TABLE_RIGHT, false}, {"TIME", TABLE_LEFT, false}, {"WHAT", TABLE_LEFT, false},
-        {"OF", TABLE_LEFT, true},      {"THEN", TABLE_LEFT, true},  {"NOW", TABLE_LEFT, true},
+        {"CYCLE", TABLE_RIGHT, TABLE_WHOLE}, {"TIME", TABLE_LEFT, TABLE_WHOLE},   {"KIND", TABLE_LEFT, TABLE_WHOLE},
+        {"OBJECT", TABLE_LEFT, TABLE_CUT},   {"RECORDED", TABLE_LEFT, TABLE_CUT}, {"REPLAYED", TABLE_LEFT, TABLE_CUT},
     };
     char time[TIME_TEXT_MAX];
     struct table t;
@@ -49,6 +50,7 @@ void replay_print(const struct replay *replay, const struct table_view *view, FI
     const uint64_t *kinds = replay->decisions;
     char first[TIME_TEXT_MAX];
     char last[TIME_TEXT_MAX];
+    char count[METRIC_TEXT_MAX];
 
     (void)fprintf(out, "%" PRIu64 " cycle%s in %" PRIu64 " segment%s", replay->cycles, plural(replay->cycles),
                   replay->segments, plural(replay->segments));
@@ -57,12 +59,13 @@ void replay_print(const struct replay *replay, const struct table_view *view, FI
     (void)fprintf(out, "\n%" PRIu64 " pods bound, %" PRIu64 " evicted, %" PRIu64 " promised; %" PRIu64 " verdicts\n",
                   kinds[DECISION_BIND], kinds[DECISION_EVICT], kinds[DECISION_PIPELINE], replay->verdicts);
     if (replay->cut > 0)
-        (void)fprintf(out, "The end of %" PRIu64 " segment%s was not written whole and is left out.\n", replay->cut,
+        (void)fprintf(out, "The end of %" PRIu64 " segment%s is incomplete and left out.\n", replay->cut,
                       plural(replay->cut));
     for (uint32_t i = 0; i < replay->damage.len; i++)
         (void)fprintf(out, "%s\n", replay->damage.items[i]);
     if (replay->differences == 0)
-        (void)fputs("Everything is decided again as it was.\n", out);
+        (void)fprintf(out, "All %s cycles reproduced identically.\n",
+                      metric_format(UNIT_COUNT, (double)replay->cycles, count));
     else
         (void)fprintf(out, "%" PRIu64 " difference%s in %" PRIu64 " cycle%s.\n", replay->differences,
                       plural(replay->differences), replay->cycles_differ, plural(replay->cycles_differ));
@@ -83,11 +86,11 @@ static void add_difference(yyjson_mut_doc *doc, yyjson_mut_val *list, const stru
     (void)yyjson_mut_obj_add_uint(doc, item, "segment", at->segment);
     (void)yyjson_mut_obj_add_uint(doc, item, "cycle", at->cycle);
     add_time(doc, item, "time", at->now);
-    (void)yyjson_mut_obj_add_str(doc, item, "what", at->is_verdict ? "verdict" : *at->name ? "decision" : "order");
+    (void)yyjson_mut_obj_add_str(doc, item, "kind", at->is_verdict ? "verdict" : *at->name ? "decision" : "order");
     (void)yyjson_mut_obj_add_str(doc, item, "namespace", at->namespace);
     (void)yyjson_mut_obj_add_str(doc, item, "name", at->name);
-    (void)yyjson_mut_obj_add_str(doc, item, "then", at->then);
-    (void)yyjson_mut_obj_add_str(doc, item, "now", at->again);
+    (void)yyjson_mut_obj_add_str(doc, item, "recorded", at->then);
+    (void)yyjson_mut_obj_add_str(doc, item, "replayed", at->again);
 }
 
 void replay_write(const struct replay *replay, FILE *out)
@@ -112,7 +115,7 @@ void replay_write(const struct replay *replay, FILE *out)
     yyjson_mut_val *damage = yyjson_mut_obj_add_arr(doc, root, "damage");
     for (uint32_t i = 0; i < replay->damage.len; i++)
         (void)yyjson_mut_arr_add_str(doc, damage, replay->damage.items[i]);
-    (void)yyjson_mut_obj_add_uint(doc, root, "cycles_that_differ", replay->cycles_differ);
+    (void)yyjson_mut_obj_add_uint(doc, root, "cyclesThatDiffer", replay->cycles_differ);
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, root, "differences");
     for (uint32_t i = 0; i < replay->kept.len; i++)
         add_difference(doc, list, &replay->kept.items[i]);

@@ -13,6 +13,7 @@
 #include "model/state.h"
 #include "sim/report/reason.h"
 #include "sim/scenario/scenario_emit.h"
+#include "text/suggest.h"
 #include "text/table.h"
 
 /* Values are sums and quotients of doubles: equal is what is shown as equal. */
@@ -116,14 +117,40 @@ static bool has_workload(const struct sim_run *run, const char *pattern)
     return false;
 }
 
+static int refuse_queue(const struct requirement *r, const struct sim_run *run, struct err *err)
+{
+    struct suggestion suggestion;
+    char hint[SUGGESTION_MAX];
+
+    suggestion_init(&suggestion, r->queue);
+    vec_foreach (&run->queues, queue)
+        suggestion_offer(&suggestion, state_name(run->state, queue->name));
+    return err_set(err, -EINVAL, "--require '%s': there is no queue '%s'%s", r->text, r->queue,
+                   suggestion_text(&suggestion, "", hint));
+}
+
+/* What is suggested is the name alone: the namespace is rarely what was mistyped. */
+static int refuse_workload(const struct requirement *r, const struct sim_run *run, struct err *err)
+{
+    const char *slash = strchr(r->workload, '/');
+    struct suggestion suggestion;
+    char hint[SUGGESTION_MAX];
+
+    suggestion_init(&suggestion, slash ? slash + 1 : r->workload);
+    vec_foreach (&run->jobs, job)
+        suggestion_offer(&suggestion, state_name(run->state, job->label));
+    return err_set(err, -EINVAL, "--require '%s': there is no workload '%s'%s", r->text, r->workload,
+                   suggestion_text(&suggestion, "", hint));
+}
+
 int requirement_judge(const struct requirement *r, const struct sim_run *first, const struct sim_run *run,
                       struct finding *ret, struct err *err)
 {
     *ret = (struct finding){.values = {NAN, NAN}};
     if (r->queue[0] && !metric_has_queue(run, r->queue) && !(first && metric_has_queue(first, r->queue)))
-        return err_set(err, -EINVAL, "--require '%s': there is no queue '%s'", r->text, r->queue);
+        return refuse_queue(r, run, err);
     if (r->workload[0] && !has_workload(run, r->workload))
-        return err_set(err, -EINVAL, "--require '%s': there is no workload '%s'", r->text, r->workload);
+        return refuse_workload(r, run, err);
     if (r->is_relative && !first)
         return err_set(err, -EINVAL, "--require '%s': A is the first setting of 'muster compare'; give a value here",
                        r->text);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/report/workload.h"
 
+#include <ctype.h>
+#include <stdio.h>
+
 #include "base/strbuf.h"
 #include "engine/engine.h"
 #include "model/books/books.h"
@@ -89,4 +92,11 @@ void workload_add_message(struct strbuf *text, const struct sim_run *run, const 
 {
     if (job->gang != NO_ID)
         scenario_why(text, run->state, run->engine, job->gang);
+}
+
+const char *pod_status_phase(enum pod_status status, char text[static PHASE_TEXT_MAX])
+{
+    (void)snprintf(text, PHASE_TEXT_MAX, "%s", pod_status_name(status));
+    text[0] = (char)toupper((unsigned char)text[0]);
+    return text;
 }

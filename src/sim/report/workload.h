@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "model/pod.h"
 #include "sim/run/run.h"
 
 struct strbuf;
@@ -22,6 +23,10 @@ void workload_read(struct workload *ret, const struct sim_run *run, const struct
 
 /* Appends "gpu-1 x3, gpu-2": the nodes of its pods. After `max` nodes: " and 5 pods elsewhere". */
 void workload_add_nodes(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job, uint32_t max);
+
+/* The status of a pod as Kubernetes writes phases: "Running". Returns `text`. */
+enum { PHASE_TEXT_MAX = 32 };
+const char *pod_status_phase(enum pod_status status, char text[static PHASE_TEXT_MAX]);
 
 /* Appends why it waits, in a sentence with numbers. */
 void workload_add_message(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job);

@@ -178,5 +178,8 @@ enum workload_state {
 enum workload_state sim_run_job_state(const struct sim_run *run, const struct sim_run_job *job);
 const char *workload_state_name(enum workload_state state);  // "Pending"
 
-/* Appends "namespace/name" of the workload as its author called it. */
+/* Appends "namespace/name" of the workload as its author called it: not the name of a PodGroup that was made for it. */
+void workload_add_name(struct strbuf *text, const struct state *state, gang_id gang);
+
+/* The same for a workload that may have left the state. */
 void sim_run_job_name(const struct sim_run *run, const struct sim_run_job *job, struct strbuf *text);

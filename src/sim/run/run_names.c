@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What people call a workload, and where it stands. The gang that KAI makes for an owner is called "pg-OWNER-UID", where both parts may hold
- * dashes; its pods are called OWNER, or start with "OWNER-".
+ * The name that people know a workload by, and its state. The PodGroup that KAI makes for an owner is called
+ * "pg-OWNER-UID", where both parts may hold dashes; its pods are called OWNER, or start with "OWNER-".
  */
 #include <string.h>
 
@@ -18,20 +18,43 @@ static const char *first_pod_name(const struct state *state, const struct gang *
     return "";
 }
 
-uint32_t sim_run_label_of(struct state *state, gang_id id)
+/* The owner's name within that of the gang, and its length; 0 when the gang was not made for an owner. */
+static size_t find_owner(const struct state *state, const struct gang *gang, const char **ret_name)
 {
-    const struct gang *gang = &state->gangs.items[id];
     const char *name = state_name(state, gang->name);
     const char *pod = first_pod_name(state, gang);
     size_t best = 0;
 
     if (strncmp(name, "pg-", 3) != 0)
-        return gang->name;
+        return 0;
     name += 3;
     for (size_t len = 1; name[len]; len++)
         if (name[len] == '-' && strncmp(name, pod, len) == 0 && (pod[len] == '-' || pod[len] == '\0'))
             best = len;
-    return best > 0 ? intern_id(&state->names, name, best) : gang->name;
+    *ret_name = name;
+    return best;
+}
+
+uint32_t sim_run_label_of(struct state *state, gang_id id)
+{
+    const struct gang *gang = &state->gangs.items[id];
+    const char *name;
+    size_t len = find_owner(state, gang, &name);
+
+    return len > 0 ? intern_id(&state->names, name, len) : gang->name;
+}
+
+void workload_add_name(struct strbuf *text, const struct state *state, gang_id id)
+{
+    const struct gang *gang = &state->gangs.items[id];
+    const char *name = "";
+    size_t len = find_owner(state, gang, &name);
+
+    strbuf_addf(text, "%s%s", state_name(state, gang->namespace), gang->namespace ? "/" : "");
+    if (len > 0)
+        strbuf_addf(text, "%.*s", (int)len, name);
+    else
+        strbuf_addstr(text, state_name(state, gang->name));
 }
 
 void sim_run_job_name(const struct sim_run *run, const struct sim_run_job *job, struct strbuf *text)

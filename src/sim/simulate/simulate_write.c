@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What a simulation came to, as JSON. docs/simulate.md describes its members. */
-#include <ctype.h>
 #include <math.h>
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "engine/engine.h"
 #include "model/state.h"
+#include "sim/report/amount.h"
 #include "sim/report/metrics.h"
 #include "sim/report/reason.h"
 #include "sim/report/requirement.h"
@@ -15,29 +15,14 @@
 #include "sim/report/workload.h"
 #include "sim/scenario/scenario_emit.h"
 #include "sim/simulate/simulate.h"
-#include "text/quantity.h"
 
 enum { TEXT_MAX = 1024 };
-
-static const struct {
-    const char *key;
-    enum quantity_unit unit;
-    double scale;  // from the model's doubles to the quantity's integers
-} shares[] = {
-    [SHARE_CPU] = {"cpu", QUANTITY_MILLI, 1},
-    [SHARE_MEMORY] = {"memory", QUANTITY_ONE, 1},
-    [SHARE_GPU] = {"gpu", QUANTITY_MILLI, 1000},
-};
 
 static void emit_amount(struct emit *e, int share, double amount)
 {
     char text[QUANTITY_TEXT_MAX];
 
-    if (amount < 0)
-        emit_str(e, shares[share].key, "unlimited");
-    else
-        emit_str(e, shares[share].key,
-                 quantity_format(llround(amount * shares[share].scale), shares[share].unit, text));
+    emit_str(e, amount_key(share), amount_format(share, amount, text));
 }
 
 static void emit_amounts(struct emit *e, const char *key, const double amounts[SHARE_COUNT])
@@ -115,20 +100,11 @@ static const char *group_name(const struct state *state, gpu_group group, char *
     return text;
 }
 
-/* "Running", as Kubernetes writes phases. */
-static void emit_status(struct emit *e, const char *key, enum pod_status status)
-{
-    char text[32];
-
-    (void)snprintf(text, sizeof text, "%s", pod_status_name(status));
-    text[0] = (char)toupper((unsigned char)text[0]);
-    emit_str(e, key, text);
-}
-
 static void write_pod(struct emit *e, const struct sim_run *run, const struct pod *pod, uint32_t job)
 {
     const struct state *state = run->state;
     bool is_placed = pod->node != NO_ID && status_in(pod->status, ACTIVE_USED);
+    char phase[PHASE_TEXT_MAX];
     char text[32];
 
     emit_open(e, NULL, '{');
@@ -136,7 +112,7 @@ static void write_pod(struct emit *e, const struct sim_run *run, const struct po
     emit_str(e, "name", state_name(state, pod->name));
     if (job != NO_ID)
         emit_name(e, "workload", run, job);
-    emit_status(e, "state", (enum pod_status)pod->status);
+    emit_str(e, "state", pod_status_phase((enum pod_status)pod->status, phase));
     if (is_placed)
         emit_str(e, "node", state_name(state, state->nodes.items[pod->node].name));
     if (is_placed && pod->groups.count > 0) {

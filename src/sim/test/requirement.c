@@ -188,6 +188,8 @@ static void a_requirement_about_nothing_is_refused(void **state)
         const char *expected;
     } cases[] = {
         {"evictions(queue=p)<3", "--require 'evictions(queue=p)<3': there is no queue 'p'"},
+        {"default/hug=Running",
+         "--require 'default/hug=Running': there is no workload 'default/hug'; did you mean huge?"},
         {"c=Running", "--require 'c=Running': there is no workload 'c'"},
         {"evictions<A", "--require 'evictions<A': A is the first setting of 'muster compare'; give a value here"},
     };
