@@ -10,31 +10,32 @@
 struct loop;
 
 /*
- * HTTP requests to others: HTTP/2 where the server offers it over TLS, with many requests on one connection, otherwise
+ * The HTTP client: HTTP/2 where the server offers it over TLS, with many requests on one connection, otherwise
  * HTTP/1.1. Servers are verified. Proxies are those of the environment (HTTPS_PROXY, NO_PROXY) unless one is named.
- * Redirects are not followed: what is sent may hold a token that is meant for one server only. Trying again is up to
- * the caller.
+ * Redirects are not followed: a request may carry a token that is meant for one server only. Retrying is up to the
+ * caller.
  */
 struct http_client;
 struct http_call;
 
 struct http_client *http_client_new(struct loop *loop);
 
-/* Calls that are under way end without a call back. */
+/* Calls in progress end without a callback. */
 void http_client_free(struct http_client *client);
 
-/* Whom to trust and who we are. Shared by the requests that use it and never changed: new keys are a new one. */
+/* Which servers to trust, and our own certificate. Shared by the requests that use it and immutable: make a new one for
+ * new keys. */
 struct http_tls;
 
 struct http_tls_options {
     const char *ca_pem;       // certificates to trust instead of the system's
-    const char *cert_pem;     // our own certificate, with those that lead to its root
+    const char *cert_pem;     // our own certificate, followed by its chain
     const char *key_pem;      // and its key
-    const char *server_name;  // what the server's certificate has to say, instead of the URL's host
-    bool skips_verify;        // believes any server; only for those who ask for it
+    const char *server_name;  // name that the server's certificate must have, instead of the URL's host
+    bool skips_verify;        // accepts any server; only when the user asks for it
 };
 
-/* Copies the options; they are looked at when a connection is made, and the call fails if they are of no use. */
+/* Copies the options. They are used when a connection is made, and the call fails if they are invalid. */
 struct http_tls *http_tls_new(const struct http_tls_options *options);
 struct http_tls *http_tls_ref(struct http_tls *tls);
 void http_tls_unref(struct http_tls *tls);
@@ -44,18 +45,18 @@ struct http_response {
     int http_version;  // 1 or 2; 0 when no answer came
     struct err err;    // code 0: the answer came, whole
     bool is_unsent;    // the server cannot have seen the request
-    const char *body;  // what was kept of it, NUL-terminated; never NULL
+    const char *body;  // the part that was kept, NUL-terminated; never NULL
     size_t body_len;
     struct http_call *call;
 };
 
-/* The value of a header of the answer, NULL when it is not there; borrowed until the call back returns. */
+/* The value of a header of the answer, NULL when it is not there; borrowed until the callback returns. */
 const char *http_response_header(const struct http_response *response, const char *name);
 
 /* Bytes of the body of a good answer, as they come. Returns 0, or a negative errno that ends the call with it. */
 typedef int (*http_data_fn)(void *arg, const char *bytes, size_t len);
 
-/* The call is over, for better or worse. It is freed after this returns, and so is the response. */
+/* The call is over, successful or not. It is freed after this returns, and so is the response. */
 typedef void (*http_done_fn)(void *arg, const struct http_response *response);
 
 struct http_request {
@@ -71,7 +72,7 @@ struct http_request {
 
     nsec_t connect_timeout;  // 0: 10 s
     nsec_t timeout;          // for the whole call; 0: none
-    nsec_t idle_timeout;     // the longest silence of the server, from the start on; 0: any
+    nsec_t idle_timeout;     // longest time without a byte from the server; 0: unlimited
     size_t body_max;         // bytes to keep; an answer with more is an error
 
     http_data_fn on_data;  // takes the body of answers with a status of 2xx instead of keeping it; may be NULL
@@ -82,7 +83,7 @@ struct http_request {
 /* Starts a call; copies what it needs. `on_done` is called exactly once, and not before this has returned. */
 struct http_call *http_start(struct http_client *client, const struct http_request *request);
 
-/* Ends a call without calling back any more. To be called from anywhere but the call's own `on_done`. */
+/* Ends a call; no callback comes after it. To be called from anywhere but the call's own `on_done`. */
 void http_cancel(struct http_call *call);
 
 /* Calls that have been started and are not over. */

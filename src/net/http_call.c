@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One request and its answer: options in, bytes and a verdict out. */
+/* One request and its answer. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -3,7 +3,7 @@
 /*
  * libuv, with its handles hidden: a handle of libuv must stay where it is until its close callback has run, which is
  * later than an owner wants to be freed. So every handle lives on the heap by itself and dies in that callback, and
- * what is embedded elsewhere only points to it.
+ * the struct that its owner embeds only points to it.
  */
 #include "net/loop_internal.h"
 
@@ -66,7 +66,7 @@ struct loop *loop_new(void)
     struct loop *loop = xcalloc(1, sizeof *loop);
 
     (void)signal(SIGPIPE, SIG_IGN);
-    /* Fails for lack of memory or descriptors alone: nothing could be done without. */
+    /* Fails only without memory or descriptors, and then nothing else would work either. */
     BUG_ON(uv_loop_init(&loop->uv) < 0);
     BUG_ON(uv_idle_init(&loop->uv, &loop->idle) < 0);
     loop->idle.data = loop;
@@ -85,7 +85,7 @@ void loop_free(struct loop *loop)
     vec_done(&loop->signals);
     uv_close((uv_handle_t *)&loop->idle, NULL);
     (void)uv_run(&loop->uv, UV_RUN_DEFAULT);
-    /* What is still open points to memory that nobody will give back. */
+    /* A handle that is still open points to memory that nobody will free. */
     BUG_ON(uv_loop_close(&loop->uv) < 0);
     free(loop);
 }

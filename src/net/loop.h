@@ -14,8 +14,8 @@ struct err;
  * One thread that waits for many things: sockets, timers, signals, children. Everything in net/ and above hangs on one
  * loop and runs in the thread that runs it; only a loop_work_fn runs elsewhere.
  *
- * What is registered with a loop is given back before the loop is freed. Callbacks may start, stop and free whatever
- * they like, what they belong to included, unless a header says otherwise.
+ * Everything that is registered with a loop is released before the loop is freed. Callbacks may start, stop and free
+ * anything, including the object that they belong to, unless a header says otherwise.
  */
 struct loop;
 
@@ -33,7 +33,7 @@ void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
 /*
- * Calls `fn` once after a time, not before it has passed; to the millisecond. The struct is embedded in what it serves
+ * Calls `fn` once after a time, not before it has passed; to the millisecond. The struct is embedded in its owner
  * and may be freed with it after loop_timer_done(). All zeros is a timer that was never initialised and may be done.
  */
 struct loop_timer {
@@ -52,7 +52,7 @@ bool loop_timer_is_running(const struct loop_timer *timer);
 
 /*
  * Work for later in the same thread: runs once, soon, from the loop and not from within its caller. Queueing a task
- * that is queued does nothing, so that a burst of reasons leads to one run. Tasks run in the order in which they were
+ * that is queued does nothing, so that a burst of events leads to one run. Tasks run in the order in which they were
  * queued; one that is queued by a task waits for the next round, so that sockets get their turn.
  */
 struct loop_task {
@@ -67,7 +67,7 @@ struct loop_task {
 void loop_task_init(struct loop_task *task, struct loop *loop, loop_fn fn, void *arg);
 void loop_task_queue(struct loop_task *task);
 
-/* Nothing for a task that is not queued; to be called before its memory is given back. All zeros is allowed. */
+/* Does nothing for a task that is not queued. Call it before the memory is freed. All zeros is allowed. */
 void loop_task_cancel(struct loop_task *task);
 
 /* Calls `fn` whenever the process gets the signal. Stays until the loop is freed and does not keep it running. */
@@ -76,6 +76,6 @@ MUST_CHECK int loop_on_signal(struct loop *loop, int signal, loop_signal_fn fn, 
 
 /*
  * Runs `work` in another thread and then `done` in the loop's. `work` touches nothing that the loop's thread touches
- * meanwhile. It cannot be called off: loop_free() waits for what has been started, and calls `done`.
+ * meanwhile. It cannot be cancelled: loop_free() waits for work that has been started, and calls `done`.
  */
 void loop_work(struct loop *loop, loop_fn work, loop_fn done, void *arg);

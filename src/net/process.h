@@ -10,8 +10,8 @@
 struct loop;
 
 /*
- * A child that is asked something: it gets text on its standard input, and what it prints is kept, within a limit. It
- * leads a session of its own, which is killed as a whole when the time is over, so that nothing of it stays behind.
+ * A child process: it gets text on its standard input, and its output is kept, within a limit. It
+ * leads a session of its own, which is killed as a whole when the time is over, so that no descendant is left running.
  */
 struct process;
 
@@ -21,7 +21,7 @@ struct process_result {
     int signal;          // 0 when none did
     const char *output;  // NUL-terminated; never NULL
     size_t output_len;
-    const char *complaints;  // the start of what it printed as errors; NUL-terminated
+    const char *complaints;  // the beginning of its standard error; NUL-terminated
 };
 
 /* The child is gone and so are its outputs; the process is freed after this returns. */
@@ -39,9 +39,9 @@ struct process_request {
     void *arg;
 };
 
-/* Starts the child. Returns 0, or why it cannot be started; then `on_done` is not called. */
+/* Starts the child. On failure, `on_done` is not called. */
 MUST_CHECK int process_start(struct loop *loop, const struct process_request *request, struct process **ret_process,
                              struct err *err);
 
-/* Kills the child and calls back no more. */
+/* Kills the child; no callback comes after it. */
 void process_cancel(struct process *process);

@@ -5,10 +5,10 @@
 #include "net/loop.h"
 
 /*
- * A descriptor of one's own on the loop: `fn` is called as long as there is something to read, an end or an error
- * included. For what has no better home: a packet socket, a timerfd, a pidfd.
+ * Waits for a file descriptor of the caller: `fn` is called as long as it is readable, also at its end or with an error.
+ * For descriptors that no other header handles: a packet socket, a timerfd, a pidfd.
  *
- * The struct is embedded in what it serves. The descriptor stays the caller's and is closed after loop_watch_done(). All
+ * The struct is embedded in its owner. The descriptor stays the caller's and is closed after loop_watch_done(). All
  * zeros is a watch that was never started and may be done.
  */
 struct loop_watch {
@@ -17,6 +17,6 @@ struct loop_watch {
     void *arg;
 };
 
-/* Returns 0, or what the system says of a descriptor that cannot be waited for. */
+/* Returns 0, or the error of the system for a descriptor that cannot be polled. */
 MUST_CHECK int loop_watch_start(struct loop_watch *watch, struct loop *loop, int fd, loop_fn fn, void *arg);
 void loop_watch_done(struct loop_watch *watch);

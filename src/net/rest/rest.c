@@ -25,7 +25,7 @@ struct app {
     size_t body_max;
 };
 
-/* What belongs to one request. */
+/* The state of one request. */
 struct call {
     struct app *app;
     struct rest_row *row;  // NULL: none, or the request is refused
@@ -115,7 +115,7 @@ static int find_row(struct call *call, struct http_exchange *exchange, struct re
         return err_set(&call->refusal, -ENOTTY, "%s is not allowed here; allowed: %s", http_exchange_method(exchange),
                        call->allow);
     if (r < 0)
-        return err_set(&call->refusal, -ENOENT, "there is nothing at %.200s", http_exchange_path(exchange));
+        return err_set(&call->refusal, -ENOENT, "no resource at %.200s", http_exchange_path(exchange));
     return 0;
 }
 
@@ -152,7 +152,7 @@ static int check_type(struct call *call, struct http_exchange *exchange, const s
 {
     const char *type = http_exchange_header(exchange, "Content-Type");
 
-    /* Some clients send JSON without a word about it. */
+    /* Some clients send JSON without a Content-Type. */
     if (!route->types || !type || !*type || !http_exchange_has_body(exchange) || has_type(route->types, type))
         return 0;
     return err_set(&call->refusal, -EMEDIUMTYPE, "the body is %.100s, which is not supported here; supported: %s", type,
@@ -173,8 +173,8 @@ static int check(struct call *call, struct http_exchange *exchange, struct rest_
     if (r < 0)
         return r;
     if (route->requests_max && row->requests >= route->requests_max)
-        return err_set(&call->refusal, -EAGAIN, "%u requests of this kind are under way, which is the limit; try again",
-                       row->requests);
+        return err_set(&call->refusal, -EAGAIN,
+                       "%u requests of this kind are in progress, which is the limit; try again later", row->requests);
     return 0;
 }
 

@@ -20,11 +20,12 @@
  *     r = rest_server_start(loop, &(struct rest_options){.http = {.unix_path = path}, .sets = &set, .set_count = 1},
  *                           &server, &err);
  *
- * When the head of a request has come the server looks for the row (404, or 405 with Allow), asks whether the client
- * may (401, 403), looks at the type of the body (415) and at the limits of the row (413, 429); only then is the body
+ * When the head of a request has arrived the server looks for the row (404, or 405 with Allow), checks the client's
+ * rights (401, 403), looks at the type of the body (415) and at the limits of the row (413, 429); only then is the body
  * read and the handler called. The handler answers by http_reply() and its like, or by rest_fail().
  *
- * A server may ask others to serve routes, too: each contributes a set. Stopping and everything else is http_server.h's.
+ * Several owners may contribute routes to one server: each gives a set. Everything else, stopping included, is in
+ * http_server.h.
  */
 
 /*
@@ -46,7 +47,7 @@ struct rest_options {
     size_t body_max;  // of requests whose row has no limit of its own; 0: 1 MiB
 };
 
-/* Compiles the table and listens. Returns 0, the error of rest_routes_new(), or what the system says. */
+/* Compiles the table and listens. Returns 0, the error of rest_routes_new(), or the error of the system. */
 MUST_CHECK int rest_server_start(struct loop *loop, const struct rest_options *options, struct http_server **ret_server,
                                  struct err *err);
 

@@ -157,7 +157,7 @@ static void requests_without_a_row_are_refused(void **state)
     start(&stage, (struct rest_options){0});
     const struct talk *talk = &stage.talk;
     talk_expect(talk_ask(talk, GET("/nothing")), "404 Not Found");
-    talk_expect(talk_ask(talk, GET("/nothing")), "{\"error\":\"there is nothing at /nothing\"}");
+    talk_expect(talk_ask(talk, GET("/nothing")), "{\"error\":\"no resource at /nothing\"}");
     const char *text = talk_ask(talk, "POST /things/a HTTP/1.1\r\n" CLOSE "\r\n");
     talk_expect(text, "405 Method Not Allowed");
     talk_expect(text, "\r\nAllow: GET, HEAD, PUT\r\n");
@@ -258,7 +258,7 @@ static void a_route_has_a_limit_of_its_own(void **state)
     const char *text = talk_ask(&stage.talk, GET("/hold"));
     talk_expect(text, "429 Too Many Requests");
     talk_expect(text, "Retry-After: 1\r\n");
-    talk_expect(text, "1 requests of this kind are under way, which is the limit; try again");
+    talk_expect(text, "1 requests of this kind are in progress, which is the limit; try again later");
     talk_expect(talk_ask(&stage.talk, GET("/go")), "200 OK");
     talk_expect(talk_receive(fd, NULL), "gone on");
     assert_int_equal(close(fd), 0);
@@ -286,7 +286,7 @@ static void errors_have_the_form_that_the_owner_chose(void **state)
                 "\"FieldManagerConflict\",\"message\":\"conflict with \\\"x\\\"\",\"field\":\".spec.replicas\"}]},"
                 "\"code\":409}");
     talk_expect(talk_ask(talk, GET("/nothing")),
-                "\"message\":\"there is nothing at /nothing\",\"reason\":\"NotFound\",\"code\":404}");
+                "\"message\":\"no resource at /nothing\",\"reason\":\"NotFound\",\"code\":404}");
     /* Also what never gets as far as the table. */
     talk_expect(talk_ask(talk, "nonsense\r\n\r\n"), "\"reason\":\"BadRequest\",\"code\":400}");
     talk_expect(talk_ask(talk, PUT("Authorization: admin\r\nContent-Length: 11\r\n", "")),
