@@ -69,6 +69,22 @@ static bool ask_filters(struct causes *causes, node_id node, bool is_static)
     return passes;
 }
 
+/* What rules out most nodes first, static causes before the others; equals in the order in which nodes showed them. */
+static void sort_causes(struct causes *causes)
+{
+    for (uint32_t i = 1; i < causes->e->cause_count; i++) {
+        struct explained_cause cause = causes->items[i];
+        uint32_t at = i;
+
+        while (at > 0 && causes->items[at - 1].is_static == cause.is_static &&
+               causes->items[at - 1].nodes < cause.nodes) {
+            causes->items[at] = causes->items[at - 1];
+            at--;
+        }
+        causes->items[at] = cause;
+    }
+}
+
 void explain_causes(struct engine *engine, struct explanation *e)
 {
     struct node_set nodes = node_set_all(engine);
@@ -81,4 +97,5 @@ void explain_causes(struct engine *engine, struct explanation *e)
         e->eligible_nodes += ask_filters(&causes, nodes.ids[i], true);
     for (uint32_t i = 0; i < nodes.count; i++)
         (void)ask_filters(&causes, nodes.ids[i], false);
+    sort_causes(&causes);
 }

@@ -90,6 +90,45 @@ static void each_node_counts_under_the_first_test_that_it_fails(void **state)
     small_state_end(&s);
 }
 
+static void all_causes_are_listed_with_names_and_counts(void **state)
+{
+    (void)state;
+    static const struct str_pair fast[] = {{"kind", "fast"}};
+    static const struct str_pair slow[] = {{"kind", "slow"}};
+    struct small_state s;
+    struct explanation e;
+    struct pod_spec picky = pod_with("g", "p", 4, NULL);
+
+    small_state_begin(&s);
+    put_quota(&s, "q", 8, 2, 0);
+    put_node(&s, "a", 8, slow, 1);
+    put_node(&s, "b", 8, NULL, 0);
+    put_gang(&s, "g", (struct gang_like){.queue = "q"});
+    picky.constraints.node_selector = fast;
+    picky.constraints.node_selector_count = 1;
+    picky.constraints.has_node_selector = true;
+    put_pod(&s, &picky);
+    ask(&s, "g", &e);
+    assert_int_equal(e.cause_count, 0);
+    explanation_done(&e);
+
+    /* The limit ends the attempt; the selector is named all the same, and the limit beside it. */
+    explain_all(s.engine, state_find_gang(s.state, "ns", "g"), &e);
+    assert_int_equal(e.tried.code, VERDICT_OVER_LIMIT);
+    assert_int_equal(e.all_nodes, 2);
+    assert_int_equal(e.eligible_nodes, 0);
+    assert_int_equal(e.allowed_count, 0);
+    assert_int_equal(e.cause_count, 1);
+    assert_string_equal(e.causes[0].test, "node-affinity");
+    assert_string_equal(e.causes[0].detail, "kind=fast");
+    assert_true(e.causes[0].is_static);
+    assert_int_equal(e.causes[0].nodes, 2);
+    assert_int_equal(e.over_queue.code, VERDICT_OVER_LIMIT);
+    assert_true(e.over_queue.requested == 4 && e.over_queue.bound == 2);
+    explanation_done(&e);
+    small_state_end(&s);
+}
+
 static void pods_that_find_a_place_first_are_placed_while_nodes_are_looked_at(void **state)
 {
     (void)state;
@@ -327,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_node_counts_under_the_first_test_that_it_fails),
+        cmocka_unit_test(all_causes_are_listed_with_names_and_counts),
         cmocka_unit_test(pods_that_find_a_place_first_are_placed_while_nodes_are_looked_at),
         cmocka_unit_test(a_queue_that_stands_in_the_way_is_told_with_its_numbers),
         cmocka_unit_test(those_who_hold_the_room_say_why_they_stay),

@@ -42,11 +42,11 @@ static int64_t largest_of(const struct state *state, uint32_t dim)
 }
 
 /* What of the pod's request is too much follows from the nodes, so that the verdict need not keep it. */
-static void add_too_large(struct strbuf *text, const struct state *state, const struct verdict *verdict)
+bool verdict_too_large_words(struct strbuf *text, const struct state *state, pod_id pod)
 {
-    const struct request *request = verdict->pod == NO_ID ? NULL : state_request(state, verdict->pod);
+    const struct request *request = state_request(state, pod);
 
-    for (uint32_t dim = 0; request && dim < request->v_count; dim++) {
+    for (uint32_t dim = 0; dim < request->v_count; dim++) {
         int64_t largest = largest_of(state, dim);
 
         if (request->v[dim] <= largest)
@@ -55,9 +55,15 @@ static void add_too_large(struct strbuf *text, const struct state *state, const 
         amount_add(text, state, dim, request->v[dim]);
         strbuf_addstr(text, "; the largest node has ");
         amount_add(text, state, dim, largest);
-        return;
+        return true;
     }
-    strbuf_addstr(text, "a pod requests more than any node has");
+    return false;
+}
+
+static void add_too_large(struct strbuf *text, const struct state *state, const struct verdict *verdict)
+{
+    if (verdict->pod == NO_ID || !verdict_too_large_words(text, state, verdict->pod))
+        strbuf_addstr(text, "a pod requests more than any node has");
 }
 
 /* What the gang's waiting pods request of a resource. */
@@ -168,8 +174,7 @@ static void add_unknown_queue(struct strbuf *text, const struct state *state, ga
         strbuf_addf(text, "queue %s does not exist%s", *name ? name : "''", suggestion_text(&suggestion, "", hint));
 }
 
-/* "4 of 6 pods exist", of the first pod set that lacks some. */
-static void add_missing_pods(struct strbuf *text, const struct state *state, gang_id gang)
+void scenario_missing_pods(struct strbuf *text, const struct state *state, gang_id gang)
 {
     const struct gang *job = &state->gangs.items[gang];
 
@@ -208,7 +213,7 @@ void scenario_why(struct strbuf *text, const struct state *state, const struct e
         strbuf_addstr(text, ", which non-preemptible workloads cannot exceed");
         break;
     case VERDICT_NOT_READY:
-        add_missing_pods(text, state, gang);
+        scenario_missing_pods(text, state, gang);
         break;
     case VERDICT_NO_QUEUE:
         add_unknown_queue(text, state, gang);

@@ -7,6 +7,8 @@
 #include "model/state.h"
 #include "sim/why/why_internal.h"
 
+#define ALL_STATUSES UINT32_MAX
+
 static uint32_t pods_in(const struct state *state, gang_id id, uint32_t statuses)
 {
     const struct gang *gang = &state->gangs.items[id];
@@ -82,7 +84,9 @@ void why_ask(struct why *why, struct state *state, const struct object_set *obje
                                                                       : "its pods find nodes in the next cycles"});
         return;
     }
-    look_for_remedies(why);
+    why->has_no_pods = pods_in(why->settled, why->settled_gang, ALL_STATUSES) == 0;
+    if (!why->has_no_pods)
+        look_for_remedies(why);
     why_find_causes(why);
 }
 
@@ -96,6 +100,8 @@ const char *why_outlook(const struct why *why)
     if (why->runs)
         return verdict_class_name(why->state->gangs.items[why->gang].pending == 0 ? VERDICT_CLASS_FINE
                                                                                   : VERDICT_CLASS_SOON);
+    if (why->has_no_pods)
+        return verdict_class_name(verdict_class(VERDICT_NOT_READY));
     return verdict_class_name(why->is_never ? VERDICT_CLASS_NEVER : verdict_class(why->explanation.verdict.code));
 }
 

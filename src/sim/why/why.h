@@ -77,6 +77,7 @@ struct why {
     gang_id gang;  // in `state`
 
     bool runs;              // without any change; the rest is then about how
+    bool has_no_pods;       // nobody has created any: there is nothing to try
     bool is_never;          // not even on the emptied cluster with neither quotas nor limits
     uint32_t more_than;     // pods that it has to have more than, to run: those that it has without a change
     struct state *settled;  // the copy after the run

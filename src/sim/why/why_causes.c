@@ -41,6 +41,17 @@ static void add_static_causes(struct why *why, struct strbuf *message)
     add_cause(why, verdict_code_name(VERDICT_NO_NODE_ALLOWED), message);
 }
 
+/* A limit of the queue may have ended the attempt before the nodes were looked at. */
+static void add_size_cause(struct why *why, struct strbuf *message)
+{
+    const struct explanation *e = &why->explanation;
+
+    if (e->verdict.code == VERDICT_TOO_LARGE || e->pod == NO_ID || e->all_nodes == 0 ||
+        !verdict_too_large_words(message, why->settled, e->pod))
+        return;
+    add_cause(why, verdict_code_name(VERDICT_TOO_LARGE), message);
+}
+
 uint32_t why_nodes_without_level(const struct why *why, uint32_t *ret_nodes)
 {
     const struct state *state = why->settled;
@@ -69,12 +80,30 @@ static void add_level_cause(struct why *why, struct strbuf *message)
     add_cause(why, verdict_code_name(VERDICT_TOPOLOGY_FULL), message);
 }
 
+static bool has_cause(const struct why *why, const char *reason)
+{
+    for (uint32_t i = 0; i < why->causes.len; i++) {
+        if (strcmp(why->causes.items[i].reason, reason) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A gang without pods is never tried. */
+static void add_hollow_cause(struct why *why, struct strbuf *message)
+{
+    scenario_missing_pods(message, why->settled, why->settled_gang);
+    strbuf_addf(message, "; pods join by the annotation pod-group-name: %s",
+                state_name(why->settled, why->settled->gangs.items[why->settled_gang].name));
+    add_cause(why, verdict_code_name(VERDICT_NOT_READY), message);
+}
+
 /* What the verdict itself says, unless a list of nodes has said it already. */
 static void add_verdict_cause(struct why *why, struct strbuf *message)
 {
     enum verdict_code code = why->explanation.verdict.code;
 
-    if (code == VERDICT_NO_NODE_ALLOWED && why->causes.len > 0)
+    if ((code == VERDICT_NO_NODE_ALLOWED || code == VERDICT_TOPOLOGY_FULL) && has_cause(why, verdict_code_name(code)))
         return;
     scenario_why(message, why->settled, why->run.engine, why->settled_gang);
     add_cause(why, verdict_code_name(code), message);
@@ -95,7 +124,13 @@ void why_find_causes(struct why *why)
     struct strbuf message;
 
     strbuf_init(&message, MESSAGE_MAX);
+    if (why->has_no_pods) {
+        add_hollow_cause(why, &message);
+        strbuf_done(&message);
+        return;
+    }
     add_static_causes(why, &message);
+    add_size_cause(why, &message);
     add_level_cause(why, &message);
     add_verdict_cause(why, &message);
     add_queue_cause(why, &message);

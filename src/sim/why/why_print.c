@@ -14,6 +14,7 @@
 #include "text/wrap.h"
 
 enum { LINE_MAX_BYTES = 4096, PATCH_MAX_BYTES = 64 * 1024, HOLDERS_SHOWN = 8, DOMAINS_SHOWN = 12 };
+#define COMMAND_LEAD "       "
 
 static void add_asked(struct tree *tree, const struct why *why)
 {
@@ -110,7 +111,7 @@ static void add_queues(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
 
-    if (e->queue_count == 0)
+    if (e->queue_count == 0 || (e->asked[SHARE_GPU] <= 0 && e->asked[SHARE_CPU] <= 0))
         return;
     strbuf_addstr(&tree->line, "queues, from its own to the root");
     tree_end_line(tree, 0);
@@ -151,22 +152,35 @@ static void add_holder_name(struct tree *tree, const struct why *why, gang_id ga
     strbuf_addf(&tree->line, " of queue %s: ", state_name(why->settled, why->settled->gangs.items[gang].queue_name));
 }
 
+static bool is_anything_held(const struct explanation *e, int resource)
+{
+    for (uint32_t i = 0; i < e->holder_count; i++) {
+        if (e->holders[i].held[resource] > 0)
+            return true;
+    }
+    return false;
+}
+
 static void add_holders(struct tree *tree, const struct why *why)
 {
     const struct explanation *e = &why->explanation;
     int r = telling_resource(e);
     uint32_t shown = 0;
+    uint32_t more = 0;
     double rest = 0;
 
-    if (e->holder_count == 0)
+    if (!is_anything_held(e, r))
         return;
     strbuf_addstr(&tree->line, "workloads on the eligible nodes");
     tree_end_line(tree, 0);
     for (uint32_t i = 0; i < e->holder_count; i++) {
         const struct explained_holder *holder = &e->holders[i];
 
+        if (holder->held[r] <= 0)
+            continue;
         if (shown == HOLDERS_SHOWN) {
             rest += holder->held[r];
+            more++;
             continue;
         }
         shown++;
@@ -178,8 +192,8 @@ static void add_holders(struct tree *tree, const struct why *why)
         add_refusal(tree, why, holder);
         tree_end_line(tree, 1);
     }
-    if (e->holder_count > shown) {
-        strbuf_addf(&tree->line, "%u more: ", e->holder_count - shown);
+    if (more > 0) {
+        strbuf_addf(&tree->line, "%u more: ", more);
         amount_add_share(&tree->line, r, rest);
         tree_end_line(tree, 1);
     }
@@ -193,8 +207,8 @@ static void add_domains(struct tree *tree, const struct why *why)
 
     if (e->topology == 0)
         return;
-    strbuf_addf(&tree->line, "topology %s: %u pods have to be in one domain of level %s",
-                state_name(why->settled, e->topology), e->domain_need,
+    strbuf_addf(&tree->line, "topology %s: %u pod%s to be in one domain of level %s",
+                state_name(why->settled, e->topology), e->domain_need, e->domain_need == 1 ? " has" : "s have",
                 e->level ? state_name(why->settled, e->level) : "none");
     if (e->domain_count == 0 && state_find_topology(why->settled, e->topology) == NO_ID)
         strbuf_addstr(&tree->line, ", but there is no such topology");
@@ -276,18 +290,35 @@ static void print_head(const struct why *why, const struct table_view *view, FIL
     strbuf_done(&text);
 }
 
-/* Commands are not wrapped: they are there to be copied. */
+/* Commands are there to be copied, so that they are broken where a shell and JSON allow it: between the operations of a
+ * patch, inside the quotes. */
+static void print_command(const struct table_view *view, char *command, FILE *out)
+{
+    const struct table_view unlimited = {.has_colour = view->has_colour};
+    bool is_long = view->width > 0 && table_columns(command) + strlen(COMMAND_LEAD) > view->width;
+    const char *lead = COMMAND_LEAD;
+
+    for (char *end; is_long && (end = strstr(command, "},{")); command = end + 2) {
+        char kept = end[2];
+
+        end[2] = '\0';
+        wrap_print(out, &unlimited, lead, lead, STYLE_DIM, command);
+        end[2] = kept;
+        lead = COMMAND_LEAD "  ";
+    }
+    wrap_print(out, &unlimited, lead, lead, STYLE_DIM, command);
+}
+
 static void print_patch(const struct why *why, const struct table_view *view, const struct why_remedy *remedy,
                         FILE *out)
 {
-    const struct table_view unlimited = {.has_colour = view->has_colour};
     struct strbuf commands;
 
     strbuf_init(&commands, PATCH_MAX_BYTES);
     why_remedy_patch(why, remedy, &commands);
     for (char *line = commands.text, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        wrap_print(out, &unlimited, "       ", "       ", STYLE_DIM, line);
+        print_command(view, line, out);
     }
     strbuf_done(&commands);
 }
@@ -297,6 +328,8 @@ static void print_remedies(const struct why *why, const struct table_view *view,
     struct strbuf text;
     char number[16];
 
+    if (why->has_no_pods)
+        return;
     if (why->remedies.len == 0) {
         (void)fprintf(out, "\nNothing helps: none of %u changes that were tried, alone or in pairs, lets it run.\n",
                       why->tries);
