@@ -113,6 +113,14 @@ void complaints_tell(struct complaints *complaints)
     clear(complaints);
 }
 
+void complaints_log(struct complaints *complaints, enum watch_kind kind, const struct follow_event *event,
+                    const char *text)
+{
+    log_warn(complaints->log, "object is hardly meant so",
+             log_str("kind", watch_resource(kind, *complaints->device_version)->kind),
+             log_str("namespace", event->namespace), log_str("name", event->name), log_str("problem", text));
+}
+
 void complain(struct complaints *complaints, enum watch_kind kind, const struct follow_event *event,
               const struct err *err, struct object_notes *notes)
 {

@@ -26,5 +26,9 @@ void complaints_free(struct complaints *complaints);
 void complain(struct complaints *complaints, enum watch_kind kind, const struct follow_event *event,
               const struct err *err, struct object_notes *notes);
 
+/* A doubt about an object that is valid: in the log alone. */
+void complaints_log(struct complaints *complaints, enum watch_kind kind, const struct follow_event *event,
+                    const char *text);
+
 /* We lead: what was found wrong before is told now. */
 void complaints_tell(struct complaints *complaints);

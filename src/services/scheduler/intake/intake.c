@@ -8,8 +8,10 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "model/delta.h"
+#include "model/state.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
+#include "objects/queue_doubts.h"
 #include "services/scheduler/carry/placements.h"
 #include "services/scheduler/carry/setbacks.h"
 #include "services/scheduler/intake/complaints.h"
@@ -254,6 +256,33 @@ static void on_plain(struct intake *intake, enum watch_kind kind, const struct f
         intake_put_plain(intake, kind, event, NULL);
 }
 
+/* The limits of a queue; false when there is no such queue yet. */
+static bool limits_of(const struct state *state, const char *name, double ret_limits[SHARE_COUNT])
+{
+    queue_id id = state_find_queue(state, name);
+
+    if (id == NO_ID || !state->queues.items[id].is_present)
+        return false;
+    memcpy(ret_limits, state->queues.items[id].limit, sizeof state->queues.items[id].limit);
+    return true;
+}
+
+/* Queues are written often, for their status; limits that are left out are worth one line whenever limits change. */
+static void on_queue(struct intake *intake, const struct follow_event *event)
+{
+    double before[SHARE_COUNT];
+    double after[SHARE_COUNT];
+    bool was_known = limits_of(intake->state, event->name, before);
+    char text[QUEUE_DOUBT_MAX];
+
+    on_plain(intake, WATCH_QUEUES, event);
+    usage_tell_queue(intake->usage, event->name);
+    if (event->change == FOLLOW_DELETED || !limits_of(intake->state, event->name, after) ||
+        (was_known && memcmp(before, after, sizeof before) == 0) || !queue_doubt(event->object, text))
+        return;
+    complaints_log(intake->complaints, WATCH_QUEUES, event, text);
+}
+
 void intake_event(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     switch (kind) {
@@ -285,8 +314,7 @@ void intake_event(struct intake *intake, enum watch_kind kind, const struct foll
         on_beside(intake, kind, event);
         break;
     case WATCH_QUEUES:
-        on_plain(intake, kind, event);
-        usage_tell_queue(intake->usage, event->name);
+        on_queue(intake, event);
         break;
     case WATCH_TOPOLOGIES:
     case WATCH_DEVICE_CLASSES:
