@@ -13,6 +13,21 @@ struct verdict *engine_verdict_slot(struct engine *engine, gang_id gang)
     return &engine->verdicts.items[*at - 1];
 }
 
+const struct state *engine_state(const struct engine *engine)
+{
+    return engine->state;
+}
+
+const struct config *engine_config(const struct engine *engine)
+{
+    return &engine->config;
+}
+
+int64_t engine_largest(const struct engine *engine, uint32_t dim)
+{
+    return dim < engine->largest.len ? engine->largest.items[dim] : 0;
+}
+
 struct node_set node_set_all(const struct engine *engine)
 {
     const struct state *state = engine->state;

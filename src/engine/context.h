@@ -20,6 +20,11 @@ struct gpu_room;
 struct kept_orders;
 struct operation;
 struct rehearsal;
+struct filter;
+struct gang_order;
+struct gpu_order;
+struct queue_order;
+struct score;
 struct topology_trees;
 struct view_cache;
 
@@ -42,9 +47,40 @@ struct claim_note {
     const name_id *reserved_for;
 };
 
+/* What can be added to by a row: see filter.h, score.h and gpu_order.h in nodes/, and order_rows.h in queues/. */
+struct filter_table {
+    const struct filter *rows;
+    uint32_t count;
+};
+
+struct node_score_table {
+    const struct score *rows;
+    uint32_t count;
+};
+
+struct gpu_order_table {
+    const struct gpu_order *rows;
+    uint32_t count;
+};
+
+struct gang_order_table {
+    const struct gang_order *rows;
+    uint32_t count;
+};
+
+struct queue_order_table {
+    const struct queue_order *rows;
+    uint32_t count;
+};
+
 struct engine {
     struct state *state;
     struct config config;
+    struct filter_table filters;  // the standard tables, or those of a test
+    struct node_score_table scores;
+    struct gpu_order_table gpu_orders;
+    struct gang_order_table gang_orders;
+    struct queue_order_table queue_orders;
     nsec_t now;
     bool is_open;
 
@@ -59,7 +95,7 @@ struct engine {
     VEC(struct claim_note) claim_notes;
     VEC(int64_t) largest;  // by dimension: the most that any node has of it
     uint64_t placements;
-    bool has_shares;      // `shares` are those of the state as it is
+    bool has_shares;         // `shares` are those of the state as it is
     bool checks_rehearsals;  // tests: what a rehearsal refutes is simulated all the same, and has to fail
 
     struct arena scratch;  // emptied when an action ends: whatever a search needs meanwhile

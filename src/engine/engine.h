@@ -37,6 +37,10 @@ struct engine;
 struct engine *engine_new(struct state *state, const struct config *config);
 void engine_free(struct engine *engine);
 
+/* What it decides over, and how. */
+const struct state *engine_state(const struct engine *engine);
+const struct config *engine_config(const struct engine *engine);
+
 void engine_take_in(struct engine *engine);
 void engine_open(struct engine *engine, nsec_t now);
 void engine_run(struct engine *engine, enum action action);
@@ -89,6 +93,9 @@ struct queue_share {
 };
 
 struct queue_share engine_share(const struct engine *engine, queue_id queue);
+
+/* The most of a resource (its dimension) that any node has, as of engine_take_in. */
+int64_t engine_largest(const struct engine *engine, uint32_t dim);
 
 /* How a search for victims ended. */
 enum search_result {

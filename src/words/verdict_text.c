@@ -8,7 +8,8 @@
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "base/time.h"
-#include "engine/context.h"
+#include "engine/engine.h"
+#include "model/state.h"
 #include "words/verdict_text_internal.h"
 
 static const char scheduling_errors[] = "PodSchedulingErrors";
@@ -28,12 +29,12 @@ void add_gang_name(struct strbuf *out, const struct state *state, const struct g
 
 static const struct gang *gang_of(const struct verdict_text *text)
 {
-    return &text->engine->state->gangs.items[text->explanation->gang];
+    return &engine_state(text->engine)->gangs.items[text->explanation->gang];
 }
 
 bool text_allocate_runs(const struct verdict_text *text)
 {
-    const struct config *config = &text->engine->config;
+    const struct config *config = engine_config(text->engine);
 
     for (uint32_t i = 0; i < config->action_count; i++) {
         if (config->actions[i] == ACTION_ALLOCATE)
@@ -137,7 +138,7 @@ static void find_pod_error(struct fit_errors *errors)
 {
     const struct verdict_text *text = errors->text;
     const struct explanation *e = text->explanation;
-    const struct state *state = text->engine->state;
+    const struct state *state = engine_state(text->engine);
     const struct gang *gang = gang_of(text);
     const struct group *set = &gang->groups[state->pods.items[e->pod].pod_set];
     struct strbuf message;
@@ -180,7 +181,7 @@ static void add_domain_error(struct fit_errors *errors, const struct explained_d
 
 static void add_domain_lacks(struct fit_errors *errors, const struct explained_domain *domain)
 {
-    const struct state *state = errors->text->engine->state;
+    const struct state *state = engine_state(errors->text->engine);
     static const char *const names[] = {[RES_CPU] = "CPU cores", [RES_MEMORY] = "memory", [RES_GPU] = "GPUs"};
 
     for (uint32_t dim = 0; dim < state->res.count; dim++) {
@@ -203,7 +204,7 @@ static void find_topology_errors(struct fit_errors *errors)
 {
     const struct verdict_text *text = errors->text;
     const struct explanation *e = text->explanation;
-    const struct state *state = text->engine->state;
+    const struct state *state = engine_state(text->engine);
     const char *group = state_name(state, gang_of(text)->groups[e->topology_group].name);
     struct strbuf message;
 
@@ -230,7 +231,7 @@ static void find_error(struct fit_errors *errors)
 {
     const struct verdict_text *text = errors->text;
     const struct explanation *e = text->explanation;
-    const struct state *state = text->engine->state;
+    const struct state *state = engine_state(text->engine);
     struct strbuf message;
 
     strbuf_init(&message, REASON_MAX);

@@ -3,7 +3,8 @@
 /* What makes a pod unplaceable on every node, in words: volumes, config maps, claims, and requests that no node can meet. */
 #include "base/macros.h"
 #include "base/strbuf.h"
-#include "engine/context.h"
+#include "engine/engine.h"
+#include "model/state.h"
 #include "words/verdict_text_internal.h"
 
 /* What a pod asks for: "GPU: 1, CPU: 1 (cores), memory: 1 (GB), pods: 1". */
@@ -52,20 +53,20 @@ static void add_largest(struct strbuf *out, const struct state *state, uint32_t 
 static bool add_too_large(const struct verdict_text *text, struct strbuf *out)
 {
     const struct engine *engine = text->engine;
-    const struct request *request = state_request(engine->state, text->explanation->pod);
+    const struct request *request = state_request(engine_state(engine), text->explanation->pod);
 
     for (uint32_t i = 0; i < request->v_count; i++) {
         uint32_t dim = text_nth_dim(i);
-        int64_t most = dim < engine->largest.len ? engine->largest.items[dim] : 0;
+        int64_t most = engine_largest(engine, dim);
 
         if (request->v[dim] <= most)
             continue;
         strbuf_addstr(out, "The pod ");
-        add_pod_name(out, engine->state, text->explanation->pod);
+        add_pod_name(out, engine_state(engine), text->explanation->pod);
         strbuf_addstr(out, " requires ");
-        add_request(out, engine->state, request);
+        add_request(out, engine_state(engine), request);
         strbuf_addstr(out, ". ");
-        add_largest(out, engine->state, dim, most, text->node_pool ? text->node_pool : "default");
+        add_largest(out, engine_state(engine), dim, most, text->node_pool ? text->node_pool : "default");
         return true;
     }
     return false;
@@ -73,7 +74,7 @@ static bool add_too_large(const struct verdict_text *text, struct strbuf *out)
 
 static bool add_missing_volume(const struct verdict_text *text, struct strbuf *out)
 {
-    const struct state *state = text->engine->state;
+    const struct state *state = engine_state(text->engine);
     const struct pod *pod = &state->pods.items[text->explanation->pod];
     const struct constraints *own = state_constraints(state, text->explanation->pod);
 
@@ -99,7 +100,7 @@ static bool add_missing_volume(const struct verdict_text *text, struct strbuf *o
 
 static bool add_missing_config_maps(const struct verdict_text *text, struct strbuf *out)
 {
-    const struct state *state = text->engine->state;
+    const struct state *state = engine_state(text->engine);
     const struct pod *pod = &state->pods.items[text->explanation->pod];
     const struct constraints *own = state_constraints(state, text->explanation->pod);
     bool is_any = false;
@@ -141,7 +142,7 @@ static bool add_conditions(const struct verdict_text *text, struct strbuf *out)
             continue;
         if (!is_any) {
             strbuf_addstr(out, "Scheduling conditions were not met for pod ");
-            add_pod_name(out, text->engine->state, text->explanation->pod);
+            add_pod_name(out, engine_state(text->engine), text->explanation->pod);
             strbuf_addstr(out, ":\n");
         }
         strbuf_addf(out, "%s: %s.\n", checks[i].predicate, line.text);
@@ -190,7 +191,7 @@ static bool add_claim_fault(const struct state *state, const struct pod *pod, co
 
 static bool add_missing_claim(const struct verdict_text *text, struct strbuf *out)
 {
-    const struct state *state = text->engine->state;
+    const struct state *state = engine_state(text->engine);
     const struct pod *pod = &state->pods.items[text->explanation->pod];
 
     if (text->explanation->tried.code != VERDICT_MISSING_CLAIM)

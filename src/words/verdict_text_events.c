@@ -2,8 +2,8 @@
 
 /* Events about what was decided, and about gangs that are not tried. */
 #include "base/strbuf.h"
-#include "engine/context.h"
-#include "engine/queues/share.h"
+#include "engine/engine.h"
+#include "model/state.h"
 #include "words/verdict_text_internal.h"
 
 static bool is_named(const struct state *state, name_id name)
@@ -19,7 +19,7 @@ static const struct group *only_set(const struct gang *gang)
 
 void verdict_text_not_ready(const struct engine *engine, gang_id id, struct strbuf *out)
 {
-    const struct state *state = engine->state;
+    const struct state *state = engine_state(engine);
     const struct gang *gang = &state->gangs.items[id];
     const struct group *only = only_set(gang);
 
@@ -39,7 +39,7 @@ void verdict_text_not_ready(const struct engine *engine, gang_id id, struct strb
 
 void verdict_text_stale(const struct engine *engine, gang_id id, struct strbuf *out)
 {
-    const struct state *state = engine->state;
+    const struct state *state = engine_state(engine);
     const struct gang *gang = &state->gangs.items[id];
     const struct group *only = only_set(gang);
     int64_t needed = 0;
@@ -60,7 +60,7 @@ void verdict_text_stale(const struct engine *engine, gang_id id, struct strbuf *
 
 void verdict_text_stray(const struct engine *engine, pod_id pod, const char *pod_set, struct strbuf *out)
 {
-    const struct state *state = engine->state;
+    const struct state *state = engine_state(engine);
     gang_id gang = state->pods.items[pod].gang;
 
     strbuf_addf(out, "Pod references subgroup \"%s\", which does not exist in PodGroup ", pod_set);
@@ -82,10 +82,10 @@ static void add_amounts(struct strbuf *out, const double amounts[SHARE_COUNT])
 /* As it stood when the cycle began, before anything was taken. */
 static void add_queue(struct strbuf *out, const struct engine *engine, queue_id id)
 {
-    const struct queue *queue = &engine->state->queues.items[id];
+    const struct queue *queue = &engine_state(engine)->queues.items[id];
     struct queue_share share = engine_share(engine, id);
 
-    strbuf_addf(out, "\n%s uses ", state_name(engine->state, queue->display_name));
+    strbuf_addf(out, "\n%s uses ", state_name(engine_state(engine), queue->display_name));
     add_amounts(out, share.allocated);
     strbuf_addstr(out, " with a quota of ");
     add_amounts(out, queue->deserved);
@@ -97,7 +97,7 @@ static void add_queue(struct strbuf *out, const struct engine *engine, queue_id 
 /* Siblings speak for themselves; queues of different parents are told by those. */
 static void add_queues(struct strbuf *out, const struct engine *engine, queue_id victim, queue_id winner)
 {
-    const struct queue *queues = engine->state->queues.items;
+    const struct queue *queues = engine_state(engine)->queues.items;
 
     if (victim == NO_ID || winner == NO_ID)
         return;
@@ -126,7 +126,7 @@ static void add_stale_eviction(struct strbuf *out, const struct state *state, po
 
 static void add_eviction(const struct engine *engine, const struct decision *decision, struct strbuf *out)
 {
-    const struct state *state = engine->state;
+    const struct state *state = engine_state(engine);
     const struct gang *winner = decision->on_behalf == NO_ID ? NULL : &state->gangs.items[decision->on_behalf];
 
     if (decision->action == ACTION_STALE_GANG || !winner) {
@@ -152,7 +152,7 @@ static void add_eviction(const struct engine *engine, const struct decision *dec
 void verdict_text_decision(const struct engine *engine, const struct decision *decision, const char *node_pool,
                            struct strbuf *out)
 {
-    const struct state *state = engine->state;
+    const struct state *state = engine_state(engine);
     const char *node = decision->node == NO_ID ? "" : state_name(state, state->nodes.items[decision->node].name);
 
     switch (decision->kind) {

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The words for each test that a node can fail. */
+/* The words for a test that a node fails: what it lacks, or the texts of the filter with the names that they ask for. */
 #include <string.h>
 
 #include "base/macros.h"
 #include "base/strbuf.h"
-#include "engine/context.h"
+#include "engine/engine.h"
+#include "model/books/books.h"
+#include "model/state.h"
 #include "words/verdict_text_internal.h"
 
 static const struct state *state_of(const struct reasons *r)
 {
-    return r->text->engine->state;
+    return engine_state(r->text->engine);
 }
 
 const char *reasons_node(const struct reasons *r)
@@ -63,131 +65,91 @@ static void give_lacks(struct reasons *r)
     }
 }
 
-static void give_over(struct reasons *r)
-{
-    const struct verdict *over = &r->text->explanation->over[r->node->over];
+/* ---- What texts name. ---- */
 
-    strbuf_addf(r->reason, "node does not have enough capacity. Reason: %s, Details: ", over_reason(over));
-    add_over(r->reason, state_of(r), over);
-    give(r);
+static void name_node(const struct reasons *r)
+{
+    strbuf_addstr(r->reason, reasons_node(r));
 }
 
-static void give_legacy_mig(struct reasons *r)
+static void name_pod(const struct reasons *r)
 {
-    strbuf_addf(r->reason, "Legacy MIG jobs cannot be scheduled on node %s", reasons_node(r));
-    give(r);
+    add_pod_name(r->reason, state_of(r), r->text->explanation->pod);
 }
 
-static void give_beside_legacy(struct reasons *r)
+static void name_pods(const struct reasons *r)
 {
-    const struct state *state = state_of(r);
-    bool is_first = true;
+    const struct node_reason *reason = r->node->reason;
 
-    strbuf_addstr(r->reason, "MIG job cannot be scheduled on node with legacy MIG jobs: <[");
-    for (uint32_t h = state->nodes.items[r->node->node].first_held; h != NO_ID; h = state_held(state, h)->next) {
-        if (!state_request(state, state_held(state, h)->pod)->is_legacy_mig)
-            continue;
-        if (!is_first)
+    for (uint32_t i = 0; reason && i < reason->pod_count; i++) {
+        if (i > 0)
             strbuf_addch(r->reason, ' ');
-        add_pod_name(r->reason, state, state_held(state, h)->pod);
-        is_first = false;
-    }
-    strbuf_addstr(r->reason, "]>");
-    give(r);
-}
-
-static void give_memory_unknown(struct reasons *r)
-{
-    strbuf_addstr(r->reason, "node is not a gpu node or the gpu memory count on the node was not synced yet, task: <");
-    add_pod_name(r->reason, state_of(r), r->text->explanation->pod);
-    strbuf_addf(r->reason, ">, node: <%s>", reasons_node(r));
-    give(r);
-}
-
-static void give_conditions(struct reasons *r)
-{
-    static const struct {
-        enum node_trouble trouble;
-        const char *text;
-    } rows[] = {
-        {NODE_UNSCHEDULABLE, "node is unschedulable"},
-        {NODE_NOT_READY, "node has NotReady condition"},
-        {NODE_MEMORY_PRESSURE, "node has MemoryPressure condition"},
-        {NODE_DISK_PRESSURE, "node has DiskPressure condition"},
-        {NODE_PID_PRESSURE, "node has PIDPressure condition"},
-        {NODE_NETWORK_UNAVAILABLE, "node has NetworkUnavailable condition"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (state_of(r)->nodes.items[r->node->node].troubles & rows[i].trouble)
-            give_text(r, rows[i].text);
+        add_pod_name(r->reason, state_of(r), reason->pods[i]);
     }
 }
 
-static void give_affinity(struct reasons *r)
-{
-    static const char *const texts[] = {
-        [RULE_NONE] = "node(s) didn't match pod affinity rules",
-        [RULE_AFFINITY] = "node(s) didn't match pod affinity rules",
-        [RULE_ANTI_AFFINITY] = "node(s) didn't match pod anti-affinity rules",
-        [RULE_OTHERS_ANTI_AFFINITY] = "node(s) didn't satisfy existing pods anti-affinity rules",
-    };
-
-    give_text(r, texts[r->node->rule]);
-}
-
-static void give_worker_type(struct reasons *r)
-{
-    const char *kind = state_request(state_of(r), r->text->explanation->pod)->is_cpu_only ? "cpu" : "gpu";
-
-    strbuf_addf(r->reason, "%s task: <", kind);
-    add_pod_name(r->reason, state_of(r), r->text->explanation->pod);
-    strbuf_addf(r->reason, "> can't run on non %s nodes, node: <%s>", kind, reasons_node(r));
-    give(r);
-}
-
-static void give_claims(struct reasons *r)
+static void name_claim(const struct reasons *r)
 {
     const struct state *state = state_of(r);
-    const struct pod *pod = &state->pods.items[r->text->explanation->pod];
+    const struct claim *claim = r->node->reason ? &state->claims.items[r->node->reason->claim] : NULL;
 
-    if (r->node->claim == NO_ID) {
-        strbuf_addf(r->reason, "cannot allocate all DRA claims on node %s", reasons_node(r));
-    } else {
-        const struct claim *claim = &state->claims.items[pod->claims[r->node->claim].claim];
-        strbuf_addf(r->reason, "claim %s/%s node selector does not match node %s", state_name(state, claim->namespace),
-                    state_name(state, claim->name), reasons_node(r));
+    if (claim)
+        strbuf_addf(r->reason, "%s/%s", state_name(state, claim->namespace), state_name(state, claim->name));
+}
+
+static void name_over(const struct reasons *r)
+{
+    if (!r->node->reason)
+        return;
+    strbuf_addf(r->reason, "Reason: %s, Details: ", over_reason(&r->node->reason->over));
+    add_over(r->reason, state_of(r), &r->node->reason->over);
+}
+
+/* The names that texts of filters may hold, in braces: see engine/node_reason.h. */
+static const struct {
+    const char *name;
+    void (*add)(const struct reasons *r);
+} names[] = {
+    {"node", name_node}, {"pod", name_pod}, {"pods", name_pods}, {"claim", name_claim}, {"over", name_over},
+};
+
+/* Adds the name in braces that `at` begins with. The length of what was read; 0: there is none. */
+static size_t add_name(const struct reasons *r, const char *at)
+{
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        size_t len = strlen(names[i].name);
+        if (at[0] == '{' && strncmp(at + 1, names[i].name, len) == 0 && at[len + 1] == '}') {
+            names[i].add(r);
+            return len + 2;
+        }
+    }
+    return 0;
+}
+
+static void give_named(struct reasons *r, const char *text)
+{
+    while (*text) {
+        size_t read = add_name(r, text);
+        if (read == 0)
+            strbuf_addch(r->reason, *text++);
+        text += read;
     }
     give(r);
 }
-
-/* Tests whose words depend on the pod or the node; the words of all others stand in the table of filters. */
-static const struct {
-    const char *test;
-    void (*give)(struct reasons *r);
-} rows[] = {
-    {"room", give_lacks},
-    {"queue-capacity", give_over},
-    {"legacy-mig", give_legacy_mig},
-    {"mig-beside-legacy", give_beside_legacy},
-    {"gpu-memory-known", give_memory_unknown},
-    {"node-conditions", give_conditions},
-    {"pod-affinity", give_affinity},
-    {"worker-type", give_worker_type},
-    {"claims", give_claims},
-};
 
 void give_reasons(struct reasons *r)
 {
     const struct explained_test *test = &r->text->explanation->tests[r->node->test];
+    const struct node_reason *reason = r->node->reason;
 
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (strcmp(rows[i].test, test->name) == 0) {
-            rows[i].give(r);
-            return;
-        }
+    if (r->node->test == EXPLAINED_NO_ROOM) {
+        give_lacks(r);
+        return;
     }
-    give_text(r, test->text);
+    for (uint32_t i = 0; reason && i < reason->text_count; i++)
+        give_named(r, reason->texts[i]);
+    if (!reason || reason->text_count == 0)
+        give_named(r, test->named_text ? test->named_text : test->text);
 }
 
 /* Of several pods only that they do not fit together is said: numbers of one node would mislead. */

@@ -2,7 +2,8 @@
 
 /* Why a pod found no place: what makes it unplaceable everywhere, or the reasons of all nodes, counted. */
 #include "base/strbuf.h"
-#include "engine/context.h"
+#include "engine/engine.h"
+#include "model/state.h"
 #include "words/verdict_text_internal.h"
 
 static const char no_nodes[] = "no nodes with enough resources were found";

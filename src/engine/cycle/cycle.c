@@ -11,9 +11,12 @@
 #include "engine/gangs/view.h"
 #include "engine/nodes/candidates.h"
 #include "engine/nodes/filter.h"
+#include "engine/nodes/gpu_order.h"
 #include "engine/nodes/gpu_room.h"
+#include "engine/nodes/score.h"
 #include "engine/nodes/statement.h"
 #include "engine/queues/order.h"
+#include "engine/queues/order_rows.h"
 #include "engine/queues/share.h"
 #include "engine/topology/topology.h"
 #include "engine/victims/rehearsal.h"
@@ -25,6 +28,11 @@ struct engine *engine_new(struct state *state, const struct config *config)
 
     engine->state = state;
     engine->config = *config;
+    engine->filters = standard_filters;
+    engine->scores = standard_scores;
+    engine->gpu_orders = standard_gpu_orders;
+    engine->gang_orders = standard_gang_orders;
+    engine->queue_orders = standard_queue_orders;
     arena_init(&engine->scratch);
     arena_init(&engine->placing);
     engine->views = view_cache_new();

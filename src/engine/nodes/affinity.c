@@ -8,6 +8,7 @@
 #include "engine/nodes/affinity.h"
 
 #include "engine/context.h"
+#include "engine/node_reason.h"
 #include "engine/nodes/filter.h"
 
 struct affinity_memory *affinity_memory_new(void)
@@ -222,4 +223,43 @@ int64_t affinity_score(struct engine *engine, pod_id pod, node_id node)
         }
     }
     return pair_sums_all(&memory->preferred, state_labels(state, state->nodes.items[node].labels));
+}
+
+static bool matches_itself(const struct state *state, const struct constraints *own, const struct pod *pod)
+{
+    for (uint32_t i = 0; i < own->affinity_count; i++) {
+        if (!pod_term_matches(state, &own->affinity[i], pod->namespace, pod))
+            return false;
+    }
+    return true;
+}
+
+/* Does the node lack what the pod's own affinity wants there? */
+static bool lacks_attraction(const struct engine *engine, pod_id pod, struct labels labels)
+{
+    const struct affinity_memory *memory = engine->affinity;
+    const struct constraints *own = state_constraints(engine->state, pod);
+    bool starts_group =
+        pair_sums_is_empty(&memory->attracted) && matches_itself(engine->state, own, &engine->state->pods.items[pod]);
+
+    for (uint32_t i = 0; i < own->affinity_count; i++) {
+        name_id key = own->affinity[i].topology_key;
+        if (labels_get(labels, key) == NO_ID)
+            return true;
+        if (pair_sums_get(&memory->attracted, labels, key) == 0 && !starts_group)
+            return true;
+    }
+    return false;
+}
+
+/* Which rule the node breaks, in Kubernetes' order. */
+void affinity_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret)
+{
+    struct labels labels = state_labels(engine->state, engine->state->nodes.items[node].labels);
+
+    (void)arena;
+    ret->texts[ret->text_count++] = lacks_attraction(engine, pod, labels) ? "node(s) didn't match pod affinity rules"
+                                    : pair_sums_all(&engine->affinity->avoided, labels) > 0
+                                        ? "node(s) didn't match pod anti-affinity rules"
+                                        : "node(s) didn't satisfy existing pods anti-affinity rules";
 }

@@ -286,11 +286,12 @@ static void score_set(struct candidate_walk *walk)
             !filters_pass(engine, walk->pod, node, FILTER_BOOKS))
             continue;
         double sum = walk->topology ? (double)walk->topology[node] : 0;
-        for (uint32_t s = 0; s < score_count; s++) {
-            if (!engine_has(engine, scores[s].plugin) || scores[s].kind == SCORE_ORDER ||
-                (scores[s].applies && !scores[s].applies(engine, walk->pod)))
+        for (uint32_t s = 0; s < engine->scores.count; s++) {
+            const struct score *score = &engine->scores.rows[s];
+            if (!engine_has(engine, score->plugin) || score->kind == SCORE_ORDER ||
+                (score->applies && !score->applies(engine, walk->pod)))
                 continue;
-            sum += scores[s].value(engine, walk->pod, node);
+            sum += score->value(engine, walk->pod, node);
         }
         sum += score_placement_points(engine, walk->pod, node, range);
         walk->scored[i] = (struct candidate){sum, 0, engine->state->nodes.items[node].rank};

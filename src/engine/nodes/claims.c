@@ -10,6 +10,7 @@
  * pods that are bound change the note.
  */
 #include "engine/context.h"
+#include "engine/node_reason.h"
 #include "engine/nodes/affinity.h"
 #include "engine/nodes/devices.h"
 #include "engine/nodes/filter.h"
@@ -343,4 +344,22 @@ void claims_close(struct engine *engine)
         claim->lists_are_owned = 0;
     }
     vec_clear(&engine->claim_notes);
+}
+
+void claims_reason(struct engine *engine, pod_id id, node_id node, struct arena *arena, struct node_reason *ret)
+{
+    const struct state *state = engine->state;
+    const struct pod *pod = &state->pods.items[id];
+
+    (void)arena;
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (pod->claims[i].claim == NO_ID)
+            continue;
+        const struct claim *claim = &state->claims.items[pod->claims[i].claim];
+        if (claim->is_allocated && !devices_reach(engine, claim, node)) {
+            ret->claim = pod->claims[i].claim;
+            ret->texts[ret->text_count++] = "claim {claim} node selector does not match node {node}";
+            return;
+        }
+    }
 }

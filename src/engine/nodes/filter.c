@@ -6,9 +6,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "engine/context.h"
+#include "engine/node_reason.h"
 #include "engine/nodes/fit.h"
 #include "engine/nodes/taints_internal.h"
 #include "engine/queues/share.h"
@@ -18,8 +20,8 @@ static const struct node *node_of(const struct engine *engine, node_id node)
     return &engine->state->nodes.items[node];
 }
 
-/* The pod's queues may take on what it costs on this very node: a share of GPU memory depends on the GPUs' size. */
-static bool capacity_on_node(struct engine *engine, pod_id pod, node_id node)
+/* What the pod costs its queues on this very node: a share of GPU memory depends on the GPUs' size. */
+static bool ask_queues(struct engine *engine, pod_id pod, node_id node, struct verdict *ret_over)
 {
     const struct state *state = engine->state;
     const struct request *request = state_request(state, pod);
@@ -34,7 +36,20 @@ static bool capacity_on_node(struct engine *engine, pod_id pod, node_id node)
         double part = (double)request_memory_on(request, n) / (double)n->gpu_memory_mib;
         asked[SHARE_GPU] = request->devices * ceil(part * 100) / 100;
     }
-    return capacity_allows(engine, &state->gangs.items[state->pods.items[pod].gang], asked, NULL);
+    return capacity_allows(engine, &state->gangs.items[state->pods.items[pod].gang], asked, ret_over);
+}
+
+static bool capacity_on_node(struct engine *engine, pod_id pod, node_id node)
+{
+    return ask_queues(engine, pod, node, NULL);
+}
+
+static void capacity_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena,
+                            struct node_reason *ret)
+{
+    (void)arena;
+    ret->over = (struct verdict){.pod = pod, .queue = NO_ID};
+    (void)ask_queues(engine, pod, node, &ret->over);
 }
 
 static bool uses_gpus(const struct engine *engine, const struct request *request, const struct constraints *constraints)
@@ -50,14 +65,35 @@ static bool no_legacy_mig(struct engine *engine, pod_id pod, node_id node)
     return !state_request(engine->state, pod)->is_legacy_mig;
 }
 
+static bool is_not_legacy_mig(const struct engine *engine, const struct request *request,
+                              const struct constraints *constraints)
+{
+    (void)engine;
+    (void)constraints;
+    return !request->is_legacy_mig;
+}
+
 static bool no_shares_on_dra(struct engine *engine, pod_id pod, node_id node)
 {
     return !(request_is_shared(state_request(engine->state, pod)) && node_of(engine, node)->has_dra_gpus);
 }
 
+static bool has_no_dra_gpus(const struct node *node)
+{
+    return !node->has_dra_gpus;
+}
+
 static bool mig_on_mig_nodes(struct engine *engine, pod_id pod, node_id node)
 {
     return state_request(engine->state, pod)->kind != REQUEST_MIG || node_of(engine, node)->is_mig_enabled;
+}
+
+static bool asks_for_no_mig(const struct engine *engine, const struct request *request,
+                            const struct constraints *constraints)
+{
+    (void)engine;
+    (void)constraints;
+    return request->kind != REQUEST_MIG;
 }
 
 static bool mig_single(struct engine *engine, pod_id pod, node_id node)
@@ -77,9 +113,37 @@ static bool mig_mixed(struct engine *engine, pod_id pod, node_id node)
     return request->is_cpu_only || !n->is_mig_enabled || n->mig_strategy != MIG_MIXED || request->kind == REQUEST_MIG;
 }
 
+static bool has_no_mig(const struct node *node)
+{
+    return !node->is_mig_enabled;
+}
+
 static bool mig_without_legacy(struct engine *engine, pod_id pod, node_id node)
 {
     return state_request(engine->state, pod)->kind != REQUEST_MIG || node_of(engine, node)->legacy_mig_pods == 0;
+}
+
+static bool has_no_legacy_mig(const struct node *node)
+{
+    return node->legacy_mig_pods == 0;
+}
+
+static void legacy_mig_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena,
+                              struct node_reason *ret)
+{
+    const struct state *state = engine->state;
+    const struct node *n = node_of(engine, node);
+    uint32_t held = 0;
+
+    (void)pod;
+    for (uint32_t h = n->first_held; h != NO_ID; h = state_held(state, h)->next)
+        held++;
+    pod_id *pods = arena_alloc(arena, (size_t)held * sizeof *pods);
+    for (uint32_t h = n->first_held; h != NO_ID; h = state_held(state, h)->next) {
+        if (state_request(state, state_held(state, h)->pod)->is_legacy_mig)
+            pods[ret->pod_count++] = state_held(state, h)->pod;
+    }
+    ret->pods = pods;
 }
 
 static bool asks_for_gpu_memory(const struct engine *engine, const struct request *request,
@@ -138,6 +202,35 @@ static void name_troubles(struct engine *engine, pod_id pod, node_id node, struc
     }
 }
 
+static bool has_no_trouble(const struct node *node)
+{
+    return node->troubles == 0;
+}
+
+static void trouble_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena,
+                           struct node_reason *ret)
+{
+    static const struct {
+        enum node_trouble trouble;
+        const char *text;
+    } rows[] = {
+        {NODE_UNSCHEDULABLE, "node is unschedulable"},
+        {NODE_NOT_READY, "node has NotReady condition"},
+        {NODE_MEMORY_PRESSURE, "node has MemoryPressure condition"},
+        {NODE_DISK_PRESSURE, "node has DiskPressure condition"},
+        {NODE_PID_PRESSURE, "node has PIDPressure condition"},
+        {NODE_NETWORK_UNAVAILABLE, "node has NetworkUnavailable condition"},
+    };
+    _Static_assert(ARRAY_LEN(rows) <= NODE_REASON_TEXTS_MAX, "a node may have every trouble");
+
+    (void)pod;
+    (void)arena;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (node_of(engine, node)->troubles & rows[i].trouble)
+            ret->texts[ret->text_count++] = rows[i].text;
+    }
+}
+
 static bool has_ports(const struct engine *engine, const struct request *request, const struct constraints *constraints)
 {
     (void)engine;
@@ -189,6 +282,11 @@ static void name_taint(struct engine *engine, pod_id pod, node_id node, struct s
     if (taint->value != 0)
         strbuf_addf(out, "=%s", state_name(state, taint->value));
     strbuf_addstr(out, taint->effect == TAINT_NO_EXECUTE ? ":NoExecute" : ":NoSchedule");
+}
+
+static bool has_no_taints(const struct node *node)
+{
+    return node->taint_count == 0;
 }
 
 static bool limits_nodes(const struct engine *engine, const struct request *request,
@@ -247,6 +345,16 @@ static bool worker_type(struct engine *engine, pod_id pod, node_id node)
     return (node_of(engine, node)->workers & (is_cpu_only ? WORKER_CPU : WORKER_GPU)) != 0;
 }
 
+static void worker_type_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena,
+                               struct node_reason *ret)
+{
+    (void)node;
+    (void)arena;
+    ret->texts[ret->text_count++] = state_request(engine->state, pod)->is_cpu_only
+                                        ? "cpu task: <{pod}> can't run on non cpu nodes, node: <{node}>"
+                                        : "gpu task: <{pod}> can't run on non gpu nodes, node: <{node}>";
+}
+
 static bool has_spread(const struct engine *engine, const struct request *request,
                        const struct constraints *constraints)
 {
@@ -271,60 +379,224 @@ static bool has_numa_nodes(const struct engine *engine, const struct request *re
     return engine->state->has_numa;
 }
 
-const struct filter filters[] = {
-    {"queue-capacity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, capacity_on_node, "node does not have enough capacity",
-     NULL, NULL},
-    {"legacy-mig", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, no_legacy_mig, "Legacy MIG jobs cannot be scheduled",
-     "MIG requested by annotation, which is no longer supported", NULL},
-    {"no-shares-on-dra", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, no_shares_on_dra,
-     "fractional/shared GPU pods are not yet supported on DRA-only nodes",
-     "GPU fraction requested, but GPUs are dynamic resources", NULL},
-    {"mig-node", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, mig_on_mig_nodes,
-     "MIG job cannot be scheduled on non-MIG node", "MIG slices requested, but MIG is not enabled", NULL},
-    {"mig-beside-legacy", PLUGIN_PREDICATES, FILTER_BOOKS, uses_gpus, mig_without_legacy,
-     "MIG job cannot be scheduled on node with legacy MIG jobs", "pods run there that requested MIG by annotation",
-     NULL},
-    {"mig-single", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, mig_single,
-     "only whole gpu jobs can run on a node with MigStrategy='single'", "MIG strategy single takes whole GPUs only",
-     NULL},
-    {"mig-mixed", PLUGIN_PREDICATES, FILTER_STATIC, uses_gpus, mig_mixed,
-     "non MIG jobs cant run on a node with MigStrategy='mixed'", "MIG strategy mixed takes MIG slices only", NULL},
-    {"gpu-memory-known", PLUGIN_PREDICATES, FILTER_STATIC, asks_for_gpu_memory, gpu_memory_known,
-     "node is not a gpu node or the gpu memory count on the node was not synced yet", "GPU memory size not known",
-     NULL},
-    {"pod-slots", PLUGIN_PREDICATES, FILTER_BOOKS, NULL, pod_slots, "node(s) pod number exceeded", "no free pod slot",
-     NULL},
-    {"node-conditions", PLUGIN_PREDICATES, FILTER_STATIC, NULL, node_is_ready, "node is unschedulable",
-     "node not schedulable", name_troubles},
-    {"host-ports", PLUGIN_PREDICATES, FILTER_CLUSTER, has_ports, ports_free,
-     "node(s) didn't have free ports for the requested pod ports", "host port in use", NULL},
-    {"taints", PLUGIN_PREDICATES, FILTER_STATIC, NULL, taints, "node(s) had untolerated taint(s)",
-     "taint not tolerated", name_taint},
-    {"node-affinity", PLUGIN_PREDICATES, FILTER_STATIC, limits_nodes, node_affinity,
-     "node(s) didn't match Pod's node affinity/selector", "node selector or node affinity not met", name_selector},
-    {"pod-affinity", PLUGIN_PREDICATES, FILTER_CLUSTER, NULL, affinity_passes,
-     "node(s) didn't match pod affinity rules", "pod affinity or anti-affinity not met", NULL},
-    {"volumes", PLUGIN_PREDICATES, FILTER_CLUSTER, has_volumes, volumes_pass,
-     "node(s) didn't match PersistentVolume's node affinity", "volume not reachable", NULL},
-    {"worker-type", PLUGIN_PREDICATES, FILTER_STATIC, restricts_nodes, worker_type,
-     "task can't run on a node of the other worker type", "not a worker for such pods", NULL},
-    {"topology-spread", PLUGIN_TOPOLOGY_SPREAD, FILTER_CLUSTER, has_spread, spread_passes,
-     "node(s) didn't match pod topology spread constraints", "topology spread constraint not met", NULL},
-    {"claims", PLUGIN_DYNAMIC_RESOURCES, FILTER_CLUSTER, NULL, claims_pass, "cannot allocate all DRA claims",
-     "resource claim cannot be allocated", NULL},
-    {"numa", PLUGIN_NUMA, FILTER_CLUSTER, has_numa_nodes, numa_passes,
-     "node cannot NUMA-align the pod's resources under its Topology Manager policy", "NUMA alignment not possible",
-     NULL},
+static bool has_no_affinity(const struct engine *engine, const struct request *request,
+                            const struct constraints *constraints)
+{
+    (void)request;
+    return engine->state->affine_pods == 0 && constraints->affinity_count == 0 && constraints->anti_affinity_count == 0;
+}
+
+static bool has_no_claims(const struct engine *engine, const struct request *request,
+                          const struct constraints *constraints)
+{
+    (void)engine;
+    (void)constraints;
+    return request->dra_gpus == 0;
+}
+
+/* Asked in this order. Only queues without limits are rehearsed (search_rehearsal.c): capacity then never says no. */
+static const struct filter rows[] = {
+    {
+        .name = "queue-capacity",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_CLUSTER,
+        .passes = capacity_on_node,
+        .text = "node does not have enough capacity",
+        .named_text = "node does not have enough capacity. {over}",
+        .reason = capacity_reason,
+        .rehearsal = {.is_rehearsed = true},
+    },
+    {
+        .name = "legacy-mig",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = uses_gpus,
+        .passes = no_legacy_mig,
+        .text = "Legacy MIG jobs cannot be scheduled",
+        .named_text = "Legacy MIG jobs cannot be scheduled on node {node}",
+        .problem = "MIG requested by annotation, which is no longer supported",
+        .rehearsal = {.pod = is_not_legacy_mig},
+    },
+    {
+        .name = "no-shares-on-dra",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = uses_gpus,
+        .passes = no_shares_on_dra,
+        .text = "fractional/shared GPU pods are not yet supported on DRA-only nodes",
+        .problem = "GPU fraction requested, but GPUs are dynamic resources",
+        .rehearsal = {.node = has_no_dra_gpus},
+    },
+    {
+        .name = "mig-node",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = uses_gpus,
+        .passes = mig_on_mig_nodes,
+        .text = "MIG job cannot be scheduled on non-MIG node",
+        .problem = "MIG slices requested, but MIG is not enabled",
+        .rehearsal = {.pod = asks_for_no_mig},
+    },
+    {
+        .name = "mig-beside-legacy",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_BOOKS,
+        .applies = uses_gpus,
+        .passes = mig_without_legacy,
+        .text = "MIG job cannot be scheduled on node with legacy MIG jobs",
+        .named_text = "MIG job cannot be scheduled on node with legacy MIG jobs: <[{pods}]>",
+        .reason = legacy_mig_reason,
+        .problem = "pods run there that requested MIG by annotation",
+        .rehearsal = {.node = has_no_legacy_mig},
+    },
+    {
+        .name = "mig-single",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = uses_gpus,
+        .passes = mig_single,
+        .text = "only whole gpu jobs can run on a node with MigStrategy='single'",
+        .problem = "MIG strategy single takes whole GPUs only",
+        .rehearsal = {.node = has_no_mig},
+    },
+    {
+        .name = "mig-mixed",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = uses_gpus,
+        .passes = mig_mixed,
+        .text = "non MIG jobs cant run on a node with MigStrategy='mixed'",
+        .problem = "MIG strategy mixed takes MIG slices only",
+        .rehearsal = {.node = has_no_mig},
+    },
+    {
+        .name = "gpu-memory-known",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = asks_for_gpu_memory,
+        .passes = gpu_memory_known,
+        .text = "node is not a gpu node or the gpu memory count on the node was not synced yet",
+        .named_text = "node is not a gpu node or the gpu memory count on the node was not synced yet, task: <{pod}>, "
+                      "node: <{node}>",
+        .problem = "GPU memory size not known",
+    },
+    {
+        .name = "pod-slots",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_BOOKS,
+        .passes = pod_slots,
+        .text = "node(s) pod number exceeded",
+        .problem = "no free pod slot",
+        .rehearsal = {.is_rehearsed = true},
+    },
+    {
+        .name = "node-conditions",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .passes = node_is_ready,
+        .text = "node is unschedulable",
+        .reason = trouble_reason,
+        .problem = "node not schedulable",
+        .detail = name_troubles,
+        .rehearsal = {.node = has_no_trouble},
+    },
+    {
+        .name = "host-ports",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_CLUSTER,
+        .applies = has_ports,
+        .passes = ports_free,
+        .text = "node(s) didn't have free ports for the requested pod ports",
+        .problem = "host port in use",
+    },
+    {
+        .name = "taints",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .passes = taints,
+        .text = "node(s) had untolerated taint(s)",
+        .problem = "taint not tolerated",
+        .detail = name_taint,
+        .rehearsal = {.node = has_no_taints},
+    },
+    {
+        .name = "node-affinity",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = limits_nodes,
+        .passes = node_affinity,
+        .text = "node(s) didn't match Pod's node affinity/selector",
+        .problem = "node selector or node affinity not met",
+        .detail = name_selector,
+    },
+    {
+        .name = "pod-affinity",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_CLUSTER,
+        .passes = affinity_passes,
+        .text = "node(s) didn't match pod affinity rules",
+        .reason = affinity_reason,
+        .problem = "pod affinity or anti-affinity not met",
+        .rehearsal = {.pod = has_no_affinity},
+    },
+    {
+        .name = "volumes",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_CLUSTER,
+        .applies = has_volumes,
+        .passes = volumes_pass,
+        .text = "node(s) didn't match PersistentVolume's node affinity",
+        .problem = "volume not reachable",
+    },
+    {
+        .name = "worker-type",
+        .plugin = PLUGIN_PREDICATES,
+        .scope = FILTER_STATIC,
+        .applies = restricts_nodes,
+        .passes = worker_type,
+        .text = "task can't run on a node of the other worker type",
+        .reason = worker_type_reason,
+        .problem = "not a worker for such pods",
+    },
+    {
+        .name = "topology-spread",
+        .plugin = PLUGIN_TOPOLOGY_SPREAD,
+        .scope = FILTER_CLUSTER,
+        .applies = has_spread,
+        .passes = spread_passes,
+        .text = "node(s) didn't match pod topology spread constraints",
+        .problem = "topology spread constraint not met",
+    },
+    {
+        .name = "claims",
+        .plugin = PLUGIN_DYNAMIC_RESOURCES,
+        .scope = FILTER_CLUSTER,
+        .passes = claims_pass,
+        .text = "cannot allocate all DRA claims",
+        .named_text = "cannot allocate all DRA claims on node {node}",
+        .reason = claims_reason,
+        .problem = "resource claim cannot be allocated",
+        .rehearsal = {.pod = has_no_claims},
+    },
+    {
+        .name = "numa",
+        .plugin = PLUGIN_NUMA,
+        .scope = FILTER_CLUSTER,
+        .applies = has_numa_nodes,
+        .passes = numa_passes,
+        .text = "node cannot NUMA-align the pod's resources under its Topology Manager policy",
+        .problem = "NUMA alignment not possible",
+    },
 };
-const uint32_t filter_count = ARRAY_LEN(filters);
+const struct filter_table standard_filters = {rows, ARRAY_LEN(rows)};
 
 bool filters_pass(struct engine *engine, pod_id pod, node_id node, enum filter_scope scope)
 {
     const struct request *request = state_request(engine->state, pod);
     const struct constraints *constraints = state_constraints(engine->state, pod);
 
-    for (uint32_t i = 0; i < filter_count; i++) {
-        const struct filter *filter = &filters[i];
+    for (uint32_t i = 0; i < engine->filters.count; i++) {
+        const struct filter *filter = &engine->filters.rows[i];
         if (filter->scope != scope || !engine_has(engine, filter->plugin))
             continue;
         if (filter->applies && !filter->applies(engine, request, constraints))

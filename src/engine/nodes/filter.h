@@ -6,20 +6,24 @@
 #include <stdint.h>
 
 #include "engine/config.h"
+#include "engine/nodes/plain.h"
 #include "engine/verdict.h"
 #include "model/ids.h"
 
 struct affinity_memory;
+struct arena;
 struct constraints;
 struct engine;
 struct gang_view;
+struct node_reason;
 struct numa_placement;
 struct request;
 struct strbuf;
 
 /*
  * Filters say which nodes may take a pod, beside having room. They are rows of one table (filter.c), in the order in which
- * they are asked; a new one is one file and one row.
+ * they are asked; a new one is one file and one row. Whoever treats a filter in a way of its own (rehearsals,
+ * explanations, texts) reads a column of the row.
  *
  * The scope says what the answer depends on, and so how long it holds:
  *   static   the pod's request and constraints and what the node is (labels, taints, conditions, capacity): kept for all
@@ -36,15 +40,18 @@ struct filter {
     /* Can it matter for such a pod at all? NULL: always. */
     bool (*applies)(const struct engine *engine, const struct request *request, const struct constraints *constraints);
     bool (*passes)(struct engine *engine, pod_id pod, node_id node);
-    const char *text;  // KAI's reason for events
-    const char
-        *plain;  // what is wrong with a node that fails it, for people; NULL: the verdict about its queue says it
+    const char *text;        // KAI's reason for events
+    const char *named_text;  // the same with names: see node_reason.h; NULL: as it is
+    /* Fills in what else KAI's texts say about a node that fails, from `arena`; NULL: nothing. */
+    void (*reason)(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
+    /* What is wrong with a node that fails it, for people; NULL: the verdict about its queue says it. */
+    const char *problem;
     /* Names what stands in the way on this node: the taint, the label. NULL: there is nothing to name. */
     void (*detail)(struct engine *engine, pod_id pod, node_id node, struct strbuf *out);
+    struct plain_rule rehearsal;
 };
 
-extern const struct filter filters[];
-extern const uint32_t filter_count;
+extern const struct filter_table standard_filters;
 
 /* Do all filters of the scope let the node take the pod? */
 bool filters_pass(struct engine *engine, pod_id pod, node_id node, enum filter_scope scope);
@@ -70,6 +77,7 @@ size_t affinity_memory_bytes(const struct affinity_memory *memory);
  */
 bool affinity_is_relevant(struct engine *engine, pod_id pod);
 bool affinity_passes(struct engine *engine, pod_id pod, node_id node);
+void affinity_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
 
 /* Raw preferred inter-pod affinity of the node for the pod, not normalised. */
 int64_t affinity_score(struct engine *engine, pod_id pod, node_id node);
@@ -77,6 +85,7 @@ int64_t affinity_score(struct engine *engine, pod_id pod, node_id node);
 /* Dynamic resource allocation (claims.c). */
 bool claims_exist(struct engine *engine, pod_id pod);  // names resolve, queues and classes are right
 bool claims_pass(struct engine *engine, pod_id pod, node_id node);
+void claims_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
 void claims_allocate(struct engine *engine, pod_id pod);  // when the pod is placed on pod.node
 void claims_release(struct engine *engine, pod_id pod);   // when it is evicted, or its placing is turned around
 void claims_keep(struct engine *engine, pod_id pod);      // when it is bound

@@ -6,7 +6,47 @@
 
 #include "engine/context.h"
 #include "engine/nodes/fit.h"
+#include "engine/nodes/gpu_order.h"
 #include "engine/nodes/place.h"
+
+static double fuller_first(double filled)
+{
+    return filled;
+}
+
+static double emptier_first(double filled)
+{
+    return 1 - filled;
+}
+
+static const struct gpu_order rows[] = {
+    {.name = "gpupack", .plugin = PLUGIN_GPU_PACK, .shared = fuller_first, .whole = 0, .is_rehearsed = true},
+    {.name = "gpuspread", .plugin = PLUGIN_GPU_SPREAD, .shared = emptier_first, .whole = 1},
+};
+const struct gpu_order_table standard_gpu_orders = {rows, ARRAY_LEN(rows)};
+
+static double points_of_shared(const struct engine *engine, double filled)
+{
+    double points = 0;
+
+    for (uint32_t i = 0; i < engine->gpu_orders.count; i++) {
+        const struct gpu_order *order = &engine->gpu_orders.rows[i];
+        if (engine_has(engine, order->plugin))
+            points += order->shared(filled);
+    }
+    return points;
+}
+
+static double points_of_whole(const struct engine *engine)
+{
+    double points = 0;
+
+    for (uint32_t i = 0; i < engine->gpu_orders.count; i++) {
+        if (engine_has(engine, engine->gpu_orders.rows[i].plugin))
+            points += engine->gpu_orders.rows[i].whole;
+    }
+    return points;
+}
 
 /* A GPU that could be taken: one shared already, or (NO_ID) one still whole. */
 struct entry {
@@ -65,8 +105,6 @@ static uint32_t collect(const struct engine *engine, const struct request *reque
     const struct node *n = &state->nodes.items[node];
     struct books books = state_books(state, node);
     int64_t memory = request_memory_on(request, n);
-    bool packs = engine_has(engine, PLUGIN_GPU_PACK);
-    bool spreads = engine_has(engine, PLUGIN_GPU_SPREAD);
     uint32_t count = 0;
 
     for (uint32_t g = n->first_shared; g != NO_ID && count < ENTRIES_MAX; g = state_shared_gpu(state, g)->next) {
@@ -74,14 +112,15 @@ static uint32_t collect(const struct engine *engine, const struct request *reque
         if (!shared_gpu_fits(n, gpu, memory))
             continue;
         double filled = (double)gpu->used / (double)n->gpu_memory_mib;
-        insert(state, entries, &count, (struct entry){(packs ? filled : 0) + (spreads ? 1 - filled : 0), g});
+        insert(state, entries, &count, (struct entry){points_of_shared(engine, filled), g});
     }
     if (books.idle[RES_GPU] <= 0 && books.releasing[RES_GPU] <= 0)
         return count;
     /* Both parts are cut to whole devices towards zero, one by one, as KAI does. */
     int64_t whole = books.idle[RES_GPU] / GPU_ONE + books.releasing[RES_GPU] / GPU_ONE;
+    double points = points_of_whole(engine);
     for (int64_t i = 0; i < whole && i < request->devices && count < ENTRIES_MAX; i++)
-        insert(state, entries, &count, (struct entry){spreads ? 1 : 0, NO_ID});
+        insert(state, entries, &count, (struct entry){points, NO_ID});
     return count;
 }
 

@@ -23,8 +23,7 @@ static uint32_t too_large_in(const struct engine *engine, pod_id pod)
     const struct request *request = state_request(engine->state, pod);
 
     for (uint32_t i = 0; i < request->v_count; i++) {
-        int64_t largest = i < engine->largest.len ? engine->largest.items[i] : 0;
-        if (request->v[i] > largest)
+        if (request->v[i] > engine_largest(engine, i))
             return i;
     }
     return NO_ID;

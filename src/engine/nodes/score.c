@@ -103,18 +103,77 @@ static double placement(struct engine *engine, pod_id pod, node_id node)
     return score_placement_order(engine, pod, node);
 }
 
-const struct score scores[] = {
-    {"nominatednode", PLUGIN_NOMINATED_NODE, SCORE_EXTRA, is_nominated, nominated},
-    {"podaffinity", PLUGIN_POD_AFFINITY, SCORE_EXTRA, has_affine_pods, pod_affinity},
-    {"gpusharingorder", PLUGIN_GPU_SHARING_ORDER, SCORE_TIER, may_share, sharing_order},
-    {"nodeavailability", PLUGIN_NODE_AVAILABILITY, SCORE_TIER, NULL, availability},
-    {"numa", PLUGIN_NUMA, SCORE_EXTRA, has_numa, numa_score},
-    {"preferrednodeaffinity", PLUGIN_PREFERRED_NODES, SCORE_EXTRA, prefers_nodes, preferred_nodes},
-    {"softtaints", PLUGIN_SOFT_TAINTS, SCORE_EXTRA, NULL, soft_taints},
-    {"resourcetype", PLUGIN_RESOURCE_TYPE, SCORE_TIER, needs_no_gpu, resource_type},
-    {"nodeplacement", PLUGIN_NODE_PLACEMENT, SCORE_ORDER, NULL, placement},
+static bool packs_gpus(const struct engine *engine)
+{
+    return engine->config.gpu_placement == PLACEMENT_BINPACK;
+}
+
+static const struct score rows[] = {
+    {
+        .name = "nominatednode",
+        .plugin = PLUGIN_NOMINATED_NODE,
+        .kind = SCORE_EXTRA,
+        .applies = is_nominated,
+        .value = nominated,
+    },
+    {
+        .name = "podaffinity",
+        .plugin = PLUGIN_POD_AFFINITY,
+        .kind = SCORE_EXTRA,
+        .applies = has_affine_pods,
+        .value = pod_affinity,
+    },
+    {
+        .name = "gpusharingorder",
+        .plugin = PLUGIN_GPU_SHARING_ORDER,
+        .kind = SCORE_TIER,
+        .applies = may_share,
+        .value = sharing_order,
+        .rehearsal = {.is_rehearsed = true},
+    },
+    {
+        .name = "nodeavailability",
+        .plugin = PLUGIN_NODE_AVAILABILITY,
+        .kind = SCORE_TIER,
+        .value = availability,
+        .rehearsal = {.is_rehearsed = true},
+    },
+    {
+        .name = "numa",
+        .plugin = PLUGIN_NUMA,
+        .kind = SCORE_EXTRA,
+        .applies = has_numa,
+        .value = numa_score,
+    },
+    {
+        .name = "preferrednodeaffinity",
+        .plugin = PLUGIN_PREFERRED_NODES,
+        .kind = SCORE_EXTRA,
+        .applies = prefers_nodes,
+        .value = preferred_nodes,
+    },
+    {
+        .name = "softtaints",
+        .plugin = PLUGIN_SOFT_TAINTS,
+        .kind = SCORE_EXTRA,
+        .value = soft_taints,
+    },
+    {
+        .name = "resourcetype",
+        .plugin = PLUGIN_RESOURCE_TYPE,
+        .kind = SCORE_TIER,
+        .applies = needs_no_gpu,
+        .value = resource_type,
+    },
+    {
+        .name = "nodeplacement",
+        .plugin = PLUGIN_NODE_PLACEMENT,
+        .kind = SCORE_ORDER,
+        .value = placement,
+        .rehearsal = {.is_rehearsed = true, .settings = packs_gpus},
+    },
 };
-const uint32_t score_count = ARRAY_LEN(scores);
+const struct node_score_table standard_scores = {rows, ARRAY_LEN(rows)};
 
 static bool applies(const struct engine *engine, const struct score *score, pod_id pod)
 {
@@ -123,8 +182,9 @@ static bool applies(const struct engine *engine, const struct score *score, pod_
 
 bool score_needs_every_node(const struct engine *engine, pod_id pod)
 {
-    for (uint32_t i = 0; i < score_count; i++) {
-        if (scores[i].kind == SCORE_EXTRA && applies(engine, &scores[i], pod))
+    for (uint32_t i = 0; i < engine->scores.count; i++) {
+        const struct score *score = &engine->scores.rows[i];
+        if (score->kind == SCORE_EXTRA && applies(engine, score, pod))
             return true;
     }
     return false;
@@ -134,9 +194,10 @@ uint32_t score_tier(struct engine *engine, pod_id pod, node_id node)
 {
     double sum = 0;
 
-    for (uint32_t i = 0; i < score_count; i++) {
-        if (scores[i].kind == SCORE_TIER && applies(engine, &scores[i], pod))
-            sum += scores[i].value(engine, pod, node);
+    for (uint32_t i = 0; i < engine->scores.count; i++) {
+        const struct score *score = &engine->scores.rows[i];
+        if (score->kind == SCORE_TIER && applies(engine, score, pod))
+            sum += score->value(engine, pod, node);
     }
     return (uint32_t)sum;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "engine/config.h"
+#include "engine/nodes/plain.h"
 #include "model/ids.h"
 
 struct engine;
@@ -25,10 +26,11 @@ struct score {
     enum score_kind kind;
     bool (*applies)(const struct engine *engine, pod_id pod);  // NULL: always
     double (*value)(struct engine *engine, pod_id pod, node_id node);
+    struct plain_rule
+        rehearsal;  // `node` and `pod` are not asked: to a plain pod it does not apply, or it is rehearsed
 };
 
-extern const struct score scores[];
-extern const uint32_t score_count;
+extern const struct node_score_table standard_scores;
 
 /* Some row of kind extra applies to the pod. */
 bool score_needs_every_node(const struct engine *engine, pod_id pod);

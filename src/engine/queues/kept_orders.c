@@ -16,19 +16,15 @@
 #include "engine/queues/kept_orders.h"
 #include "engine/queues/kept_sort_internal.h"
 #include "engine/queues/order.h"
+#include "engine/queues/order_rows.h"
 #include "model/gang.h"
 #include "model/queue.h"
 #include "model/state.h"
 
 struct gang_key gang_key_of(const struct engine *engine, const struct gang *gang, enum elastic_state elastic)
 {
-    uint64_t rank = 0;
-
-    if (engine_has(engine, PLUGIN_PRIORITY))
-        rank = (uint64_t)((int64_t)INT32_MAX - gang->priority) << 2;
-    if (engine_has(engine, PLUGIN_ELASTIC))
-        rank |= elastic;
-    return (struct gang_key){.rank = rank, .created = gang->created, .uid = gang->uid};
+    return (struct gang_key){
+        .rank = gang_order_rank(engine, gang, elastic), .created = gang->created, .uid = gang->uid};
 }
 
 bool gang_key_precedes(const struct state *state, const struct gang_key *l, const struct gang_key *r)

@@ -71,12 +71,20 @@ void queue_rank_of(const struct engine *engine, queue_id id, const double *asked
         loaded = MAX(loaded, part_of(held, divisor));
         ret->allocatable[r] = share == UNLIMITED ? INFINITY : share;
     }
-    ret->is_over_utilised = is_over_utilised;
-    ret->is_starved = is_starved;
-    ret->violates_zero_share = violates_zero_share;
-    ret->priority = queue->priority;
-    ret->loaded_share = loaded;
-    ret->plain_share = plain;
+    struct queue_figures figures = {
+        .queue = id,
+        .priority = queue->priority,
+        .is_over_utilised = is_over_utilised,
+        .is_starved = is_starved,
+        .violates_zero_share = violates_zero_share,
+        .loaded_share = loaded,
+        .plain_share = plain,
+    };
+    ret->key_count = engine->queue_orders.count;
+    for (uint32_t i = 0; i < engine->queue_orders.count; i++) {
+        const struct queue_order *row = &engine->queue_orders.rows[i];
+        ret->keys[i] = engine_has(engine, row->plugin) ? row->value(engine, &figures) : 0;
+    }
     ret->created = queue->created;
     ret->uid = state_name(engine->state, queue->uid);
     ret->queue = id;
@@ -97,18 +105,10 @@ static int compare_allocatable(const struct queue_rank *l, const struct queue_ra
 
 int queue_rank_compare_shares(const struct queue_rank *l, const struct queue_rank *r)
 {
-    if (l->is_over_utilised != r->is_over_utilised)
-        return r->is_over_utilised ? -1 : 1;
-    if (l->is_starved != r->is_starved)
-        return l->is_starved ? -1 : 1;
-    if (l->priority != r->priority)
-        return l->priority > r->priority ? -1 : 1;
-    if (l->violates_zero_share != r->violates_zero_share)
-        return r->violates_zero_share ? -1 : 1;
-    if (l->loaded_share != r->loaded_share)
-        return l->loaded_share < r->loaded_share ? -1 : 1;
-    if (l->plain_share != r->plain_share)
-        return l->plain_share < r->plain_share ? -1 : 1;
+    for (uint32_t i = 0; i < l->key_count; i++) {
+        if (l->keys[i] != r->keys[i])
+            return l->keys[i] < r->keys[i] ? -1 : 1;
+    }
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "engine/gangs/view.h"
 #include "engine/queues/order.h"
+#include "engine/queues/order_rows.h"
 #include "model/ids.h"
 #include "model/resources.h"
 
@@ -21,12 +22,8 @@ struct order_node;
 
 /* What queues are compared by, first things first. */
 struct queue_rank {
-    bool is_over_utilised;     // holds more than its fair share of everything: last
-    bool is_starved;           // stays within what it deserves: first
-    bool violates_zero_share;  // would hold what it has no share of: last
-    int32_t priority;
-    double loaded_share;  // with what its best gang asks for, or without what its victims held
-    double plain_share;   // as it is
+    double keys[QUEUE_ORDERS_MAX];  // values of the rows of orders; the smaller is first
+    uint32_t key_count;
     double allocatable[SHARE_COUNT];
     nsec_t created;
     const char *uid;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/time.h"
+#include "engine/node_reason.h"
 #include "engine/verdict.h"
 #include "model/ids.h"
 #include "model/resources.h"
@@ -24,24 +25,20 @@ enum {
     EXPLAINED_NO_ROOM = 0
 };  // explained_node.test; else 1 + an index in the table of filters
 
-/* Which rule of inter-pod affinity a node breaks, in Kubernetes' order. */
-enum explained_rule { RULE_NONE, RULE_AFFINITY, RULE_ANTI_AFFINITY, RULE_OTHERS_ANTI_AFFINITY };
-
 struct explained_node {
     node_id node;
-    int16_t test;           // the first that fails: room first, then filters in the order of their table
-    bool is_allowed;        // what the node is does not stand in the way, only what is on it
-    bool lacks_gpu_memory;  // each of its GPUs has less memory than the pod asks for
-    enum explained_rule rule;
-    uint32_t over;   // in `over`, where the queue's capacity does not allow what the pod costs here
-    uint32_t claim;  // among the pod's claims: one whose devices are elsewhere, NO_ID when there is none
+    int16_t test;                      // the first that fails: room first, then filters in the order of their table
+    bool is_allowed;                   // what the node is does not stand in the way, only what is on it
+    bool lacks_gpu_memory;             // each of its GPUs has less memory than the pod asks for
+    const struct node_reason *reason;  // what the filter that it fails says about it; NULL: nothing
     uint64_t lacks;  // bits of dimensions, as KAI counts them: more asked for than allocatable less used
 };
 
 /* A test, by explained_node.test: how many nodes fail it first. */
 struct explained_test {
-    const char *name;  // "room", or the name of a filter
-    const char *text;  // KAI's words
+    const char *name;        // "room", or the name of a filter
+    const char *text;        // KAI's words
+    const char *named_text;  // the same with names (node_reason.h), NULL: as they are
     uint32_t nodes;
 };
 
@@ -124,8 +121,6 @@ struct explanation {
     uint32_t test_count;
     const struct explained_lack *lacks;
     uint32_t lack_count;
-    const struct verdict *over;
-    uint32_t over_count;
 
     const struct explained_cause *causes;  // static ones first; explain_all() alone has these and the next three
     uint32_t cause_count;

@@ -35,7 +35,7 @@ static void count_cause(struct causes *causes, const struct filter *filter, cons
     if (e->cause_count < CAUSES_MAX)
         causes->items[e->cause_count++] = (struct explained_cause){
             .test = filter->name,
-            .text = filter->plain,
+            .text = filter->problem,
             .detail = arena_strdup(&e->arena, detail),
             .is_static = filter->scope == FILTER_STATIC,
             .nodes = 1,
@@ -53,10 +53,10 @@ static bool ask_filters(struct causes *causes, node_id node, bool is_static)
     struct strbuf detail;
 
     strbuf_init(&detail, DETAIL_MAX);
-    for (uint32_t i = 0; i < filter_count; i++) {
-        const struct filter *filter = &filters[i];
+    for (uint32_t i = 0; i < engine->filters.count; i++) {
+        const struct filter *filter = &engine->filters.rows[i];
 
-        if ((filter->scope == FILTER_STATIC) != is_static || !filter->plain || !engine_has(engine, filter->plugin) ||
+        if ((filter->scope == FILTER_STATIC) != is_static || !filter->problem || !engine_has(engine, filter->plugin) ||
             (filter->applies && !filter->applies(engine, request, constraints)) || filter->passes(engine, pod, node))
             continue;
         passes = false;

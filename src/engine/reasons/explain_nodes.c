@@ -8,10 +8,8 @@
 
 #include "base/macros.h"
 #include "engine/context.h"
-#include "engine/nodes/affinity.h"
-#include "engine/nodes/devices.h"
+#include "engine/node_reason.h"
 #include "engine/nodes/filter.h"
-#include "engine/queues/share.h"
 #include "engine/reasons/explain_internal.h"
 
 struct look {
@@ -22,8 +20,6 @@ struct look {
     const struct constraints *constraints;
     struct explained_test *tests;
     struct explained_lack lacks[RES_MAX];  // by dimension
-    struct verdict *over;
-    uint32_t over_cap;
 };
 
 static const struct node *node_of(const struct look *look, node_id node)
@@ -118,78 +114,6 @@ static void note_kai_lacks(const struct look *look, struct explained_node *found
     found->lacks_gpu_memory = request->kind == REQUEST_GPU_MEMORY && request->memory_mib > node->gpu_memory_mib;
 }
 
-/* What the pod costs its queue on this node; the same as the filter asks. */
-static uint32_t note_over(struct look *look, node_id node)
-{
-    const struct state *state = look->engine->state;
-    const struct request *request = look->request;
-    const struct node *n = node_of(look, node);
-    struct explanation *e = look->e;
-    struct verdict over = {.pod = look->pod, .queue = NO_ID};
-    double gpus = gpu_to_double(request->kind == REQUEST_MIG ? request->quota_gpus : request->gpus);
-
-    if (request_is_shared(request)) {
-        double part = (double)request_memory_on(request, n) / (double)n->gpu_memory_mib;
-        gpus = request->devices * ceil(part * 100) / 100;
-    }
-    double asked[SHARE_COUNT] = {(double)request->v[RES_CPU], (double)request->v[RES_MEMORY], gpus};
-    (void)capacity_allows(look->engine, &state->gangs.items[e->gang], asked, &over);
-    for (uint32_t i = 0; i < e->over_count; i++) {
-        const struct verdict *known = &look->over[i];
-        if (known->code == over.code && known->queue == over.queue && known->resource == over.resource &&
-            known->requested == over.requested)
-            return i;
-    }
-    if (e->over_count == look->over_cap)
-        return e->over_count - 1;
-    look->over[e->over_count] = over;
-    return e->over_count++;
-}
-
-static bool matches_itself(const struct look *look)
-{
-    const struct state *state = look->engine->state;
-    const struct pod *pod = &state->pods.items[look->pod];
-
-    for (uint32_t i = 0; i < look->constraints->affinity_count; i++) {
-        if (!pod_term_matches(state, &look->constraints->affinity[i], pod->namespace, pod))
-            return false;
-    }
-    return true;
-}
-
-static enum explained_rule broken_rule(const struct look *look, node_id node)
-{
-    const struct affinity_memory *memory = look->engine->affinity;
-    const struct constraints *own = look->constraints;
-    struct labels labels = state_labels(look->engine->state, node_of(look, node)->labels);
-    bool starts_group = pair_sums_is_empty(&memory->attracted) && matches_itself(look);
-
-    for (uint32_t i = 0; i < own->affinity_count; i++) {
-        name_id key = own->affinity[i].topology_key;
-        if (labels_get(labels, key) == NO_ID)
-            return RULE_AFFINITY;
-        if (pair_sums_get(&memory->attracted, labels, key) == 0 && !starts_group)
-            return RULE_AFFINITY;
-    }
-    return pair_sums_all(&memory->avoided, labels) > 0 ? RULE_ANTI_AFFINITY : RULE_OTHERS_ANTI_AFFINITY;
-}
-
-static uint32_t claim_elsewhere(const struct look *look, node_id node)
-{
-    const struct state *state = look->engine->state;
-    const struct pod *pod = &state->pods.items[look->pod];
-
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        if (pod->claims[i].claim == NO_ID)
-            continue;
-        const struct claim *claim = &state->claims.items[pod->claims[i].claim];
-        if (claim->is_allocated && !devices_reach(look->engine, claim, node))
-            return i;
-    }
-    return NO_ID;
-}
-
 static void look_at(struct look *look, struct explained_node *found)
 {
     struct engine *engine = look->engine;
@@ -197,9 +121,8 @@ static void look_at(struct look *look, struct explained_node *found)
 
     found->test = has_room ? EXPLAINED_PASSES : EXPLAINED_NO_ROOM;
     found->is_allowed = true;
-    found->claim = NO_ID;
-    for (uint32_t i = 0; i < filter_count; i++) {
-        const struct filter *filter = &filters[i];
+    for (uint32_t i = 0; i < engine->filters.count; i++) {
+        const struct filter *filter = &engine->filters.rows[i];
         /* After the first test that fails only what the node is matters any more. */
         if ((found->test != EXPLAINED_PASSES && filter->scope != FILTER_STATIC) || !is_asked(look, filter) ||
             filter->passes(engine, look->pod, found->node))
@@ -217,13 +140,12 @@ static void look_at(struct look *look, struct explained_node *found)
         note_lacks(look, found->node);
     if (found->test <= EXPLAINED_NO_ROOM)
         return;
-    const struct filter *failed = &filters[found->test - 1];
-    if (failed->passes == affinity_passes)
-        found->rule = broken_rule(look, found->node);
-    if (failed->passes == claims_pass)
-        found->claim = claim_elsewhere(look, found->node);
-    if (failed == &filters[0])
-        found->over = note_over(look, found->node);
+    const struct filter *failed = &engine->filters.rows[found->test - 1];
+    if (!failed->reason)
+        return;
+    struct node_reason *reason = ARENA_NEW(&look->e->arena, struct node_reason);
+    failed->reason(engine, look->pod, found->node, &look->e->arena, reason);
+    found->reason = reason;
 }
 
 static void keep_lacks(const struct look *look, struct explanation *e)
@@ -246,32 +168,34 @@ static void keep_lacks(const struct look *look, struct explanation *e)
 
 static void begin_tests(struct look *look)
 {
+    const struct filter_table *filters = &look->engine->filters;
     struct explanation *e = look->e;
 
-    look->tests = arena_calloc(&e->arena, filter_count + 1, sizeof *look->tests);
-    look->tests[0] = (struct explained_test){"room", "node(s) didn't have enough resources", 0};
-    for (uint32_t i = 0; i < filter_count; i++)
-        look->tests[i + 1] = (struct explained_test){filters[i].name, filters[i].text, 0};
+    look->tests = arena_calloc(&e->arena, filters->count + 1, sizeof *look->tests);
+    look->tests[0] = (struct explained_test){.name = "room", .text = "node(s) didn't have enough resources"};
+    for (uint32_t i = 0; i < filters->count; i++) {
+        look->tests[i + 1] = (struct explained_test){
+            .name = filters->rows[i].name,
+            .text = filters->rows[i].text,
+            .named_text = filters->rows[i].named_text,
+        };
+    }
     e->tests = look->tests;
-    e->test_count = filter_count + 1;
+    e->test_count = filters->count + 1;
 }
 
 void explain_nodes(struct engine *engine, struct node_set nodes, struct explanation *e)
 {
-    enum { OVER_MAX = 64 };  // different costs of one pod: as many as there are kinds of GPUs
     struct look look = {
         .engine = engine,
         .e = e,
         .pod = e->pod,
         .request = state_request(engine->state, e->pod),
         .constraints = state_constraints(engine->state, e->pod),
-        .over = arena_calloc(&e->arena, OVER_MAX, sizeof(struct verdict)),
-        .over_cap = OVER_MAX,
     };
     struct explained_node *found = arena_calloc(&e->arena, nodes.count, sizeof *found);
 
     begin_tests(&look);
-    e->over = look.over;
     for (uint32_t i = 0; i < nodes.count; i++) {
         found[i].node = nodes.ids[i];
         look_at(&look, &found[i]);

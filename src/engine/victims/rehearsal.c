@@ -19,7 +19,7 @@
 #include "engine/context.h"
 #include "engine/nodes/fit.h"
 #include "engine/nodes/gpu_room.h"
-#include "engine/nodes/score.h"
+#include "engine/nodes/plain.h"
 #include "model/books/books.h"
 
 enum { DIMS_MAX = 8, SHARED_MAX = 32, LEVELS = 65 };
@@ -52,8 +52,19 @@ struct rehearsal_node {
     struct changed_node *changed;
 };
 
+/* The class of the last pod that was asked about. */
+struct asked_class {
+    bool is_known;
+    bool is_plain;
+    request_id request;
+    constraints_id constraints;
+};
+
 struct rehearsal {
     struct engine *engine;
+    struct asked_class asked;
+    plain_node_fn *node_rules[PLAIN_NODE_RULES_MAX];
+    uint32_t node_rule_count;
     uint32_t dims;
     uint32_t words;  // of a bit for each node, by rank
     uint32_t number;
@@ -116,42 +127,54 @@ static void fit_to(struct rehearsal *r, uint32_t node_count)
 
 /* ---- What is plain. ---- */
 
-static bool settings_are_plain(const struct engine *engine)
+static bool node_is_plain(const struct rehearsal *r, const struct node *node)
 {
-    const struct state *state = engine->state;
-
-    return engine_has(engine, PLUGIN_PREDICATES) && engine_has(engine, PLUGIN_GPU_SHARING_ORDER) &&
-           engine_has(engine, PLUGIN_NODE_AVAILABILITY) && engine_has(engine, PLUGIN_NODE_PLACEMENT) &&
-           engine->config.gpu_placement == PLACEMENT_BINPACK && engine_has(engine, PLUGIN_GPU_PACK) &&
-           !engine_has(engine, PLUGIN_GPU_SPREAD) && !engine->config.restricts_nodes && state->affine_pods == 0 &&
-           !state->has_numa && state->res.count <= DIMS_MAX;
-}
-
-static bool node_is_plain(const struct node *node)
-{
-    return node->is_present && node->troubles == 0 && node->taint_count == 0 && !node->is_mig_enabled &&
-           !node->has_dra_gpus && node->legacy_mig_pods == 0 && !node->clamps_idle_pods;
-}
-
-bool rehearsal_takes(const struct engine *engine, pod_id id)
-{
-    const struct state *state = engine->state;
-    const struct pod *pod = &state->pods.items[id];
-    const struct request *request = state_request(state, id);
-    const struct constraints *c = state_constraints(state, id);
-
-    if (pod->claim_count > 0 || pod->is_reservation || pod->is_foreign || pod->nominated_node != NO_ID ||
-        request->dra_gpus > 0 || request->is_cpu_only || request->is_legacy_mig || request->v_count <= RES_PODS ||
-        request->v_count > state->res.count || request->v[RES_PODS] < 1)
+    if (!node->is_present || node->clamps_idle_pods)
         return false;
-    if (constraints_limit_nodes(c) || c->preferred_node_count > 0 || c->affinity_count > 0 ||
-        c->anti_affinity_count > 0 || c->preferred_pod_count > 0 || c->spread_count > 0 || c->port_count > 0 ||
-        c->volume_claim_count > 0 || c->config_map_count > 0 || score_needs_every_node(engine, id))
+    for (uint32_t i = 0; i < r->node_rule_count; i++) {
+        if (!r->node_rules[i](node))
+            return false;
+    }
+    return true;
+}
+
+/* Requests that the rehearsal knows how to place: whole GPUs, or a part of one. */
+static bool request_is_plain(const struct state *state, const struct request *request)
+{
+    if (request->dra_gpus > 0 || request->is_cpu_only || request->v_count <= RES_PODS ||
+        request->v_count > state->res.count || request->v[RES_PODS] < 1)
         return false;
     if (request->kind == REQUEST_FRACTION)
         return request->devices == 1 && request->portion > 0 && request->portion <= 1;
     return request->kind == REQUEST_REGULAR && request->v[RES_GPU] > 0 && request->v[RES_GPU] % GPU_ONE == 0 &&
            request->v[RES_GPU] / GPU_ONE < LEVELS;
+}
+
+static bool class_is_plain(const struct engine *engine, pod_id pod)
+{
+    const struct request *request = state_request(engine->state, pod);
+    const struct constraints *constraints = state_constraints(engine->state, pod);
+
+    return request_is_plain(engine->state, request) && constraints->config_map_count == 0 &&
+           rows_class_is_plain(engine, request, constraints);
+}
+
+void rehearsal_begin_asking(struct rehearsal *r)
+{
+    r->asked.is_known = false;
+}
+
+bool rehearsal_takes(struct rehearsal *r, const struct engine *engine, pod_id id)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+
+    if (pod->claim_count > 0 || pod->is_reservation || pod->is_foreign || !rows_pod_is_plain(engine, id))
+        return false;
+    /* Pods of one class come in rows. */
+    struct asked_class *last = &r->asked;
+    if (!last->is_known || last->request != pod->request || last->constraints != pod->constraints)
+        *last = (struct asked_class){true, class_is_plain(engine, id), pod->request, pod->constraints};
+    return last->is_plain;
 }
 
 /* ---- Nodes. ---- */
@@ -182,7 +205,7 @@ static bool read_node(struct rehearsal *r, uint32_t rank)
     int64_t devices = books.idle[RES_GPU] / GPU_ONE + books.used[RES_GPU] / GPU_ONE;
     uint32_t count = 0;
 
-    if (!node_is_plain(node) || whole % GPU_ONE != 0 || books.idle[RES_GPU] % GPU_ONE != 0 || whole < 0 ||
+    if (!node_is_plain(r, node) || whole % GPU_ONE != 0 || books.idle[RES_GPU] % GPU_ONE != 0 || whole < 0 ||
         whole / GPU_ONE >= LEVELS)
         return false;
     to->level = (int32_t)(whole / GPU_ONE);
@@ -225,7 +248,8 @@ static void take_back(struct rehearsal *r)
 bool rehearsal_begin(struct rehearsal *r, struct engine *engine, struct node_set feasible)
 {
     r->engine = engine;
-    if (!settings_are_plain(engine))
+    if (engine->state->res.count > DIMS_MAX || !rows_are_plain(engine) ||
+        !rows_node_rules(engine, r->node_rules, &r->node_rule_count))
         return false;
     vec_clear(&r->touched);
     fit_to(r, engine->state->nodes_by_rank.len);

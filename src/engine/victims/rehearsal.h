@@ -26,8 +26,12 @@ size_t rehearsal_bytes(const struct rehearsal *rehearsal);
  */
 bool rehearsal_begin(struct rehearsal *rehearsal, struct engine *engine, struct node_set feasible);
 
-/* Nothing about the pod but its request weighs in where it may be placed. */
-bool rehearsal_takes(const struct engine *engine, pod_id pod);
+/*
+ * Nothing about the pod but its request weighs in where it may be placed. Answers are kept from one pod to the next:
+ * `begin_asking` when a search begins.
+ */
+void rehearsal_begin_asking(struct rehearsal *rehearsal);
+bool rehearsal_takes(struct rehearsal *rehearsal, const struct engine *engine, pod_id pod);
 
 /* Back to the books. Then pods are evicted, all of them first, and placed again or anew. */
 void rehearsal_reset(struct rehearsal *rehearsal);

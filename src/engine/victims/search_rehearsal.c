@@ -33,6 +33,7 @@
 #include "engine/gangs/view.h"
 #include "engine/nodes/gpu_room.h"
 #include "engine/queues/kept_orders.h"
+#include "engine/queues/order_rows.h"
 #include "engine/queues/order_tree.h"
 #include "engine/victims/eviction_plan.h"
 #include "engine/victims/marks.h"
@@ -93,7 +94,7 @@ static bool is_plain(const struct engine *engine, const struct gang *gang, bool 
     if (!waits && gang->allocated != set->pods.len && engine->room->has_moved_pods)
         return false;
     for (uint32_t i = 0; i < set->pods.len; i++) {
-        if (!rehearsal_takes(engine, set->pods.items[i]))
+        if (!rehearsal_takes(engine->rehearsal, engine, set->pods.items[i]))
             return false;
     }
     return true;
@@ -231,7 +232,7 @@ static bool victims_come_first(struct search *s, queue_id leaf)
         const struct group *set = &gang->groups[1];
         int32_t left = (int32_t)(set->pods.len - evicted_of(s, set));
         enum elastic_state state = left < set->min ? ELASTIC_BELOW : left == set->min ? ELASTIC_AT_MIN : ELASTIC_ABOVE;
-        if (!engine_has(engine, PLUGIN_ELASTIC))
+        if (!gang_order_by_completeness(engine))
             state = ELASTIC_BELOW;
         rehearsal->chosen[state * rehearsal->words + tally->turn / 64] |= UINT64_C(1) << (tally->turn % 64);
         raise_to(most, state == ELASTIC_BELOW ? rehearsal->turns[tally->turn].before : rehearsal->before_any);
@@ -250,7 +251,7 @@ static bool search_is_plain(struct search *s)
     struct engine *engine = s->engine;
     const struct gang *gang = &engine->state->gangs.items[s->gang];
 
-    return engine->config.max_placements == 0 && engine_has(engine, PLUGIN_PROPORTION) &&
+    return engine->config.max_placements == 0 && engine_has(engine, PLUGIN_PROPORTION) && orders_are_plain(engine) &&
            is_plain(engine, gang, true) && rehearsal_begin(engine->rehearsal, engine, s->feasible);
 }
 
@@ -258,6 +259,7 @@ static void begin_search(struct search *s)
 {
     *s->rehearsal = (struct search_rehearsal){.solve = s->solve, .leaf = NO_ID};
     kept_orders_settle(s->engine);
+    rehearsal_begin_asking(s->engine->rehearsal);
     s->rehearsal->is_plain = search_is_plain(s);
 }
 
