@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/err.h"
 #include "objects/group/rules.h"
@@ -149,6 +151,22 @@ const char *owner_annotation(const struct grouping *g, const struct object *owne
     const char *value = object_annotation(owner, key);
 
     return value || owner != g->top || !g->skipped ? value : object_annotation(g->skipped, key);
+}
+
+/* Of names of objects, in characters. */
+enum { OBJECT_NAME_MAX = 253, NUMBER_TEXT = 16 };
+
+const char *group_fitting_name(struct arena *arena, const char *name)
+{
+    size_t len = strlen(name);
+    size_t kept = OBJECT_NAME_MAX - NUMBER_TEXT - 1;
+
+    if (len <= OBJECT_NAME_MAX)
+        return name;
+    /* What comes before the dash has to end in a letter or digit. */
+    while (kept > 0 && !isalnum((unsigned char)name[kept - 1]))
+        kept--;
+    return arena_printf(arena, "%.*s-%016llx", (int)kept, name, (unsigned long long)XXH3_64bits(name, len));
 }
 
 const char *group_name_of(struct grouping *g, const struct object *object)
@@ -396,8 +414,7 @@ static int group_by_kind(struct grouping *g, struct object *pod, struct err *err
     int r = group(g, err);
     if (r < 0)
         return object_wrap(g->top->root.val ? g->top : pod, r, err);
-    if (annotated && *annotated)
-        g->name = annotated;
+    g->name = annotated && *annotated ? annotated : group_fitting_name(&g->objects->arena, g->name);
     pod->gang = g->name;
     pod->pod_set = g->pod_subgroup;
     return group_encode(g, err);

@@ -83,7 +83,8 @@ int group_need_pods(struct grouping *g, const char *selector, struct err *err)
 
 enum group_presence group_presence(const struct grouping *g, const char *name)
 {
-    return g->live ? g->live->find_group(g->live->arg, g->pod->namespace, name) : GROUP_ABSENT;
+    return g->live ? g->live->find_group(g->live->arg, g->pod->namespace, group_fitting_name(g->arena, name))
+                   : GROUP_ABSENT;
 }
 
 int group_pod_live(struct object_set *set, const struct object *pod, const struct object *const *owners,
@@ -109,8 +110,10 @@ int group_pod_live(struct object_set *set, const struct object *pod, const struc
     int r = g.top->kind->group_pods ? g.top->kind->group_pods(&g, err) : otherwise(&g, err);
     if (r < 0 && r != -EAGAIN)
         (void)object_wrap(g.top, r, err);
-    if (r >= 0)
+    if (r >= 0) {
+        g.name = group_fitting_name(&set->arena, g.name);
         r = group_encode(&g, err);
+    }
     if (r >= 0) {
         const struct object *made = object_set_find(set, kind, pod->namespace, g.name);
 

@@ -58,6 +58,12 @@ struct grouping {
 /* KAI's default rules. With `has_whole_chain` every owner is looked at, else only the top. */
 int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_priority, struct err *err);
 
+/*
+ * The name as the API server takes it: as it is up to 253 characters; of a longer one the beginning, and a number that the
+ * whole of it makes, so that the same name always gives the same and two names never do.
+ */
+const char *group_fitting_name(struct arena *arena, const char *name);
+
 /* pg-<name>-<uid>; without a UID the kind stands in its place. */
 const char *group_name_of(struct grouping *g, const struct object *object);
 

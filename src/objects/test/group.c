@@ -18,6 +18,38 @@ static void a_plain_pod_is_its_own_group(void **state)
               "pg-p-pod default-queue 50 fixed (-1 default:1): p=default\n");
 }
 
+#define TEN "abcdefghi-"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+#define LONG_POD(end)                                                                                              \
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: " HUNDRED HUNDRED TEN TEN TEN TEN TEN end ", uid: u-1, labels: {" \
+    "kai.scheduler/queue: q}}\nspec: {schedulerName: kai-scheduler}\n"
+
+static const char *name_of_gang(const char *yaml, char name[static 300])
+{
+    struct world w;
+
+    world_init(&w);
+    world_read(&w, yaml);
+    assert_int_equal(w.state->gangs.len, 1);
+    (void)snprintf(name, 300, "%s", world_name(&w, w.state->gangs.items[0].name));
+    world_done(&w);
+    return name;
+}
+
+static void a_pod_with_the_longest_name_has_a_group_whose_name_fits(void **state)
+{
+    char one[300], other[300], again[300];
+
+    (void)state;
+    (void)name_of_gang(LONG_POD("001") QUEUE, one);
+    (void)name_of_gang(LONG_POD("002") QUEUE, other);
+    (void)name_of_gang(LONG_POD("001") QUEUE, again);
+    assert_true(strlen(one) <= 253);
+    assert_int_equal(strncmp(one, "pg-" HUNDRED HUNDRED TEN TEN TEN "abc", 236), 0);
+    assert_string_equal(one, again);
+    assert_string_not_equal(one, other);
+}
+
 static void pods_that_have_a_group_or_want_none_are_left_alone(void **state)
 {
     (void)state;
@@ -228,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plain_pod_is_its_own_group),
+        cmocka_unit_test(a_pod_with_the_longest_name_has_a_group_whose_name_fits),
         cmocka_unit_test(pods_that_have_a_group_or_want_none_are_left_alone),
         cmocka_unit_test(jobs_and_replicas_become_pods),
         cmocka_unit_test(workloads_whose_pods_are_there_make_no_more),
