@@ -29,8 +29,9 @@ class Proxy:
         self.is_refusing = False  # connections are closed at once
         self.hides = None         # a function of the path: what the server does not have
         self.loses = None         # a function of method and path: such requests are done, and their answers lost
+        self.refuses = None       # a function of method and path: such requests get 403, as from a server that starts
         self.holds = None         # a function of method and path: such requests wait until it is None again
-        self.counts = {"writes": 0, "conflicts": 0, "dropped": 0, "cut": 0, "held": 0, "refused": 0}
+        self.counts = {"writes": 0, "conflicts": 0, "dropped": 0, "cut": 0, "held": 0, "refused": 0, "forbidden": 0}
         self.cuts = 0             # of the watches that are open: the next object of each ends in its middle
         self.lock = threading.Lock()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
@@ -47,7 +48,7 @@ class Proxy:
     def heal(self):
         """Nothing is broken any more."""
         self.conflict_every = self.drop_every = self.delay = 0
-        self.is_refusing, self.hides, self.loses, self.holds = False, None, None, None
+        self.is_refusing, self.hides, self.loses, self.holds, self.refuses = False, None, None, None, None
 
     def __exit__(self, *_):
         self.holds = None
@@ -125,6 +126,10 @@ def handler_of(proxy):
                 proxy.count("held")
                 while proxy.holds:
                     time.sleep(0.02)
+            if proxy.refuses and proxy.refuses(self.command, self.path):
+                proxy.count("forbidden")
+                self.refuse(403, "Forbidden", "no RBAC policy matched")
+                return
             if proxy.hides and proxy.hides(self.path):
                 self.refuse(404, "NotFound", "the server could not find the requested resource")
                 return

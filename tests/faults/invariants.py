@@ -52,6 +52,11 @@ def over_committed(nodes, pods):
                     if part > 1 + SLACK]
 
 
+def crowded(cluster):
+    """The same as the API server shows it now."""
+    return over_committed(cluster.api.items("/api/v1/nodes"), cluster.api.items(PODS))
+
+
 def given_twice(claims):
     """Devices that two claims have."""
     found = collections.Counter(

@@ -2,8 +2,10 @@
 
 import datetime
 import json
+import threading
 import time
 
+import invariants
 import world as w
 from suite import Skip, Suite, expect
 
@@ -83,6 +85,79 @@ def lost_answers(world):
     world.proxy.delay, world.proxy.drop_every = 0.1, 4
     world.settle(world.load())
     expect(world.proxy.counts["dropped"] > 3, True, "lost answers")
+    world.clear()
+
+
+class Starting:
+    """A server that dies after it has done a write, and knows no roles when it is back: the first request that `is_lost`
+    picks at each path is done and its answer lost, and for `seconds` all requests to that path or below are refused."""
+
+    def __init__(self, world, is_lost, seconds=1.5):
+        self.lost = {}
+        self.is_lost, self.seconds = is_lost, seconds
+        self.lock = threading.Lock()
+        world.proxy.loses, world.proxy.refuses = self.loses, self.refuses
+
+    def object_of(self, path):
+        return path.split("?")[0].removesuffix("/binding")
+
+    def loses(self, method, path):
+        with self.lock:
+            if not self.is_lost(method, path) or self.object_of(path) in self.lost:
+                return False
+            self.lost[self.object_of(path)] = time.monotonic()
+            return True
+
+    def refuses(self, method, path):
+        now, path = time.monotonic(), self.object_of(path)
+        with self.lock:
+            return any(now - since < self.seconds for lost, since in self.lost.items()
+                       if path == lost or path.startswith(f"{lost}/"))
+
+
+def crowd(world, count):
+    """More lone pods than there is room for: what is taken for free is given away at once. 96 of them fit."""
+    names = [world.pod(f"crowd-{number}") for number in range(count)]
+    world.cluster.wait_until(lambda: len(world.places_of(names)) >= 96, "a full cluster", 60)
+    return names
+
+
+@SUITE.test("binds are done, their answers lost, and a starting server refuses what comes next")
+def lost_then_forbidden(world):
+    starting = Starting(world, lambda method, path: method == "POST" and path.split("?")[0].endswith("/binding"))
+    names = crowd(world, 130)
+    expect(len(starting.lost) > 50, True, "lost answers")
+    expect(world.proxy.counts["forbidden"] > 50, True, "refusals")
+    time.sleep(2 * starting.seconds)
+    expect(len(world.places_of(names)), 96, "pods that have a place")
+    expect(invariants.crowded(world.cluster), [], "GPUs that were given away twice")
+    log = world.cluster.processes.log_of("scheduler", 1000000)
+    expect("the pod keeps its place until it has been read" in log, True, "a word about it")
+    expect("bind failed" in log.split("the pod keeps its place", 1)[1], False, "binds that were taken for failed")
+    world.clear()
+
+
+@SUITE.test("evictions are done, their answers lost, and a starting server refuses what comes next")
+def lost_evictions(world):
+    names = crowd(world, 96)
+    starting = Starting(world, lambda method, path: method == "DELETE" and "/pods/" in path)
+    high = [world.pod(f"high-{number}", labels={"priorityClassName": "build-preemptible"}) for number in range(4)]
+    world.settle(high)
+    expect(len(starting.lost), 4, "evictions")
+    expect(len(world.places_of(names)), 92, "pods that were left alone")
+    expect(invariants.crowded(world.cluster), [], "GPUs that were given away twice")
+    world.clear()
+
+
+@SUITE.test("BindRequests are made, their answers lost, and a starting server refuses what comes next")
+def lost_requests(world):
+    starting = Starting(world, lambda method, path: method == "POST" and path.split("?")[0].endswith("/bindrequests"))
+    halves = [world.fraction(f"half-{number}") for number in range(4)]
+    names = [world.pod(f"whole-{number}") for number in range(110)]
+    world.settle(halves)
+    expect(len(starting.lost), 1, "paths whose answers were lost")
+    world.cluster.wait_until(lambda: len(world.places_of(names)) >= 94, "a full cluster", 60)
+    expect(invariants.crowded(world.cluster), [], "GPUs that were given away twice")
     world.clear()
 
 

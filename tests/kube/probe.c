@@ -201,6 +201,23 @@ static void do_evict(struct probe *probe)
     (void)kube_evict(probe->client, &request);
 }
 
+static void on_unknown(void *arg, const struct err *err)
+{
+    yyjson_mut_doc *doc = line_of("unknown");
+
+    (void)arg;
+    (void)yyjson_mut_obj_add_strcpy(doc, doc->root, "text", err->text);
+    say(doc);
+}
+
+static void do_remove(struct probe *probe)
+{
+    struct kube_delete_request request = delete_request(probe);
+
+    probe->waiting++;
+    (void)kube_removal_start(probe->client, &request, on_unknown);
+}
+
 static void do_bind(struct probe *probe)
 {
     probe->waiting++;
@@ -209,6 +226,7 @@ static void do_bind(struct probe *probe)
                                              .pod = argument(probe, 1),
                                              .uid = argument(probe, 2),
                                              .node = argument(probe, 3),
+                                             .on_unknown = on_unknown,
                                              .on_done = on_answer,
                                              .arg = probe,
                                          });
@@ -502,23 +520,11 @@ static const struct {
     const char *name;
     void (*run)(struct probe *probe);
 } commands[] = {
-    {"get", do_get},
-    {"create", do_create},
-    {"merge", do_merge},
-    {"strategic", do_strategic},
-    {"json", do_json_patch},
-    {"apply", do_apply},
-    {"version", do_version},
-    {"delete", do_delete},
-    {"evict", do_evict},
-    {"bind", do_bind},
-    {"modify", do_modify},
-    {"list", do_list},
-    {"bind-many", do_bind_many},
-    {"follow", do_follow},
-    {"lease", do_lease},
-    {"event", do_event},
-    {"discover", do_discover},
+    {"get", do_get},         {"create", do_create},       {"merge", do_merge},     {"strategic", do_strategic},
+    {"json", do_json_patch}, {"apply", do_apply},         {"version", do_version}, {"delete", do_delete},
+    {"remove", do_remove},   {"evict", do_evict},         {"bind", do_bind},       {"modify", do_modify},
+    {"list", do_list},       {"bind-many", do_bind_many}, {"follow", do_follow},   {"lease", do_lease},
+    {"event", do_event},     {"discover", do_discover},
 };
 
 static void on_released(void *arg)

@@ -214,14 +214,34 @@ static bool is_hopeless(int code)
     return code == -EKEYREJECTED || code == -EFBIG || code == -EINVAL || code == -EBADMSG;
 }
 
+/* A 4xx is a refusal, and a whole 2xx is an answer; whatever else comes back from a write leaves open what became of it.
+ * That holds for a 5xx, too: the server may have lost sight of its store after it had handed the write over. */
+static bool is_unclear(const struct kube_call *call, const struct kube_answer *answer, bool is_unsent)
+{
+    bool is_done = answer->status / 100 == 2 && answer->err.code == 0;
+
+    return !is_unsent && !row_of(call->request.verb)->is_reading && !is_done && answer->status / 100 != 4;
+}
+
+/* How this try ended is noted in the call, and the answer says how all of them did. */
+static void sum_up(struct kube_call *call, struct kube_answer *answer, bool is_unsent)
+{
+    bool is_done = answer->status / 100 == 2 && answer->err.code == 0;
+
+    call->was_sent |= !is_unsent;
+    call->is_unclear |= is_unclear(call, answer, is_unsent);
+    answer->is_unsent = !call->was_sent;
+    answer->is_unclear = call->is_unclear && !is_done;
+}
+
 /* Makes the request again, if that makes sense. */
-static bool try_again(struct kube_call *call, const struct kube_answer *answer, nsec_t retry_after)
+static bool try_again(struct kube_call *call, const struct kube_answer *answer, bool is_unsent, nsec_t retry_after)
 {
     struct kube_client *client = call->client;
     struct kube_outcome outcome = {
         .status = answer->status,
         .is_whole = answer->err.code == 0,
-        .is_unsent = answer->is_unsent,
+        .is_unsent = is_unsent,
         .is_repeatable = row_of(call->request.verb)->is_reading || call->request.is_repeatable,
         .is_hopeless = is_hopeless(answer->err.code) || call->has_items,
         .has_new_login = call->has_new_login,
@@ -253,7 +273,6 @@ static void on_http_done(void *arg, const struct http_response *response)
     struct kube_answer answer = {
         .status = response->status,
         .err = response->err,
-        .is_unsent = response->is_unsent,
         .body = is_stream ? call->split.envelope.text : response->body,
         .body_len = is_stream ? call->split.envelope.len : response->body_len,
     };
@@ -263,7 +282,8 @@ static void on_http_done(void *arg, const struct http_response *response)
         answer.err = call->split_err;
     if (is_stream && answer.err.code == 0)
         (void)!split_end(&call->split, &answer.err);
-    if (!try_again(call, &answer, kube_retry_after(http_response_header(response, "Retry-After"))))
+    sum_up(call, &answer, response->is_unsent);
+    if (!try_again(call, &answer, response->is_unsent, kube_retry_after(http_response_header(response, "Retry-After"))))
         finish(call, &answer);
 }
 
@@ -354,9 +374,15 @@ void kube_call_start(struct kube_call *call)
 
 void kube_call_fail(struct kube_call *call, const struct err *err)
 {
-    struct kube_answer answer = {.err = *err, .is_unsent = true, .body = ""};
+    struct kube_answer answer = {.err = *err, .body = ""};
 
     call->state = CALL_RUNNING;
-    if (!try_again(call, &answer, -1))
+    sum_up(call, &answer, true);
+    if (!try_again(call, &answer, true, -1))
         finish(call, &answer);
+}
+
+bool kube_call_may_be_sent(const struct kube_call *call)
+{
+    return call->was_sent || call->http;
 }

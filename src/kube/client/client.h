@@ -66,7 +66,8 @@ struct kube_answer {
     int status;          // of HTTP; 0 when none came
     struct err err;      // code 0: done. Otherwise what and why, with the verb and the object in the text
     const char *reason;  // of the server's Status: "Conflict", "AlreadyExists", ...; "" where there is none
-    bool is_unsent;      // the server cannot have seen it
+    bool is_unsent;      // the server cannot have seen it, not in any of its tries
+    bool is_unclear;     // of a write that is not known to be done: a try of it may have been, for its answer got lost
     const char *body;    // NUL-terminated; never NULL
     size_t body_len;
     struct kube_call *call;
@@ -130,6 +131,9 @@ struct kube_call *kube_send(struct kube_client *client, const struct kube_reques
 /* Ends a call without calling back any more. From anywhere but its own `on_done`. The server may have done it
  * already. */
 void kube_cancel(struct kube_call *call);
+
+/* Whether the server may have seen a try of the call that is under way. */
+bool kube_call_may_be_sent(const struct kube_call *call);
 
 /* A single object of a list or watch may be so large. What etcd takes is smaller than that by far. */
 enum { KUBE_ITEM_BYTES_MAX = 16 << 20 };

@@ -33,6 +33,8 @@ struct kube_call {
     struct backoff backoff;
     uint32_t tries_left;
     bool has_new_login;
+    bool was_sent;    // the server may have seen a try before this one
+    bool is_unclear;  // the server may have done it, and the answer got lost
     bool has_items;   // some were handed out: the request cannot be made again
     bool is_reading;  // its items are being handed out
     bool is_cancelled;

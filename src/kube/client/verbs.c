@@ -2,8 +2,11 @@
 #include "kube/client/verbs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
+#include "kube/client/certain.h"
+#include "kube/client/meta.h"
 #include "text/json.h"
 
 struct kube_call *kube_send_doc(struct kube_client *client, const struct kube_request *request,
@@ -57,6 +60,92 @@ struct kube_call *kube_delete(struct kube_client *client, const struct kube_dele
                                            doc);
     yyjson_mut_doc_free(doc);
     return call;
+}
+
+struct kube_removal {
+    char *uid;
+    void (*on_unknown)(void *arg, const struct err *err);
+    kube_done_fn on_done;
+    void *arg;
+    struct kube_certain *certain;
+};
+
+static void removal_free(struct kube_removal *removal)
+{
+    free(removal->uid);
+    free(removal);
+}
+
+static enum kube_shown judge_removal(void *arg, yyjson_val *object, struct err *err)
+{
+    const struct kube_removal *removal = arg;
+    bool is_there = object && strcmp(kube_text(object, "metadata", "uid"), removal->uid) == 0 &&
+                    kube_text(object, "metadata", "deletionTimestamp")[0] == '\0';
+
+    (void)err;
+    return is_there ? KUBE_SHOWS_NOT_DONE : KUBE_SHOWS_DONE;
+}
+
+static void on_removal_unknown(void *arg, const struct err *err)
+{
+    const struct kube_removal *removal = arg;
+
+    if (removal->on_unknown)
+        removal->on_unknown(removal->arg, err);
+}
+
+static void on_removed(void *arg, const struct kube_answer *answer)
+{
+    struct kube_removal *removal = arg;
+    struct kube_answer verdict = *answer;
+
+    if (answer->status == 404)
+        verdict.err = (struct err){0};
+    removal->on_done(removal->arg, &verdict);
+    removal_free(removal);
+}
+
+struct kube_removal *kube_removal_start(struct kube_client *client, const struct kube_delete_request *request,
+                                        void (*on_unknown)(void *arg, const struct err *err))
+{
+    struct kube_removal *removal = xcalloc(1, sizeof *removal);
+    yyjson_mut_val *root = NULL;
+    yyjson_mut_doc *doc = new_doc(&root, "v1", "DeleteOptions");
+
+    add_delete_options(doc, root, request);
+    *removal = (struct kube_removal){
+        .uid = xstrdup(request->uid),
+        .on_unknown = on_unknown,
+        .on_done = request->on_done,
+        .arg = request->arg,
+    };
+    removal->certain = kube_certain_start(client, &(struct kube_certain_request){
+                                                      .write =
+                                                          {
+                                                              .verb = KUBE_DELETE,
+                                                              .resource = request->resource,
+                                                              .namespace = request->namespace,
+                                                              .name = request->name,
+                                                          },
+                                                      .doc = doc,
+                                                      .resource = request->resource,
+                                                      .namespace = request->namespace,
+                                                      .name = request->name,
+                                                      .judge = judge_removal,
+                                                      .on_unknown = on_removal_unknown,
+                                                      .on_done = on_removed,
+                                                      .arg = removal,
+                                                  });
+    yyjson_mut_doc_free(doc);
+    return removal;
+}
+
+void kube_removal_cancel(struct kube_removal *removal)
+{
+    if (!removal)
+        return;
+    kube_certain_cancel(removal->certain);
+    removal_free(removal);
 }
 
 struct kube_call *kube_evict(struct kube_client *client, const struct kube_delete_request *request)

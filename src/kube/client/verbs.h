@@ -13,9 +13,10 @@ struct kube_call *kube_send_doc(struct kube_client *client, const struct kube_re
                                 const yyjson_mut_doc *doc);
 
 /*
- * Binds a pod to a node. `uid` guards against another pod of that name; NULL for none. The outcome is certain: when an
- * answer got lost, or a second attempt was told that the pod has a node, the pod is read, and if it is on that node all
- * is well. Fails with -EEXIST when the pod is on another node.
+ * Binds a pod to a node. `uid` guards against another pod of that name; NULL for none. The outcome is certain
+ * (kube/client/certain.h): when an answer got lost, or the server says that the pod has a node, the pod is read, and if it
+ * is on that node all is well. Fails with -EEXIST when the pod is on another node; the object of the answer is the pod
+ * then. Fails with -ENOENT when the pod is gone.
  */
 struct kube_bind;
 
@@ -25,12 +26,16 @@ struct kube_bind_request {
     const char *uid;
     const char *node;
     const char *const *annotations;  // of the pod from then on: key, value, key, ... up to a NULL; NULL: none
-    kube_done_fn on_done;            // with the last answer
+    void (*on_unknown)(void *arg, const struct err *err);  // it may have been done; may be NULL
+    kube_done_fn on_done;                                  // with the last answer
     void *arg;
 };
 
 struct kube_bind *kube_bind_start(struct kube_client *client, const struct kube_bind_request *request);
 void kube_bind_cancel(struct kube_bind *bind);
+
+/* The server cannot have seen it so far. */
+bool kube_bind_is_unsent(const struct kube_bind *bind);
 
 /* Deletes an object, if it is still the one of that UID. */
 struct kube_delete_request {
@@ -45,6 +50,16 @@ struct kube_delete_request {
 };
 
 struct kube_call *kube_delete(struct kube_client *client, const struct kube_delete_request *request);
+
+/*
+ * Deletes an object of a given UID, with a certain outcome: done when the object is gone, or another, or marked as being
+ * deleted. Then the code is 0, whatever the status.
+ */
+struct kube_removal;
+
+struct kube_removal *kube_removal_start(struct kube_client *client, const struct kube_delete_request *request,
+                                        void (*on_unknown)(void *arg, const struct err *err));
+void kube_removal_cancel(struct kube_removal *removal);
 
 /* Asks for a pod to be evicted, which disruption budgets may refuse for now (429). Takes a pod as its resource. */
 struct kube_call *kube_evict(struct kube_client *client, const struct kube_delete_request *request);

@@ -264,6 +264,7 @@ static void renew(void *arg)
     struct err err = {0};
 
     log_info(s->service->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
+    service_set_ready(s->service, false);
     pace_hold(s->pace, HOLD_LISTING);
     forget_cluster(s);
     begin_cluster(s);
@@ -295,7 +296,7 @@ static void look_whether_idle(void *arg)
 {
     struct scheduler *s = arg;
 
-    if (carry_is_idle(s->carry) && evictions_len(s->evictions) == 0 &&
+    if (!carry_awaits_answers(s->carry) && !evictions_await_answers(s->evictions) &&
         report_is_over(s->report, nsec_now_monotonic() - s->stop_began))
         service_stopped(s->service);
     else

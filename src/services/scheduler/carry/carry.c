@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "kube/client/certain.h"
 #include "kube/client/meta.h"
 #include "kube/client/verbs.h"
 #include "model/delta.h"
@@ -73,6 +74,7 @@ static void carrying_free(struct carrying *carrying)
 
     list_remove(&carry->all, &carrying->in_all);
     carry->traffic->binds--;
+    carry->unknown -= carrying->is_unknown;
     loop_timer_done(&carrying->look);
     free(carrying->text);
     yyjson_mut_doc_free(carrying->doc);
@@ -92,6 +94,8 @@ void carry_free(struct carry *carry)
         return;
     while ((carrying = list_first(&carry->all, struct carrying, in_all))) {
         kube_bind_cancel(carrying->bind);
+        kube_certain_cancel(carrying->request);
+        kube_removal_cancel(carrying->removal);
         kube_cancel(carrying->call);
         carrying_free(carrying);
     }
@@ -103,12 +107,18 @@ bool carry_is_idle(const struct carry *carry)
     return carry->all.len == 0;
 }
 
+bool carry_awaits_answers(const struct carry *carry)
+{
+    return carry->all.len > carry->unknown;
+}
+
 /* The pod is where it should be: the placement may go, unless the watch is late or it is a BindRequest's. */
 static void settle_placement(struct carry *carry, struct placement *placement)
 {
     pod_id id = key_pod(carry->state, placement->key);
 
     placement->carrying = NULL;
+    placement->is_unknown = false;
     if (!placement->is_direct)
         return;
     if (id == NO_ID || carry->state->pods.items[id].uid != placement->pod_uid ||
@@ -185,6 +195,7 @@ void carry_fail(struct carrying *carrying, const struct err *err)
     }
     if (placement && placement->carrying == carrying) {
         placement->carrying = NULL;
+        placement->is_unknown = false;
         placement->has_failed = true;
         if (!placement->has_request)
             placement_drop(carry->placements, placement);
@@ -194,15 +205,61 @@ void carry_fail(struct carrying *carrying, const struct err *err)
     writes_pump(carry->writes);
 }
 
+void carry_unknown(struct carrying *carrying, const struct err *err)
+{
+    struct carry *carry = carrying->carry;
+    struct placement *placement = placement_find(carry->placements, carrying->key);
+
+    if (placement && placement->carrying == carrying)
+        placement->is_unknown = true;
+    carry->unknown++;
+    carrying->is_unknown = true;
+    log_warn(carry->log, "the answer to a bind got lost; the pod keeps its place until it has been read",
+             log_str("namespace", key_namespace(carry->state, carrying->key)),
+             log_str("pod", key_name(carry->state, carrying->key)),
+             log_str("node", state_name(carry->state, carrying->node)), log_error(err));
+}
+
+/* Somebody has bound it to another node, or a scheduler before us has: that is where it is. */
+static void take_elsewhere(struct carrying *carrying, yyjson_val *pod, const struct err *err)
+{
+    struct carry *carry = carrying->carry;
+    struct placement *placement = placement_find(carry->placements, carrying->key);
+    const char *node = kube_text(pod, "spec", "nodeName");
+
+    OBSERVE(carry->observers, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, err);
+    log_warn(carry->log, "the pod is bound to another node; it is taken to be there",
+             log_str("namespace", key_namespace(carry->state, carrying->key)),
+             log_str("pod", key_name(carry->state, carrying->key)), log_str("node", node),
+             log_str("decided", state_name(carry->state, carrying->node)));
+    /* Should the node not be ours, the next attempt waits for the watch. */
+    (void)setback_note(carry->setbacks, SETBACK_BIND, carrying->key, carrying->node, true, nsec_now_monotonic());
+    if (placement && placement->carrying == carrying) {
+        placement_move(carry->placements, placement, node);
+        placement_apply(carry->placements, carrying->key);
+        settle_placement(carry, placement);
+    }
+    carrying_free(carrying);
+    writes_pump(carry->writes);
+}
+
 static void on_bound(void *arg, const struct kube_answer *answer)
 {
     struct carrying *carrying = arg;
+    yyjson_val *pod = NULL;
 
     carrying->bind = NULL;
-    if (answer->err.code < 0)
-        carry_fail(carrying, &answer->err);
-    else
+    if (answer->err.code == 0)
         carry_succeed(carrying);
+    else if (answer->err.code == -EEXIST && kube_answer_object(answer, &pod, NULL) == 0)
+        take_elsewhere(carrying, pod, &answer->err);
+    else
+        carry_fail(carrying, &answer->err);
+}
+
+static void on_unknown(void *arg, const struct err *err)
+{
+    carry_unknown(arg, err);
 }
 
 /* A volume that nobody has bound yet is the binder's to bind. */
@@ -249,6 +306,7 @@ static void bind_directly(struct carrying *carrying, pod_id pod)
                                                         .pod = key_name(carry->state, carrying->key),
                                                         .uid = state_name(carry->state, carrying->uid),
                                                         .node = state_name(carry->state, carrying->node),
+                                                        .on_unknown = on_unknown,
                                                         .on_done = on_bound,
                                                         .arg = carrying,
                                                     });

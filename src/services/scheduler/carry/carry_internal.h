@@ -40,9 +40,11 @@ struct carrying {
     void (*on_claims)(struct carrying *carrying, const struct err *err);
     struct loop_timer look;  // runs while the bind waits for a GPU that is being given back
     void (*on_room)(struct carrying *carrying, pod_id pod);
-    struct kube_bind *bind;
-    struct kube_call *call;
-    struct err refused;  // why a BindRequest may not have been made, while we look
+    struct kube_bind *bind;        // one of these is under way
+    struct kube_certain *request;  // the BindRequest is being made
+    struct kube_removal *removal;  // an older BindRequest is being deleted
+    struct kube_call *call;        // something is being read
+    bool is_unknown;               // the server may have done it
     struct list_link in_all;
 };
 
@@ -60,11 +62,15 @@ struct carry {
     struct observers *observers;
     struct traffic *traffic;
     struct list all;  // binds under way
+    size_t unknown;   // of these: the server may have done them
 };
 
 /* The decision is carried out, or is not and is taken back. Frees it. */
 void carry_succeed(struct carrying *carrying);
 void carry_fail(struct carrying *carrying, const struct err *err);
+
+/* The server may have done it: the pod keeps its place until that is certain. */
+void carry_unknown(struct carrying *carrying, const struct err *err);
 
 /* Has the binder do it: carry_request.c. */
 void carry_request(struct carrying *carrying, const struct placement *placement, pod_id pod);

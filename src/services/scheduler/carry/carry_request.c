@@ -5,7 +5,10 @@
  * made it; the binder carries it out either way. So nothing is taken back before the server was asked what there is.
  */
 #include <errno.h>
+#include <string.h>
 
+#include "base/err.h"
+#include "kube/client/certain.h"
 #include "kube/client/meta.h"
 #include "kube/client/verbs.h"
 #include "services/scheduler/carry/carry.h"
@@ -19,72 +22,65 @@ static struct placement *placement_of(const struct carrying *carrying)
     return placement && placement->carrying == carrying ? placement : NULL;
 }
 
-/* There is one, ours or another: what it says counts from now on. */
-static void take_over(struct carrying *carrying, yyjson_val *request)
+/* There is one of that name, which may be ours: made by a try whose answer got lost, or by a scheduler before us. */
+static enum kube_shown judge(void *arg, yyjson_val *request, struct err *err)
 {
-    struct carry *carry = carrying->carry;
-    struct placement *placement = placement_of(carrying);
+    const struct carrying *carrying = arg;
+    const struct state *state = carrying->carry->state;
 
-    if (!placement) {
-        carry_fail(carrying, &carrying->refused);
-        return;
-    }
-    placement_read(carry->placements, placement, request);
-    if (placement_is_live(carry->placements, placement, carrying->uid) && placement->node == carrying->node) {
-        placement_apply(carry->placements, carrying->key);
-        carry_succeed(carrying);
-        return;
-    }
-    /* Not our failure counts then, but what the request says. */
-    placement->carrying = NULL;
-    carry_fail(carrying, &carrying->refused);
+    if (!request)
+        return KUBE_SHOWS_NOT_DONE;
+    const char *node = kube_text(request, "spec", "selectedNode");
+    bool is_leaving = kube_text(request, "metadata", "deletionTimestamp")[0] != '\0';
+    bool has_failed = request_has_failed(request);
+    const char *uid = request_pod_uid(request);
+    bool is_of_pod = !*uid || strcmp(uid, state_name(state, carrying->uid)) == 0;
+    if (is_of_pod && !is_leaving && !has_failed && strcmp(node, state_name(state, carrying->node)) == 0)
+        return KUBE_SHOWS_DONE;
+    (void)err_set(err, -EEXIST, "create bindrequests %s/%s: there is one for node %s already%s",
+                  key_namespace(state, carrying->key), key_name(state, carrying->key), node,
+                  is_leaving   ? ", which is being deleted"
+                  : has_failed ? ", which has failed"
+                               : "");
+    return KUBE_SHOWS_IMPOSSIBLE;
 }
 
-static void on_looked(void *arg, const struct kube_answer *answer)
+/* What is written counts from now on, be it ours or another's. */
+static void take_over(struct carrying *carrying, struct placement *placement, const struct kube_answer *answer)
 {
-    struct carrying *carrying = arg;
-    yyjson_val *request = NULL;
+    struct carry *carry = carrying->carry;
+    yyjson_val *object = NULL;
 
-    carrying->call = NULL;
-    if (answer->err.code == 0 && kube_answer_object(answer, &request, NULL) == 0)
-        take_over(carrying, request);
-    else
-        carry_fail(carrying, &carrying->refused);
+    if (!placement || kube_answer_object(answer, &object, NULL) < 0)
+        return;
+    if (answer->status == 201) {
+        placement->has_request = true;
+        placement->request_uid = name_put(carry->state, kube_text(object, "metadata", "uid"));
+        return;
+    }
+    placement_read(carry->placements, placement, object);
+    /* Not our failure counts then, but what the request says. */
+    if (answer->err.code < 0)
+        placement->carrying = NULL;
+    placement_apply(carry->placements, carrying->key);
 }
 
 static void on_requested(void *arg, const struct kube_answer *answer)
 {
     struct carrying *carrying = arg;
-    struct carry *carry = carrying->carry;
-    struct placement *placement = placement_of(carrying);
-    yyjson_val *object = NULL;
-    bool is_refused = answer->is_unsent || (answer->status / 100 == 4 && answer->status != 409);
 
-    carrying->call = NULL;
-    if (is_refused) {
+    carrying->request = NULL;
+    if (answer->err.code == 0 || answer->err.code == -EEXIST)
+        take_over(carrying, placement_of(carrying), answer);
+    if (answer->err.code < 0)
         carry_fail(carrying, &answer->err);
-        return;
-    }
-    if (answer->err.code == 0 && kube_answer_object(answer, &object, NULL) == 0) {
-        if (placement) {
-            placement->has_request = true;
-            placement->request_uid = name_put(carry->state, kube_text(object, "metadata", "uid"));
-        }
+    else
         carry_succeed(carrying);
-        return;
-    }
-    carrying->refused = answer->err;
-    if (carrying->refused.code == 0)
-        (void)err_set(&carrying->refused, -EBADMSG, "create bindrequests %s: the answer is no object",
-                      key_name(carry->state, carrying->key));
-    carrying->call = kube_send(carry->client, &(struct kube_request){
-                                                  .verb = KUBE_GET,
-                                                  .resource = kube_known(KUBE_BIND_REQUESTS),
-                                                  .namespace = key_namespace(carry->state, carrying->key),
-                                                  .name = key_name(carry->state, carrying->key),
-                                                  .on_done = on_looked,
-                                                  .arg = carrying,
-                                              });
+}
+
+static void on_unknown(void *arg, const struct err *err)
+{
+    carry_unknown(arg, err);
 }
 
 static void send_request(struct carrying *carrying, const struct err *err)
@@ -95,17 +91,23 @@ static void send_request(struct carrying *carrying, const struct err *err)
         carry_fail(carrying, err);
         return;
     }
-    carrying->call = kube_send_doc(carry->client,
-                                   &(struct kube_request){
-                                       .verb = KUBE_CREATE,
-                                       .resource = kube_known(KUBE_BIND_REQUESTS),
-                                       .namespace = key_namespace(carry->state, carrying->key),
-                                       /* There is one of that name at most. */
-                                       .is_repeatable = true,
-                                       .on_done = on_requested,
-                                       .arg = carrying,
-                                   },
-                                   carrying->doc);
+    carrying->request =
+        kube_certain_start(carry->client, &(struct kube_certain_request){
+                                              .write =
+                                                  {
+                                                      .verb = KUBE_CREATE,
+                                                      .resource = kube_known(KUBE_BIND_REQUESTS),
+                                                      .namespace = key_namespace(carry->state, carrying->key),
+                                                  },
+                                              .doc = carrying->doc,
+                                              .resource = kube_known(KUBE_BIND_REQUESTS),
+                                              .namespace = key_namespace(carry->state, carrying->key),
+                                              .name = key_name(carry->state, carrying->key),
+                                              .judge = judge,
+                                              .on_unknown = on_unknown,
+                                              .on_done = on_requested,
+                                              .arg = carrying,
+                                          });
 }
 
 /* What is left to do before the request is sent. */
@@ -122,8 +124,8 @@ static void on_cleared(void *arg, const struct kube_answer *answer)
 {
     struct carrying *carrying = arg;
 
-    carrying->call = NULL;
-    if (answer->err.code < 0 && answer->status != 404 && answer->status != 409)
+    carrying->removal = NULL;
+    if (answer->err.code < 0)
         carry_fail(carrying, &answer->err);
     else
         complete_request(carrying);
@@ -140,13 +142,15 @@ void carry_request(struct carrying *carrying, const struct placement *placement,
         complete_request(carrying);
         return;
     }
-    carrying->call = kube_delete(carry->client, &(struct kube_delete_request){
-                                                    .resource = kube_known(KUBE_BIND_REQUESTS),
-                                                    .namespace = key_namespace(carry->state, carrying->key),
-                                                    .name = key_name(carry->state, carrying->key),
-                                                    .uid = state_name(carry->state, placement->request_uid),
-                                                    .grace_s = -1,
-                                                    .on_done = on_cleared,
-                                                    .arg = carrying,
-                                                });
+    carrying->removal = kube_removal_start(carry->client,
+                                           &(struct kube_delete_request){
+                                               .resource = kube_known(KUBE_BIND_REQUESTS),
+                                               .namespace = key_namespace(carry->state, carrying->key),
+                                               .name = key_name(carry->state, carrying->key),
+                                               .uid = state_name(carry->state, placement->request_uid),
+                                               .grace_s = -1,
+                                               .on_done = on_cleared,
+                                               .arg = carrying,
+                                           },
+                                           NULL);
 }

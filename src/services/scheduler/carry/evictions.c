@@ -36,8 +36,10 @@ struct eviction {
     enum pod_status status;  // that it comes back to, should the eviction fail
     struct decision decision;
     nsec_t began;
-    struct kube_call *call;
-    bool is_seen;  // the cluster shows it
+    struct kube_call *mark;        // its condition is being written
+    struct kube_removal *removal;  // it is being deleted
+    bool is_unknown;               // the server may have done it
+    bool is_seen;                  // the cluster shows it
 };
 
 struct evictions {
@@ -51,6 +53,7 @@ struct evictions {
     struct pace *pace;
     struct log *log;
     struct list all;
+    size_t unknown;  // of these: the server may have done them
 };
 
 struct evictions *evictions_new(const struct evictions_options *options)
@@ -77,6 +80,7 @@ static void eviction_free(struct eviction *eviction)
     struct pod_note *note = pod_note_find(evictions->notes, eviction->key);
 
     list_remove(&evictions->all, &eviction->in_all);
+    evictions->unknown -= eviction->is_unknown;
     note->eviction = NULL;
     pod_note_settle(evictions->notes, note);
     free(eviction);
@@ -89,7 +93,8 @@ void evictions_free(struct evictions *evictions)
     if (!evictions)
         return;
     while ((eviction = list_first(&evictions->all, struct eviction, in_all))) {
-        kube_cancel(eviction->call);
+        kube_cancel(eviction->mark);
+        kube_removal_cancel(eviction->removal);
         eviction_free(eviction);
     }
     free(evictions);
@@ -98,6 +103,11 @@ void evictions_free(struct evictions *evictions)
 size_t evictions_len(const struct evictions *evictions)
 {
     return evictions->all.len;
+}
+
+bool evictions_await_answers(const struct evictions *evictions)
+{
+    return evictions->all.len > evictions->unknown;
 }
 
 void evictions_lay_over(struct evictions *evictions, object_key key)
@@ -111,7 +121,7 @@ void evictions_lay_over(struct evictions *evictions, object_key key)
     const struct pod *pod = id == NO_ID ? NULL : &evictions->state->pods.items[id];
     if (!pod || pod->uid != eviction->uid || pod->deleted != 0 || !status_in(pod->status, ACTIVE_ALLOCATED)) {
         eviction->is_seen = true;
-        if (!eviction->call)
+        if (!eviction->mark && !eviction->removal)
             eviction_free(eviction);
         return;
     }
@@ -139,10 +149,11 @@ static void on_deleted(void *arg, const struct kube_answer *answer)
 {
     struct eviction *eviction = arg;
     struct evictions *evictions = eviction->evictions;
-    bool is_gone = answer->status == 404 || answer->status == 409;
-    const struct err *err = answer->err.code < 0 && !is_gone ? &answer->err : NULL;
+    const struct err *err = answer->err.code < 0 ? &answer->err : NULL;
 
-    eviction->call = NULL;
+    eviction->removal = NULL;
+    evictions->unknown -= eviction->is_unknown;
+    eviction->is_unknown = false;
     OBSERVE(evictions->observers, on_carried_out, &eviction->decision, nsec_now_monotonic() - eviction->began, err);
     if (err) {
         pod_id id = key_pod(evictions->state, eviction->key);
@@ -161,26 +172,44 @@ static void on_deleted(void *arg, const struct kube_answer *answer)
         eviction_free(eviction);
 }
 
+/* Until the pod has been read it is taken to be leaving. */
+static void on_unknown(void *arg, const struct err *err)
+{
+    struct eviction *eviction = arg;
+    struct evictions *evictions = eviction->evictions;
+
+    eviction->is_unknown = true;
+    evictions->unknown++;
+    log_warn(evictions->log, "the answer to an eviction got lost; the pod counts as leaving until it has been read",
+             log_str("namespace", key_namespace(evictions->state, eviction->key)),
+             log_str("pod", key_name(evictions->state, eviction->key)), log_error(err));
+}
+
 static void send_delete(struct eviction *eviction)
 {
     struct evictions *evictions = eviction->evictions;
 
-    eviction->call = kube_delete(evictions->client, &(struct kube_delete_request){
-                                                        .resource = kube_known(KUBE_PODS),
-                                                        .namespace = key_namespace(evictions->state, eviction->key),
-                                                        .name = key_name(evictions->state, eviction->key),
-                                                        .uid = state_name(evictions->state, eviction->uid),
-                                                        .grace_s = -1,
-                                                        .on_done = on_deleted,
-                                                        .arg = eviction,
-                                                    });
+    eviction->removal = kube_removal_start(evictions->client,
+                                           &(struct kube_delete_request){
+                                               .resource = kube_known(KUBE_PODS),
+                                               .namespace = key_namespace(evictions->state, eviction->key),
+                                               .name = key_name(evictions->state, eviction->key),
+                                               .uid = state_name(evictions->state, eviction->uid),
+                                               .grace_s = -1,
+                                               .on_done = on_deleted,
+                                               .arg = eviction,
+                                           },
+                                           on_unknown);
 }
 
 /* The condition is a courtesy: without it the pod is deleted all the same. */
 static void on_marked(void *arg, const struct kube_answer *answer)
 {
+    struct eviction *eviction = arg;
+
     (void)answer;
-    send_delete(arg);
+    eviction->mark = NULL;
+    send_delete(eviction);
 }
 
 static void mark_disruption(struct eviction *eviction, const char *text)
@@ -194,7 +223,7 @@ static void mark_disruption(struct eviction *eviction, const char *text)
             .message = text,
         },
         nsec_now_wall());
-    eviction->call = kube_send_doc(evictions->client,
+    eviction->mark = kube_send_doc(evictions->client,
                                    &(struct kube_request){
                                        .verb = KUBE_PATCH_STRATEGIC,
                                        .resource = kube_known(KUBE_PODS),

@@ -50,3 +50,6 @@ void evictions_lay_over(struct evictions *evictions, object_key pod);
 
 /* Those that the cluster does not show yet. */
 size_t evictions_len(const struct evictions *evictions);
+
+/* Some are still to be answered by the server, or to be shown by the cluster: not lost with the server. */
+bool evictions_await_answers(const struct evictions *evictions);

@@ -10,6 +10,7 @@
 #include "kube/client/meta.h"
 #include "model/delta.h"
 #include "objects/reader.h"
+#include "services/scheduler/carry/request.h"
 #include "services/scheduler/carry/zones.h"
 #include "services/scheduler/observe/observer.h"
 #include "services/scheduler/pace.h"
@@ -119,29 +120,6 @@ bool placement_is_live(const struct placements *placements, const struct placeme
            has_node(placements, placement->node, &node) && (placement->pod_uid == 0 || placement->pod_uid == pod_uid);
 }
 
-static name_id owner_uid(struct placements *placements, yyjson_val *request)
-{
-    yyjson_val *owners = yyjson_obj_get(yyjson_obj_get(request, "metadata"), "ownerReferences");
-    size_t i, count;
-    yyjson_val *owner;
-
-    yyjson_arr_foreach(owners, i, count, owner)
-    {
-        if (strcmp(kube_text(owner, "kind"), "Pod") == 0)
-            return name_put(placements->state, kube_text(owner, "uid"));
-    }
-    return 0;
-}
-
-static bool has_failed_for_good(yyjson_val *request)
-{
-    yyjson_val *limit = yyjson_obj_get(yyjson_obj_get(request, "spec"), "backoffLimit");
-    yyjson_val *attempts = yyjson_obj_get(yyjson_obj_get(request, "status"), "failedAttempts");
-
-    return strcmp(kube_text(request, "status", "phase"), "Failed") == 0 &&
-           (!yyjson_is_int(limit) || yyjson_get_sint(attempts) >= yyjson_get_sint(limit));
-}
-
 /* A request carries the label of the pool whose scheduler made it. */
 static bool is_in_partition(const struct placements *placements, yyjson_val *request)
 {
@@ -177,7 +155,7 @@ void placement_read(struct placements *placements, struct placement *placement, 
     yyjson_val *extended = yyjson_obj_get(spec, "extendedResourceClaimAllocation");
 
     clear(placement);
-    placement->pod_uid = owner_uid(placements, request);
+    placement->pod_uid = name_put(placements->state, request_pod_uid(request));
     placement->node = name_put(placements->state, kube_text(request, "spec", "selectedNode"));
     read_groups(placements, placement, yyjson_obj_get(spec, "selectedGPUGroups"));
     if (yyjson_arr_size(zones) > 0)
@@ -189,7 +167,7 @@ void placement_read(struct placements *placements, struct placement *placement, 
     placement->has_request = true;
     placement->is_direct = false;
     placement->request_uid = name_put(placements->state, kube_text(request, "metadata", "uid"));
-    placement->has_failed = has_failed_for_good(request);
+    placement->has_failed = request_has_failed(request);
     placement->is_ours = is_in_partition(placements, request);
     placement->is_being_deleted = kube_text(request, "metadata", "deletionTimestamp")[0] != '\0';
     placements->has_stale |= placement->has_failed;
@@ -215,6 +193,13 @@ void placement_take(struct placements *placements, struct placement *placement, 
         if (!gpu_group_is_fresh(group))
             placement->groups[placement->group_count++] = (name_id)group;
     }
+}
+
+void placement_move(struct placements *placements, struct placement *placement, const char *node)
+{
+    clear(placement);
+    placement->node = name_put(placements->state, node);
+    placement->is_direct = true;
 }
 
 yyjson_doc *placement_encode(const struct placements *placements, const struct placement *placement)

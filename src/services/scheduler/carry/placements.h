@@ -35,6 +35,7 @@ struct placement {
     char *claims;               // devices of its request for claims, a JSON array; NULL: none
     char *extended;             // devices of its request for GPUs asked for as a resource, as JSON; NULL: none
     struct carrying *carrying;  // our decision under way; NULL: none
+    bool is_unknown;            // the server may have done it: stays until that is certain
     bool is_direct;             // bound without a BindRequest: gone when the pod shows its node
     bool has_request;           // there is a BindRequest
     name_id request_uid;        // of it
@@ -69,6 +70,9 @@ void placement_read(struct placements *placements, struct placement *placement, 
 
 /* Sets node, shared GPUs and zones from the state, where the engine has just put the pod. */
 void placement_take(struct placements *placements, struct placement *placement, pod_id pod);
+
+/* The pod was found on that node, bound by somebody else. */
+void placement_move(struct placements *placements, struct placement *placement, const char *node);
 
 /* The placement as the BindRequest that the pod's decoder looks for; to be freed by the caller. */
 yyjson_doc *placement_encode(const struct placements *placements, const struct placement *placement);

@@ -5,7 +5,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "kube/client/meta.h"
 #include "model/devices/numa.h"
 #include "objects/reader.h"
 #include "services/scheduler/carry/placements.h"
@@ -83,4 +85,27 @@ yyjson_mut_doc *request_encode(const struct state *state, const struct object_op
     if (placement->zones)
         (void)yyjson_mut_obj_add_val(doc, spec, "predictedNUMAZones", yyjson_mut_rawcpy(doc, placement->zones));
     return doc;
+}
+
+const char *request_pod_uid(yyjson_val *request)
+{
+    yyjson_val *owners = yyjson_obj_get(yyjson_obj_get(request, "metadata"), "ownerReferences");
+    size_t i, count;
+    yyjson_val *owner;
+
+    yyjson_arr_foreach(owners, i, count, owner)
+    {
+        if (strcmp(kube_text(owner, "kind"), "Pod") == 0)
+            return kube_text(owner, "uid");
+    }
+    return "";
+}
+
+bool request_has_failed(yyjson_val *request)
+{
+    yyjson_val *limit = yyjson_obj_get(yyjson_obj_get(request, "spec"), "backoffLimit");
+    yyjson_val *attempts = yyjson_obj_get(yyjson_obj_get(request, "status"), "failedAttempts");
+
+    return strcmp(kube_text(request, "status", "phase"), "Failed") == 0 &&
+           (!yyjson_is_int(limit) || yyjson_get_sint(attempts) >= yyjson_get_sint(limit));
 }

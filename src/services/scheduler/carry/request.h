@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <yyjson.h>
 
 #include "model/ids.h"
@@ -13,6 +14,12 @@ struct state;
  * the state's names. */
 yyjson_mut_doc *request_encode(const struct state *state, const struct object_options *options,
                                const struct placement *placement, pod_id pod);
+
+/* The UID of the pod that owns the BindRequest; "": it names none, and is good for any pod of its name. Borrowed. */
+const char *request_pod_uid(yyjson_val *request);
+
+/* The binder has given it up. */
+bool request_has_failed(yyjson_val *request);
 
 /* What a pod receives, in KAI's words: "Regular", "Fraction" or "MigInstance". */
 const char *request_resource_type(const struct state *state, pod_id pod);
