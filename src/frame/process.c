@@ -145,7 +145,7 @@ static int run_until_stopped(struct process *process, enum log_level level, stru
     int code = open_all(process, level, err);
 
     if (code < 0) {
-        if (log_of(process))
+        if (log_of(process) && code != -EINVAL)
             log_fail(log_of(process), "cannot start", log_error(err));
         close_all(process);
         return code;
@@ -202,7 +202,9 @@ int process_main(const struct service_kind *const *kinds, size_t kind_count, int
     }
     code = flags_parse(sets, set_count, argc, argv, &asked, err);
     if (code == 0 && asked == FLAGS_HELP)
-        code = 1;
+        code = PROCESS_WANTS_HELP;
+    else if (code == 0 && process.settings.wants_version)
+        code = PROCESS_WANTS_VERSION;
     else if (code == 0)
         code = configure(&process, &level, err);
     if (code == 0)
@@ -211,6 +213,7 @@ int process_main(const struct service_kind *const *kinds, size_t kind_count, int
     free(sets);
     vec_foreach (&run.services, service) {
         free((*service)->values);
+        free((*service)->run->server);
         free((*service)->run);
         free(*service);
     }

@@ -32,7 +32,11 @@ struct process_settings {
     int64_t verbosity;
     const char *log_level;
     const char *log_encoder;
+    bool wants_version;
 };
+
+/* What process_main() returns when something was asked for instead of running, to be given by the caller. */
+enum { PROCESS_WANTS_HELP = 1, PROCESS_WANTS_VERSION = 2 };
 
 /* `settings` may be changed while a service is configured; all is read only after that. */
 struct process {
@@ -43,8 +47,9 @@ struct process {
 
 /*
  * Runs the services until they are told to stop. A flag goes to every service that has it. Returns 0 after an orderly
- * end; 1 when help was asked for, to be given by the caller; -EINVAL when the call was wrong, any other negative errno
- * when a service could not go on. `err` says why; it is also in the log once there is one.
+ * end; PROCESS_WANTS_HELP or PROCESS_WANTS_VERSION; -EINVAL when the call was wrong or its files cannot be used, such as a
+ * kubeconfig that is missing, to be reported by the caller; any other negative errno when a service could not go on, which
+ * the log says as well. `err` says why.
  */
 MUST_CHECK int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc,
                             const char *const *argv, struct err *err);

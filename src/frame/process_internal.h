@@ -33,6 +33,8 @@ struct service_run {
     struct loop_timer drain_timer;  // looks whether events have been written
     struct meter *problems;
     char lease_name[64];
+    char *server;              // address of the API server; NULL without one
+    nsec_t unreachable_again;  // when it may be logged again that nobody answers there
     bool is_opened;
     bool is_leading;
     bool is_ready;

@@ -21,6 +21,7 @@ const struct flag process_flags[] = {
     {"zap-devel", FLAG_BOOL, AT(is_devel), "true", "false logs lines as JSON", 0, 0},
     {"zap-encoder", FLAG_STRING, AT(log_encoder), "", "json or console", 0, 0},
     {"zap-log-level", FLAG_STRING, AT(log_level), "", "error, warn, info, debug, or a number as for --v", 0, 0},
+    {"version", FLAG_BOOL, AT(wants_version), "false", "print the version and exit", 0, 0},
     {"zap-stacktrace-level", FLAG_IGNORED, 0, "panic", "accepted and ignored", 0, 0},
     {"zap-time-encoding", FLAG_IGNORED, 0, "rfc3339", "accepted and ignored", 0, 0},
 };

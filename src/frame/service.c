@@ -12,12 +12,16 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "frame/process_internal.h"
 #include "kube/access/config.h"
 #include "kube/lease/lease.h"
 
 /* How long events that wait to be written hold up the end, and how often we look. */
 #define DRAIN_STEP (20 * NSEC_PER_MSEC)
+
+/* How often an API server that does not answer is mentioned in the log. */
+#define UNREACHABLE_INTERVAL (60 * NSEC_PER_SEC)
 
 bool service_is_leading(const struct service *service)
 {
@@ -31,9 +35,25 @@ void service_set_ready(struct service *service, bool is_ready)
     service->run->is_ready = is_ready;
 }
 
+/* All kinds of objects meet the same closed door: one line for all of them, and rarely another one. */
+static void report_unreachable(struct service *service, const struct err *err, nsec_t wait)
+{
+    nsec_t now = nsec_now_monotonic();
+
+    if (service->run->unreachable_again > now)
+        return;
+    service->run->unreachable_again = now + UNREACHABLE_INTERVAL;
+    log_warn(service->log, "the API server is unreachable; requests are retried until it answers",
+             log_str("server", service->run->server), log_error(err), log_duration("first_retry_after", wait));
+}
+
 void service_follow_problem(struct service *service, const char *what, const struct err *err, nsec_t wait)
 {
     meter_add(meter_series(service->run->problems, METER_LABELS(what)), 1);
+    if (err->code == -ECONNREFUSED || err->code == -EHOSTUNREACH) {
+        report_unreachable(service, err, wait);
+        return;
+    }
     log_warn(service->log, "following objects had a problem", log_str("kind", what), log_error(err),
              log_duration("again_after", wait));
 }
@@ -218,7 +238,8 @@ static int connect_client(struct service *service, struct err *err)
                                 *settings->context ? settings->context : NULL, &config, err);
 
     if (code < 0)
-        return code;
+        return err_wrap(err, -EINVAL, "loading the kubeconfig");
+    service->run->server = xstrdup(config->server);
     (void)snprintf(agent, sizeof agent, "muster-%s", service->kind->name);
     log_info(service->log, "starting", log_str("server", config->server));
     service->client = kube_client_new(service->loop, config,

@@ -156,23 +156,24 @@ def what_cannot_be_meant_is_refused():
     daemon = Daemon()
     try:
         for verb, options, reason in (
-                ("run", ("--memory", "0"), "no amount"), ("run", ("--memory", "1e400"), "no amount"),
-                ("run", ("--memory", "nan"), "no amount"), ("run", ("--memory", "-5Gi"), "no amount"),
-                ("run", ("--memory", "2"), "is 2 bytes"), ("run", ("--memory", "1.5"), "bytes"),
+                ("run", ("--memory", "0"), "expected an amount"), ("run", ("--memory", "1e400"), "expected an amount"),
+                ("run", ("--memory", "nan"), "expected an amount"), ("run", ("--memory", "-5Gi"), "expected an amount"),
+                ("run", ("--memory", "2"), "only 2 bytes"), ("run", ("--memory", "1.5"), "bytes"),
                 ("run", ("--memory", "1Gi", "--memory-limit", "512Mi"), "is less than"),
-                ("run", ("--memory", "900Gi"), "79.2 Gi"), ("run", ("--share", "2"), "no share"),
-                ("run", ("--share", "nan"), "no share"), ("run", ("--share", "0"), "no share"),
-                ("run", ("--share", "0.5x"), "no share"), ("run", ("--mode", "best"), "strict|fair|time"),
-                ("run", ("--gpu", "7"), "no GPU '7'"), ("run", ("--name", "../x"), "no name"),
-                ("run", ("--once",), "is for 'muster gpu top'"), ("top", ("--memory", "1Gi"), "is for 'muster gpu run'"),
-                ("doctor", ("-o", "json"), "is for 'muster gpu top'")):
+                ("run", ("--memory", "900Gi"), "79.2 Gi"), ("run", ("--share", "2"), "above 0 and up to 1"),
+                ("run", ("--share", "nan"), "above 0 and up to 1"), ("run", ("--share", "0"), "above 0 and up to 1"),
+                ("run", ("--share", "0.5x"), "above 0 and up to 1"), ("run", ("--mode", "best"), "strict|fair|time"),
+                ("run", ("--gpu", "7"), "no GPU '7'"), ("run", ("--name", "../x"), "--name: expected"),
+                ("run", ("--output", "json"), "no option --output"), ("top", ("--memory", "1Gi"), "no option --memory"),
+                ("doctor", ("-o", "json"), "no option -o")):
             program = ("--", "touch", daemon.folder + "/ran") if verb == "run" else ()
             run = subprocess.run([MUSTER, "gpu", verb, "--folder", daemon.folder + "/run", *options, *program],
                                  capture_output=True, text=True, timeout=60)
             assert run.returncode == 2 and reason in run.stderr, (options, run)
-        loose = subprocess.run([MUSTER, "gpu", "run", "--folder", daemon.folder + "/run", "sh", "-c", "true"],
-                               capture_output=True, text=True, timeout=60)
-        assert loose.returncode == 2 and "goes behind '--'" in loose.stderr, loose
+        # The first word that is no option is the program, and all words behind it are the program's.
+        loose = subprocess.run([MUSTER, "gpu", "run", "--folder", daemon.folder + "/run", "--memory", "1Gi",
+                                "sh", "-c", "exit $#", "--", "--memory", "x"], capture_output=True, text=True, timeout=60)
+        assert loose.returncode == 2 and loose.stderr == "", loose
         assert not daemon.status()["groups"] and not os.path.exists(daemon.folder + "/ran")
     finally:
         daemon.stop()

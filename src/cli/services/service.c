@@ -68,8 +68,12 @@ int run_service(const struct command *command, struct arguments *arguments)
     struct err err = {0};
     int code = process_main(&command->service, 1, arguments->argc, arguments->argv, &err);
 
-    if (code > 0)
+    if (code == PROCESS_WANTS_HELP)
         return command_help(command);
+    if (code == PROCESS_WANTS_VERSION) {
+        command_print_version();
+        return EXIT_FINE;
+    }
     if (code == -EINVAL)
         return command_wrong(command, "%s", err.text);
     return code < 0 ? EXIT_FAILED : EXIT_FINE;

@@ -192,5 +192,5 @@ int kube_config_load(const char *path, const char *context, struct kube_config *
         if (access(usual, F_OK) == 0)
             return load_file(usual, context, ret_config, err);
     }
-    return err_set(err, -ENOENT, "no cluster to talk to: give --kubeconfig, set KUBECONFIG, or run in a pod");
+    return err_set(err, -ENOENT, "no kubeconfig found: give --kubeconfig, set KUBECONFIG, or run in a pod");
 }

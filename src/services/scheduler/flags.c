@@ -64,6 +64,5 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
     {"pyroscope-mutex-profiler-rate", FLAG_IGNORED, 0, "5", NOT_OURS, 0, 0},
     {"pyroscope-block-profiler-rate", FLAG_IGNORED, 0, "5", NOT_OURS, 0, 0},
     {"log-flush-frequency", FLAG_IGNORED, 0, "5s", NOT_OURS, 0, 0},
-    {"version", FLAG_IGNORED, 0, "true", NOT_OURS, 0, 0},
     {"feature-gates", FLAG_IGNORED, 0, "", NOT_OURS, 0, 0},
 };

@@ -46,5 +46,5 @@ struct scheduler_flags {
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 39 };
+enum { SCHEDULER_FLAGS = 38 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];
