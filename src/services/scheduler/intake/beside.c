@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A table says what of each kind counts; the rest of an object is gone when its event is over. */
+/* The table of kinds says what counts of each; the rest of an object is gone when its event is over. */
 #include "services/scheduler/intake/beside.h"
 
 #include <stdlib.h>
@@ -11,20 +11,8 @@
 #include "base/mem.h"
 #include "text/json.h"
 
-enum { PATHS_MAX = 8 };
-
-/* Members to keep, "outer.inner"; the object itself is copied no deeper than that. */
-static const char *const kept[_BESIDE_MAX][PATHS_MAX] = {
-    [BESIDE_NAMESPACE] = {"metadata.name", "metadata.labels"},
-    [BESIDE_VOLUME] = {"metadata.name", "spec.nodeAffinity", "spec.storageClassName", "spec.capacity", "spec.claimRef"},
-    [BESIDE_STORAGE_CLASS] = {"metadata.name", "metadata.annotations", "volumeBindingMode", "provisioner"},
-    [BESIDE_VOLUME_CLAIM] = {"metadata.name", "metadata.namespace", "metadata.deletionTimestamp", "spec.volumeName",
-                             "spec.storageClassName", "spec.resources", "status.phase"},
-    [BESIDE_NUMA] = {"metadata.name", "topologyPolicies", "attributes", "zones"},
-};
-
 struct beside {
-    struct map64 texts[_BESIDE_MAX];  // key -> char *
+    struct map64 texts[_WATCH_MAX];  // key -> char *
 };
 
 struct beside *beside_new(void)
@@ -36,7 +24,7 @@ void beside_free(struct beside *beside)
 {
     if (!beside)
         return;
-    for (int kind = 0; kind < _BESIDE_MAX; kind++) {
+    for (int kind = 0; kind < _WATCH_MAX; kind++) {
         uint64_t key, text;
 
         for (size_t cursor = 0; map64_next(&beside->texts[kind], &cursor, &key, &text);)
@@ -66,20 +54,21 @@ static void keep_member(yyjson_mut_doc *doc, yyjson_mut_val *root, yyjson_val *o
     (void)yyjson_mut_obj_add(to, yyjson_mut_str(doc, member), yyjson_val_mut_copy(doc, val));
 }
 
-static char *text_of(enum beside_kind kind, yyjson_val *object)
+static char *text_of(enum watch_kind kind, yyjson_val *object)
 {
+    const char *const *kept = watch_row(kind)->kept;
     yyjson_mut_val *root;
     yyjson_mut_doc *doc = json_new_object(&root);
 
-    for (int i = 0; i < PATHS_MAX && kept[kind][i]; i++)
-        keep_member(doc, root, object, kept[kind][i]);
+    for (int i = 0; i < KEPT_PATHS_MAX && kept[i]; i++)
+        keep_member(doc, root, object, kept[i]);
     char *text = yyjson_mut_write(doc, 0, NULL);
     BUG_ON(!text);
     yyjson_mut_doc_free(doc);
     return text;
 }
 
-bool beside_put(struct beside *beside, enum beside_kind kind, object_key key, yyjson_val *object)
+bool beside_put(struct beside *beside, enum watch_kind kind, object_key key, yyjson_val *object)
 {
     char *text = text_of(kind, object);
     uint64_t old = 0;
@@ -95,7 +84,7 @@ bool beside_put(struct beside *beside, enum beside_kind kind, object_key key, yy
     return true;
 }
 
-bool beside_drop(struct beside *beside, enum beside_kind kind, object_key key)
+bool beside_drop(struct beside *beside, enum watch_kind kind, object_key key)
 {
     uint64_t old = 0;
 
@@ -114,14 +103,14 @@ static yyjson_doc *parse(uint64_t text)
     return doc;
 }
 
-yyjson_doc *beside_get(const struct beside *beside, enum beside_kind kind, object_key key)
+yyjson_doc *beside_get(const struct beside *beside, enum watch_kind kind, object_key key)
 {
     uint64_t text = 0;
 
     return map64_get(&beside->texts[kind], key, &text) ? parse(text) : NULL;
 }
 
-bool beside_next(const struct beside *beside, enum beside_kind kind, size_t *cursor, object_key *ret_key,
+bool beside_next(const struct beside *beside, enum watch_kind kind, size_t *cursor, object_key *ret_key,
                  yyjson_doc **ret_doc)
 {
     uint64_t text = 0;
@@ -132,7 +121,7 @@ bool beside_next(const struct beside *beside, enum beside_kind kind, size_t *cur
     return true;
 }
 
-size_t beside_len(const struct beside *beside, enum beside_kind kind)
+size_t beside_len(const struct beside *beside, enum watch_kind kind)
 {
     return map64_len(&beside->texts[kind]);
 }

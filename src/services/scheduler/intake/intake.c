@@ -105,20 +105,20 @@ static void beside_node(struct reading *in, const struct follow_event *event)
 {
     struct intake *intake = in->intake;
 
-    if (beside_len(intake->beside, BESIDE_NUMA) > 0)
+    if (beside_len(intake->beside, WATCH_NUMA) > 0)
         reading_add_doc(in, WATCH_NUMA,
-                        beside_get(intake->beside, BESIDE_NUMA, key_put(intake->state, "", event->name)));
+                        beside_get(intake->beside, WATCH_NUMA, key_put(intake->state, "", event->name)));
 }
 
-static void on_node(struct intake *intake, const struct follow_event *event)
+void intake_node(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     node_id id = state_find_node(intake->state, event->name);
     bool was_present = id != NO_ID && intake->state->nodes.items[id].is_present;
 
     if (event->change == FOLLOW_DELETED)
-        intake_drop(intake, WATCH_NODES, "", event->name);
+        intake_drop(intake, kind, "", event->name);
     else
-        intake_put_plain(intake, WATCH_NODES, event, beside_node);
+        intake_put_plain(intake, kind, event, beside_node);
     if (!was_present || event->change == FOLLOW_DELETED) {
         placements_nodes_changed(intake->placements);
         setbacks_forget_node(intake->setbacks, name_put(intake->state, event->name));
@@ -126,17 +126,11 @@ static void on_node(struct intake *intake, const struct follow_event *event)
 }
 
 /* Kinds that are kept beside: those that read them are read again when that changes something for them. */
-static void on_beside(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
+void intake_beside(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
-    static const enum beside_kind kinds[_WATCH_MAX] = {
-        [WATCH_NAMESPACES] = BESIDE_NAMESPACE,
-        [WATCH_VOLUMES] = BESIDE_VOLUME,
-        [WATCH_STORAGE_CLASSES] = BESIDE_STORAGE_CLASS,
-        [WATCH_NUMA] = BESIDE_NUMA,
-    };
     object_key key = key_put(intake->state, "", event->name);
-    bool is_changed = event->change == FOLLOW_DELETED ? beside_drop(intake->beside, kinds[kind], key)
-                                                      : beside_put(intake->beside, kinds[kind], key, event->object);
+    bool is_changed = event->change == FOLLOW_DELETED ? beside_drop(intake->beside, kind, key)
+                                                      : beside_put(intake->beside, kind, key, event->object);
     const struct pod_note *pod;
 
     if (!is_changed)
@@ -152,16 +146,16 @@ static void on_beside(struct intake *intake, enum watch_kind kind, const struct 
 }
 
 /* A class gives gangs their priority when they are decoded. */
-static void on_priority_class(struct intake *intake, const struct follow_event *event)
+void intake_priority_class(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     name_id class = name_put(intake->state, event->name);
     bool is_default = event->object && yyjson_get_bool(yyjson_obj_get(event->object, "globalDefault"));
     struct gang_note *note;
 
     if (event->change == FOLLOW_DELETED)
-        intake_drop(intake, WATCH_PRIORITY_CLASSES, "", event->name);
+        intake_drop(intake, kind, "", event->name);
     else
-        intake_put_plain(intake, WATCH_PRIORITY_CLASSES, event, NULL);
+        intake_put_plain(intake, kind, event, NULL);
     for (size_t cursor = 0; (note = gang_notes_next(intake->gang_notes, &cursor));) {
         if (is_default || note->priority_class == class) {
             note->content = 0;
@@ -170,7 +164,7 @@ static void on_priority_class(struct intake *intake, const struct follow_event *
     }
 }
 
-static void on_pod_group(struct intake *intake, const struct follow_event *event)
+void intake_pod_group(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     object_key key = key_put(intake->state, event->namespace, event->name);
     struct gang_times before = gang_times_get(intake->gang_notes, key);
@@ -180,12 +174,12 @@ static void on_pod_group(struct intake *intake, const struct follow_event *event
         report_forget(intake->report, key);
     if (event->change == FOLLOW_DELETED) {
         gang_note_drop(intake->gang_notes, key);
-        intake_drop(intake, WATCH_POD_GROUPS, event->namespace, event->name);
+        intake_drop(intake, kind, event->namespace, event->name);
         return;
     }
     if (!gang_note_read(intake->gang_notes, key, event->object))
         return;
-    intake_put_plain(intake, WATCH_POD_GROUPS, event, NULL);
+    intake_put_plain(intake, kind, event, NULL);
     gang_times_keep(intake->gang_notes, key, &before);
 }
 
@@ -208,8 +202,9 @@ static void read_request(struct intake *intake, struct placement *placement, con
                            nsec_now_monotonic());
 }
 
-static void on_bind_request(struct intake *intake, const struct follow_event *event)
+void intake_bind_request(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
+    (void)kind;
     object_key key = key_put(intake->state, event->namespace, event->name);
     struct placement *placement = placement_find(intake->placements, key);
 
@@ -240,15 +235,15 @@ static bool is_claim_under_way(const struct intake *intake, object_key key, yyjs
     return false;
 }
 
-static void on_claim(struct intake *intake, const struct follow_event *event)
+void intake_claim(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     if (event->change == FOLLOW_DELETED)
-        intake_drop(intake, WATCH_CLAIMS, event->namespace, event->name);
+        intake_drop(intake, kind, event->namespace, event->name);
     else if (!is_claim_under_way(intake, key_put(intake->state, event->namespace, event->name), event->object))
-        intake_put_plain(intake, WATCH_CLAIMS, event, NULL);
+        intake_put_plain(intake, kind, event, NULL);
 }
 
-static void on_plain(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
+void intake_plain(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     if (event->change == FOLLOW_DELETED)
         intake_drop(intake, kind, event->namespace, event->name);
@@ -268,61 +263,22 @@ static bool limits_of(const struct state *state, const char *name, double ret_li
 }
 
 /* Queues are written often, for their status; limits that are left out are worth one line whenever limits change. */
-static void on_queue(struct intake *intake, const struct follow_event *event)
+void intake_queue(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
     double before[SHARE_COUNT];
     double after[SHARE_COUNT];
     bool was_known = limits_of(intake->state, event->name, before);
     char text[QUEUE_DOUBT_MAX];
 
-    on_plain(intake, WATCH_QUEUES, event);
+    intake_plain(intake, kind, event);
     usage_tell_queue(intake->usage, event->name);
     if (event->change == FOLLOW_DELETED || !limits_of(intake->state, event->name, after) ||
         (was_known && memcmp(before, after, sizeof before) == 0) || !queue_doubt(event->object, text))
         return;
-    complaints_log(intake->complaints, WATCH_QUEUES, event, text);
+    complaints_log(intake->complaints, kind, event, text);
 }
 
 void intake_event(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
-    switch (kind) {
-    case WATCH_PODS:
-        intake_pod(intake, event);
-        break;
-    case WATCH_NODES:
-        on_node(intake, event);
-        break;
-    case WATCH_POD_GROUPS:
-        on_pod_group(intake, event);
-        break;
-    case WATCH_BIND_REQUESTS:
-        on_bind_request(intake, event);
-        break;
-    case WATCH_PRIORITY_CLASSES:
-        on_priority_class(intake, event);
-        break;
-    case WATCH_VOLUME_CLAIMS:
-        intake_volume_claim(intake, event);
-        break;
-    case WATCH_CLAIMS:
-        on_claim(intake, event);
-        break;
-    case WATCH_NAMESPACES:
-    case WATCH_VOLUMES:
-    case WATCH_STORAGE_CLASSES:
-    case WATCH_NUMA:
-        on_beside(intake, kind, event);
-        break;
-    case WATCH_QUEUES:
-        on_queue(intake, event);
-        break;
-    case WATCH_TOPOLOGIES:
-    case WATCH_DEVICE_CLASSES:
-    case WATCH_SLICES:
-    case WATCH_CONFIG_MAPS:
-        on_plain(intake, kind, event);
-        break;
-    case _WATCH_MAX:
-        break;
-    }
+    watch_row(kind)->handle(intake, kind, event);
 }

@@ -60,9 +60,17 @@ void intake_drop(struct intake *intake, enum watch_kind kind, const char *namesp
 typedef void (*beside_fn)(struct reading *in, const struct follow_event *event);
 void intake_put_plain(struct intake *intake, enum watch_kind kind, const struct follow_event *event, beside_fn beside);
 
-/* Claims on volumes; and those that the volume concerns are decoded again, all of them for NULL: intake_volumes.c. */
-void intake_volume_claim(struct intake *intake, const struct follow_event *event);
-void intake_volume_claims_again(struct intake *intake, const char *volume);
+/* The handlers of the table of kinds. Most kinds are decoded as they are; those kept beside the state are read again. */
+void intake_plain(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_beside(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_bind_request(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_claim(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_node(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_pod_group(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_priority_class(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_queue(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_volume_claim(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
+void intake_pod(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
 
-/* Pods, which are most of it: intake_pod.c. */
-void intake_pod(struct intake *intake, const struct follow_event *event);
+/* Claims that the volume concerns are decoded again, all of them for NULL: intake_volumes.c. */
+void intake_volume_claims_again(struct intake *intake, const char *volume);

@@ -109,7 +109,7 @@ static void add_namespaces(struct reading *in, object_key pod, yyjson_val *objec
         pod_note_settle(intake->pod_notes, note);
         return;
     }
-    for (size_t cursor = 0; beside_next(intake->beside, BESIDE_NAMESPACE, &cursor, &key, &doc);)
+    for (size_t cursor = 0; beside_next(intake->beside, WATCH_NAMESPACES, &cursor, &key, &doc);)
         reading_add_doc(in, WATCH_NAMESPACES, doc);
 }
 
@@ -266,8 +266,9 @@ static bool is_on_its_way(const struct pod_image *image)
     return image->is_present && (image->status == POD_PENDING || image->status == POD_BINDING);
 }
 
-void intake_pod(struct intake *intake, const struct follow_event *event)
+void intake_pod(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
+    (void)kind;
     object_key key = key_put(intake->state, event->namespace, event->name);
     struct pod_image before = image_of(intake->state, key);
 

@@ -10,7 +10,7 @@
 static bool has_no_provisioner(const struct intake *intake, const char *class)
 {
     yyjson_doc *doc =
-        *class ? beside_get(intake->beside, BESIDE_STORAGE_CLASS, key_put(intake->state, "", class)) : NULL;
+        *class ? beside_get(intake->beside, WATCH_STORAGE_CLASSES, key_put(intake->state, "", class)) : NULL;
     bool has_none =
         doc && strcmp(kube_text(yyjson_doc_get_root(doc), "provisioner"), "kubernetes.io/no-provisioner") == 0;
 
@@ -24,7 +24,7 @@ static void beside_class_volumes(struct reading *in, const char *class)
     yyjson_doc *doc;
     object_key key;
 
-    for (size_t cursor = 0; beside_next(in->intake->beside, BESIDE_VOLUME, &cursor, &key, &doc);) {
+    for (size_t cursor = 0; beside_next(in->intake->beside, WATCH_VOLUMES, &cursor, &key, &doc);) {
         if (strcmp(kube_text(yyjson_doc_get_root(doc), "spec", "storageClassName"), class) == 0)
             reading_add_doc(in, WATCH_VOLUMES, doc);
         else
@@ -46,28 +46,29 @@ static void beside_volume_claim(struct reading *in, const struct follow_event *e
 
     if (*volume)
         reading_add_doc(in, WATCH_VOLUMES,
-                        beside_get(intake->beside, BESIDE_VOLUME, key_put(intake->state, "", volume)));
+                        beside_get(intake->beside, WATCH_VOLUMES, key_put(intake->state, "", volume)));
     else if (has_no_provisioner(intake, class))
         beside_class_volumes(in, class);
     if (*class) {
         reading_add_doc(in, WATCH_STORAGE_CLASSES,
-                        beside_get(intake->beside, BESIDE_STORAGE_CLASS, key_put(intake->state, "", class)));
+                        beside_get(intake->beside, WATCH_STORAGE_CLASSES, key_put(intake->state, "", class)));
         return;
     }
-    for (size_t cursor = 0; beside_next(intake->beside, BESIDE_STORAGE_CLASS, &cursor, &key, &doc);)
+    for (size_t cursor = 0; beside_next(intake->beside, WATCH_STORAGE_CLASSES, &cursor, &key, &doc);)
         reading_add_doc(in, WATCH_STORAGE_CLASSES, doc);
 }
 
-void intake_volume_claim(struct intake *intake, const struct follow_event *event)
+void intake_volume_claim(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
+    (void)kind;
     object_key key = key_put(intake->state, event->namespace, event->name);
 
     if (event->change == FOLLOW_DELETED) {
-        (void)beside_drop(intake->beside, BESIDE_VOLUME_CLAIM, key);
+        (void)beside_drop(intake->beside, WATCH_VOLUME_CLAIMS, key);
         intake_drop(intake, WATCH_VOLUME_CLAIMS, event->namespace, event->name);
         return;
     }
-    if (beside_put(intake->beside, BESIDE_VOLUME_CLAIM, key, event->object))
+    if (beside_put(intake->beside, WATCH_VOLUME_CLAIMS, key, event->object))
         intake_put_plain(intake, WATCH_VOLUME_CLAIMS, event, beside_volume_claim);
 }
 
@@ -76,7 +77,7 @@ void intake_volume_claims_again(struct intake *intake, const char *volume)
     yyjson_doc *doc;
     object_key key;
 
-    for (size_t cursor = 0; beside_next(intake->beside, BESIDE_VOLUME_CLAIM, &cursor, &key, &doc);) {
+    for (size_t cursor = 0; beside_next(intake->beside, WATCH_VOLUME_CLAIMS, &cursor, &key, &doc);) {
         yyjson_val *claim = yyjson_doc_get_root(doc);
         struct follow_event event = {
             .change = FOLLOW_CHANGED,

@@ -15,47 +15,7 @@
 #include "services/scheduler/intake/intake.h"
 #include "services/scheduler/setup.h"
 
-enum { STAGES = 4, SELECTOR_MAX = 1024 };
-
-static const struct row {
-    enum kube_known known;
-    const char *group;  // of the API, as objects/kinds.h knows it
-    const char *kind;
-    int stage;
-    bool is_of_pool;        // only our node pool's
-    bool is_metadata_only;  // its name is all that counts
-    const char *field_selector;
-} rows[] = {
-    [WATCH_PRIORITY_CLASSES] = {.known = KUBE_PRIORITY_CLASSES, .group = "scheduling.k8s.io", .kind = "PriorityClass"},
-    [WATCH_NAMESPACES] = {.known = KUBE_NAMESPACES, .group = "", .kind = "Namespace", .is_metadata_only = true},
-    [WATCH_TOPOLOGIES] = {.known = KUBE_TOPOLOGIES, .group = "kai.scheduler", .kind = "Topology"},
-    [WATCH_DEVICE_CLASSES] = {.known = KUBE_DEVICE_CLASSES, .group = "resource.k8s.io", .kind = "DeviceClass"},
-    [WATCH_STORAGE_CLASSES] = {.known = KUBE_STORAGE_CLASSES, .group = "storage.k8s.io", .kind = "StorageClass"},
-    [WATCH_VOLUMES] = {.known = KUBE_PERSISTENT_VOLUMES, .group = "", .kind = "PersistentVolume"},
-    [WATCH_NUMA] = {.known = KUBE_NODE_RESOURCE_TOPOLOGIES,
-                    .group = "topology.node.k8s.io",
-                    .kind = "NodeResourceTopology"},
-    [WATCH_QUEUES] =
-        {.known = KUBE_QUEUES, .group = "scheduling.run.ai", .kind = "Queue", .stage = 1, .is_of_pool = true},
-    [WATCH_NODES] = {.known = KUBE_NODES, .group = "", .kind = "Node", .stage = 1, .is_of_pool = true},
-    [WATCH_SLICES] = {.known = KUBE_RESOURCE_SLICES, .group = "resource.k8s.io", .kind = "ResourceSlice", .stage = 2},
-    [WATCH_CLAIMS] = {.known = KUBE_RESOURCE_CLAIMS, .group = "resource.k8s.io", .kind = "ResourceClaim", .stage = 2},
-    [WATCH_VOLUME_CLAIMS] = {.known = KUBE_PERSISTENT_VOLUME_CLAIMS,
-                             .group = "",
-                             .kind = "PersistentVolumeClaim",
-                             .stage = 2},
-    [WATCH_CONFIG_MAPS] =
-        {.known = KUBE_CONFIG_MAPS, .group = "", .kind = "ConfigMap", .stage = 2, .is_metadata_only = true},
-    [WATCH_BIND_REQUESTS] = {.known = KUBE_BIND_REQUESTS,
-                             .group = "scheduling.run.ai",
-                             .kind = "BindRequest",
-                             .stage = 2},
-    [WATCH_POD_GROUPS] =
-        {.known = KUBE_POD_GROUPS, .group = "scheduling.run.ai", .kind = "PodGroup", .stage = 2, .is_of_pool = true},
-    [WATCH_PODS] =
-        {.known = KUBE_PODS, .group = "", .kind = "Pod", .stage = 3, .field_selector = "status.phase!=Failed"},
-};
-_Static_assert(ARRAY_LEN(rows) == _WATCH_MAX, "every kind has a row");
+enum { SELECTOR_MAX = 1024 };
 
 struct watch {
     struct watching *watching;
@@ -92,16 +52,6 @@ struct watching {
     struct list refetches;
 };
 
-const struct object_kind *watch_object_kind(enum watch_kind kind)
-{
-    return object_kind_of(rows[kind].group, rows[kind].kind);
-}
-
-const struct kube_resource *watch_resource(enum watch_kind kind, uint32_t device_version)
-{
-    return kube_known_of(rows[kind].known, device_version);
-}
-
 static const struct kube_resource *resource_of(const struct watch *watch)
 {
     return watch_resource(watch->kind, *watch->watching->device_version);
@@ -122,11 +72,11 @@ static void look_at_stage(struct watching *watching)
 {
     if (watching->is_synced)
         return;
-    for (int kind = 0; kind < _WATCH_MAX; kind++) {
-        if (rows[kind].stage <= watching->stage && !watching->watches[kind].is_told)
+    for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
+        if (watch_row(kind)->stage <= watching->stage && !watching->watches[kind].is_told)
             return;
     }
-    if (++watching->stage < STAGES) {
+    if (++watching->stage < WATCH_STAGES) {
         start_stage(watching);
         return;
     }
@@ -198,7 +148,7 @@ static const char *pool_selector(const struct object_options *options, struct st
 static void start(struct watch *watch)
 {
     struct watching *watching = watch->watching;
-    const struct row *row = &rows[watch->kind];
+    const struct watch_row *row = watch_row(watch->kind);
     struct strbuf selector;
 
     strbuf_init(&selector, SELECTOR_MAX);
@@ -219,8 +169,8 @@ static void start(struct watch *watch)
 
 static void start_stage(struct watching *watching)
 {
-    for (int kind = 0; kind < _WATCH_MAX; kind++) {
-        if (rows[kind].stage == watching->stage)
+    for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
+        if (watch_row(kind)->stage == watching->stage)
             start(&watching->watches[kind]);
     }
 }
@@ -241,7 +191,7 @@ struct watching *watching_new(const struct watching_options *options)
         .arg = options->arg,
     };
     *watching->device_version = 0;
-    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+    for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
         struct watch *watch = &watching->watches[kind];
 
         *watch = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
@@ -267,7 +217,7 @@ void watching_free(struct watching *watching)
         kube_cancel(refetch->call);
         refetch_free(refetch);
     }
-    for (int kind = 0; kind < _WATCH_MAX; kind++) {
+    for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
         loop_task_cancel(&watching->watches[kind].next_version);
         follower_free(watching->watches[kind].follower);
     }

@@ -6,12 +6,12 @@
 
 #include "kube/client/resource.h"
 #include "kube/follow/follow.h"
+#include "services/scheduler/intake/kinds.h"
 #include "services/scheduler/keys.h"
 
 struct intake;
 struct log;
 struct loop;
-struct object_kind;
 struct service;
 struct setup;
 struct state;
@@ -22,26 +22,6 @@ struct state;
  * again.
  */
 struct watching;
-
-enum watch_kind {
-    WATCH_PRIORITY_CLASSES,
-    WATCH_NAMESPACES,
-    WATCH_TOPOLOGIES,
-    WATCH_DEVICE_CLASSES,
-    WATCH_STORAGE_CLASSES,
-    WATCH_VOLUMES,
-    WATCH_NUMA,
-    WATCH_QUEUES,
-    WATCH_NODES,
-    WATCH_SLICES,
-    WATCH_CLAIMS,
-    WATCH_VOLUME_CLAIMS,
-    WATCH_CONFIG_MAPS,
-    WATCH_BIND_REQUESTS,
-    WATCH_POD_GROUPS,
-    WATCH_PODS,
-    _WATCH_MAX
-};
 
 /* What is followed with, and for whom; all borrowed. */
 struct watching_options {
@@ -60,10 +40,6 @@ struct watching_options {
 /* Starts the first stage. */
 struct watching *watching_new(const struct watching_options *options);
 void watching_free(struct watching *watching);
-
-/* The kind's row in the table of objects. */
-const struct object_kind *watch_object_kind(enum watch_kind kind);
-const struct kube_resource *watch_resource(enum watch_kind kind, uint32_t device_version);
 
 /* Reads one object anew, for something that it depends on has changed, and takes it in as if it had. */
 void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key);
