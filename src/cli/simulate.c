@@ -13,13 +13,21 @@
 #include "cli/simulate_shared.h"
 #include "engine/engine.h"
 #include "journal/journal.h"
+#include "sim/report/export.h"
 #include "sim/report/report.h"
 #include "sim/report/requirement.h"
 #include "sim/trace/trace.h"
 #include "text/file.h"
 #include "text/table.h"
 
-enum { OPTION_JOURNAL = _SIM_RUN_OPTION_MAX, OPTION_JOURNAL_SIZE, OPTION_FAIL_ON, OPTION_REQUIRE };
+enum {
+    OPTION_JOURNAL = _SIM_RUN_OPTION_MAX,
+    OPTION_JOURNAL_SIZE,
+    OPTION_FAIL_ON,
+    OPTION_REQUIRE,
+    OPTION_JOBS_OUT,
+    OPTION_SERIES_OUT
+};
 
 enum fail_on { FAIL_ON_NOTHING, FAIL_ON_NEVER, FAIL_ON_WAITING };
 enum { WAITING_NAMED = 5, TEXT_MAX = 1024 };
@@ -34,6 +42,9 @@ static const struct command_option simulate_options[] = {
                         "exit with 1 when a workload can never run, or when one is pending at the end"},
     [OPTION_REQUIRE] = {0, "require", "REQUIREMENT", NULL,
                         "exit with 1 unless it holds, such as 'lab/train=Running' or 'p95Wait<30m'; repeatable"},
+    [OPTION_JOBS_OUT] = {0, "jobs-out", "FILE", NULL,
+                         "write a row for each workload as CSV: times, nodes, and why it waited"},
+    [OPTION_SERIES_OUT] = {0, "series-out", "FILE", NULL, "write allocation, shares and waiting work over time as CSV"},
 };
 
 static const char *const simulate_examples[] = {
@@ -51,6 +62,8 @@ struct call {
     size_t path_count;
     enum fail_on fail_on;
     struct requirements requirements;
+    const char *jobs_out;    // NULL: not asked for
+    const char *series_out;  // so
     const char *journal;
     uint64_t journal_size;
     struct err journal_trouble;  // code 0: none
@@ -90,9 +103,31 @@ static void write_report(void *context, FILE *out)
     strbuf_done(&title);
 }
 
+static void write_jobs(void *context, FILE *out)
+{
+    export_workloads(context, out);
+}
+
+static void write_series(void *context, FILE *out)
+{
+    export_series(context, out);
+}
+
+static int write_exports(struct simulation *sim, const struct call *call, struct err *err)
+{
+    int r = call->jobs_out ? write_file(call->jobs_out, write_jobs, &sim->run, err) : 0;
+
+    if (r >= 0 && call->series_out)
+        r = write_file(call->series_out, write_series, &sim->run, err);
+    return r;
+}
+
 static int show(struct simulation *sim, struct call *call, struct err *err)
 {
     int r = requirements_judge(&call->requirements, NULL, &sim->run, err);
+
+    if (r >= 0)
+        r = write_exports(sim, call, err);
 
     if (r >= 0 && call->run.report)
         r = write_file(call->run.report, write_report, &(struct page){sim, call}, err);
@@ -138,7 +173,8 @@ static int run(struct simulation *sim, struct call *call, const struct trace *tr
 
     call->run.options.until = moment_at(&call->run.until, start);
     call->run.options.has_gantt = call->run.report != NULL;
-    call->run.options.has_waits = call->run.report && call->run.trace;
+    call->run.options.has_waits = call->jobs_out || (call->run.report && call->run.trace);
+    call->run.options.has_places = call->jobs_out != NULL;
     progress_start(&progress, "Simulating", &call->run.options);
     r = run_recorded(sim, call, trace, err);
     progress_end(&progress);
@@ -235,6 +271,12 @@ static int read_option(struct call *call, int option, const char *value, struct 
         return journal_size_parse(value, &call->journal_size, err);
     case OPTION_FAIL_ON:
         call->fail_on = strcmp(value, "never") == 0 ? FAIL_ON_NEVER : FAIL_ON_WAITING;
+        return 0;
+    case OPTION_JOBS_OUT:
+        call->jobs_out = value;
+        return 0;
+    case OPTION_SERIES_OUT:
+        call->series_out = value;
         return 0;
     case OPTION_REQUIRE:
         return requirements_add(&call->requirements, value, err);

@@ -229,3 +229,19 @@ int csv_fail(const struct csv *csv, size_t column, struct err *err, const char *
     return err_set(err, -EINVAL, "%s:%u: %s: %s", csv->name, csv->line,
                    column < csv->titles.len ? csv->titles.items[column] : "?", what);
 }
+
+/* A line that starts with '#' could be taken for a comment. */
+void csv_write(const char *text, FILE *out)
+{
+    if (!strpbrk(text, ",\"\r\n") && *text != '#') {
+        (void)fputs(text, out);
+        return;
+    }
+    (void)fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            (void)fputc('"', out);
+        (void)fputc(*text, out);
+    }
+    (void)fputc('"', out);
+}

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/macros.h"
 #include "base/vec.h"
@@ -65,3 +66,6 @@ const char *csv_field(const struct csv *csv, size_t column);
 /* Reports that something is wrong with a field of the row: "<name>:<line>: <title>: <what>". Returns -EINVAL. */
 int csv_fail(const struct csv *csv, size_t column, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Writes a field, in quotes where it needs them. */
+void csv_write(const char *text, FILE *out);

@@ -103,6 +103,9 @@ bool metric_counts(const struct sim_run *run, const struct sim_run_job *job);
 /* How long the job waited until it first ran, or up to the end of the simulation, in seconds. */
 double metric_wait(const struct sim_run *run, const struct sim_run_job *job);
 
+/* How long it waited where it was recorded, in seconds. Its start must be known. */
+double metric_recorded_wait(const struct sim_run_job *job);
+
 /* The smallest of `count` ascending values that `part` of them do not exceed. */
 double metric_percentile(const double *sorted, size_t count, double part);
 

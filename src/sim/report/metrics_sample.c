@@ -67,6 +67,12 @@ double metric_wait(const struct sim_run *run, const struct sim_run_job *job)
     return (double)(until - job->submitted) / 1e9;
 }
 
+/* Clocks of different machines wrote the two times. */
+double metric_recorded_wait(const struct sim_run_job *job)
+{
+    return (double)MAX(job->recorded_start - job->submitted, (nsec_t)0) / 1e9;
+}
+
 double metric_percentile(const double *sorted, size_t count, double part)
 {
     size_t rank = (size_t)ceil(part * (double)count);

@@ -375,6 +375,7 @@ void sim_run_done(struct sim_run *run)
     waits_done(&run->waits);
     vec_done(&run->jobs);
     vec_done(&run->queues);
+    vec_done(&run->places);
     vec_done(&run->evictions);
     sim_run_events_done(&inner->events);
     vec_done(&inner->job_of_gang);

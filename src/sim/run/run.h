@@ -57,6 +57,7 @@ struct sim_run_options {
     struct sim_run_usage_options usage;
     bool has_gantt;           // keep who had which GPU when
     bool has_waits;           // keep why workloads waited
+    bool has_places;          // keep on which nodes workloads started
     struct journal *journal;  // keeps all of it, NULL: nobody does
     sim_run_progress_fn progress;
     void *progress_context;
@@ -80,7 +81,10 @@ struct sim_run_job {
     int64_t gpus;      // asked for by all pods, billionths
     int64_t pod_gpus;  // by one
     nsec_t submitted;
-    nsec_t first_start;  // 0: never
+    nsec_t first_start;     // 0: never
+    nsec_t recorded_start;  // in the cluster that the trace is of, 0: not known
+    uint32_t first_place;   // in sim_run.places: the nodes on which it first started
+    uint32_t place_count;
     nsec_t ended;        // 0: not yet
     uint32_t evictions;  // times that an eviction took it below its minimum, or took a pod above it
     uint32_t failures;   // times that a node's failure took it below its minimum
@@ -135,6 +139,7 @@ struct sim_run {
     struct timeline timeline;
     VEC(struct sim_run_job) jobs;
     VEC(struct sim_run_queue) queues;
+    VEC(node_id) places;
     VEC(struct sim_run_eviction) evictions;  // the first SIM_RUN_EVICTIONS_KEPT
     struct gantt gantt;
     struct waits waits;

@@ -77,6 +77,34 @@ static void plan_end(struct sim_run *run, uint32_t index)
                        SIM_RUN_END, index, job->generation);
 }
 
+/* The pods of a gang as they are now; valid until the next call. */
+static void list_members(struct sim_run *run, gang_id id)
+{
+    const struct gang *gang = &run->state->gangs.items[id];
+
+    vec_clear(&run->inner->members);
+    for (uint32_t i = 0; i < gang->group_count; i++)
+        for (uint32_t k = 0; k < gang->groups[i].pods.len; k++)
+            vec_push(&run->inner->members, gang->groups[i].pods.items[k]);
+}
+
+/* The nodes of its pods, each once. A gang is bound in one cycle, pod by pod: the last of them has just got its place. */
+static void keep_places(struct sim_run *run, struct sim_run_job *job)
+{
+    job->first_place = run->places.len;
+    list_members(run, job->gang);
+    vec_foreach (&run->inner->members, pod) {
+        node_id node = pod_at(run, *pod)->node;
+        bool is_new = node != NO_ID;
+
+        for (uint32_t i = job->first_place; is_new && i < run->places.len; i++)
+            is_new = run->places.items[i] != node;
+        if (is_new)
+            vec_push(&run->places, node);
+    }
+    job->place_count = run->places.len - job->first_place;
+}
+
 static void set_going(struct sim_run *run, struct sim_run_job *job)
 {
     struct sim_run_inner *inner = run->inner;
@@ -84,8 +112,11 @@ static void set_going(struct sim_run *run, struct sim_run_job *job)
 
     count_waiting(run, -1);
     job->is_going = true;
-    if (job->first_start == 0)
+    if (job->first_start == 0) {
         job->first_start = inner->now;
+        if (inner->options.has_places)
+            keep_places(run, job);
+    }
     if (inner->is_loading)
         return;
     state_set_gang_times(run->state, job->gang, inner->now, gang->last_eviction, 0);
@@ -234,17 +265,6 @@ static void wait_again(struct sim_run *run, pod_id pod, struct sim_run_pod *at)
 {
     sim_run_queue_pending(run, run->jobs.items[at->job].queue, at->asked);
     state_move_pod(run->state, pod, POD_PENDING, NO_ID, (struct group_list){0});
-}
-
-/* The pods of a gang as they are now; valid until the next call. */
-static void list_members(struct sim_run *run, gang_id id)
-{
-    const struct gang *gang = &run->state->gangs.items[id];
-
-    vec_clear(&run->inner->members);
-    for (uint32_t i = 0; i < gang->group_count; i++)
-        for (uint32_t k = 0; k < gang->groups[i].pods.len; k++)
-            vec_push(&run->inner->members, gang->groups[i].pods.items[k]);
 }
 
 void sim_run_pods_left(struct sim_run *run, uint32_t job)

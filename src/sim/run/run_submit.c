@@ -232,6 +232,7 @@ int sim_run_submit(struct sim_run *run, uint32_t index, struct err *err)
                                      .gpus = trace_job_gpus(inner->trace, job),
                                      .pod_gpus = trace_job_gpus(inner->trace, job) / job->pods,
                                      .submitted = inner->now,
+                                     .recorded_start = job->recorded_start,
                                      .from_trace = true,
                                      .trace_job = index,
                                      .checkpoint = job->checkpoint,

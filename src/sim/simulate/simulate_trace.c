@@ -3,6 +3,7 @@
 /* How a trace went, as tables that fit a terminal of 80 columns. */
 #include "model/state.h"
 #include "sim/report/metrics.h"
+#include "sim/report/recorded.h"
 #include "sim/report/standing.h"
 #include "sim/simulate/simulate.h"
 #include "text/table.h"
@@ -110,5 +111,6 @@ void simulation_print_trace(const struct simulation *sim, const struct table_vie
     print_summary(sim, out);
     for (size_t i = 0; i < ARRAY_LEN(tables); i++)
         print_table(sim, &tables[i], &list, view, out);
+    recorded_waits_print(&sim->run, view, out);
     vec_done(&list);
 }

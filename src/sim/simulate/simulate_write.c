@@ -10,6 +10,7 @@
 #include "sim/report/amount.h"
 #include "sim/report/metrics.h"
 #include "sim/report/reason.h"
+#include "sim/report/recorded.h"
 #include "sim/report/requirement.h"
 #include "sim/report/standing.h"
 #include "sim/report/workload.h"
@@ -225,8 +226,10 @@ void simulation_write(const struct simulation *sim, const struct requirements *r
     }
     emit_int(&e, "cycles", (int64_t)run->cycles);
     emit_bool(&e, "settled", !run->is_cut);
-    if (run->has_trace)
+    if (run->has_trace) {
         metrics_write(&e, run, NULL);
+        recorded_waits_write(&e, run);
+    }
     emit_close(&e, '}');
     (void)fputc('\n', out);
 }

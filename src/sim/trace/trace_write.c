@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "sim/trace/trace.h"
+#include "text/csv.h"
 
 struct out_column {
     const char *title;
@@ -36,21 +37,6 @@ static void write_time(const struct trace *trace, nsec_t time, FILE *out)
         write_seconds(time - TRACE_ORIGIN, out);
 }
 
-static void write_text(const char *text, FILE *out)
-{
-    if (!strpbrk(text, ",\"\r\n") && *text != '#') {
-        (void)fputs(text, out);
-        return;
-    }
-    (void)fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            (void)fputc('"', out);
-        (void)fputc(*text, out);
-    }
-    (void)fputc('"', out);
-}
-
 #define NAME_COLUMN(field)                                                                               \
     static bool CONCAT(needs_, field)(const struct trace_job *job)                                       \
     {                                                                                                    \
@@ -58,7 +44,7 @@ static void write_text(const char *text, FILE *out)
     }                                                                                                    \
     static void CONCAT(write_, field)(const struct trace *trace, const struct trace_job *job, FILE *out) \
     {                                                                                                    \
-        write_text(trace_str(trace, job->field), out);                                                   \
+        csv_write(trace_str(trace, job->field), out);                                                    \
     }
 NAME_COLUMN(namespace)
 NAME_COLUMN(queue)
@@ -224,7 +210,7 @@ static bool needs_priority(const struct trace_job *job)
 static void write_priority(const struct trace *trace, const struct trace_job *job, FILE *out)
 {
     if (job->priority_class != 0)
-        write_text(trace_str(trace, job->priority_class), out);
+        csv_write(trace_str(trace, job->priority_class), out);
     else
         (void)fprintf(out, "%" PRId32, job->priority);
 }
@@ -276,7 +262,7 @@ static void write_event(const struct trace *trace, const struct trace_event *eve
     if (has_events)
         (void)fprintf(out, ",%s", trace_event_name(event->kind));
     (void)fputc(',', out);
-    write_text(trace_str(trace, job ? job->name : event->node), out);
+    csv_write(trace_str(trace, job ? job->name : event->node), out);
     for (size_t i = 0; i < OUT_COLUMN_COUNT; i++) {
         bool is_namespace = out_columns[i].write == write_namespace;
 
