@@ -42,6 +42,7 @@ cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs 
 bench: build ## run the benchmarks and print their figures
 	bench/run
 	bench/month
+	bench/traces
 
 fuzz: ## run every fuzzer, FUZZ_SECONDS (300) in total
 	@scripts/install-deps build
