@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "engine/context.h"
 #include "engine/nodes/filter.h"
@@ -36,16 +37,19 @@ struct candidate_class {
 
 struct candidates {
     VEC(struct candidate_class *) classes;
-    VEC(node_id) touched;  // the log: nodes whose books changed, oldest first
-    uint64_t log_start;    // number of the log's first entry
-    uint64_t last_seen;    // how far the class that was asked last has followed it
+    struct map64 class_by_kind;    // request << 32 | constraints -> class
+    struct candidate_class *last;  // that was asked for last: pods of one class come in rows; NULL: none
+    VEC(node_id) touched;          // the log: nodes whose books changed, oldest first
+    uint64_t log_start;            // number of the log's first entry
+    uint64_t last_seen;            // how far the class that was asked last has followed it
     uint64_t clock;
     VEC(uint32_t) heap;  // subtrees still to be looked at in a walk
     VEC(struct candidate) scored;
 };
 
 static const uint32_t classes_min = 4;
-static const uint32_t classes_max = 256;
+/* Waiting pods are tried class by class in each cycle: with fewer classes kept than wait, all would be made anew each time. */
+static const uint32_t classes_max = 4096;
 static const uint32_t kept_keys = 4000000;  // over all classes, so that large clusters keep fewer of them
 
 struct candidates *candidates_new(void)
@@ -66,6 +70,8 @@ static void drop_all(struct candidates *candidates)
     vec_foreach (&candidates->classes, class)
         class_free(*class);
     vec_clear(&candidates->classes);
+    map64_clear(&candidates->class_by_kind);
+    candidates->last = NULL;
 }
 
 void candidates_free(struct candidates *candidates)
@@ -74,6 +80,7 @@ void candidates_free(struct candidates *candidates)
         return;
     drop_all(candidates);
     vec_done(&candidates->classes);
+    map64_done(&candidates->class_by_kind);
     vec_done(&candidates->touched);
     vec_done(&candidates->heap);
     vec_done(&candidates->scored);
@@ -82,7 +89,8 @@ void candidates_free(struct candidates *candidates)
 
 size_t candidates_bytes(const struct candidates *candidates)
 {
-    size_t bytes = sizeof *candidates + vec_bytes(&candidates->touched) + vec_bytes(&candidates->scored);
+    size_t bytes = sizeof *candidates + vec_bytes(&candidates->touched) + vec_bytes(&candidates->scored) +
+                   map64_bytes(&candidates->class_by_kind);
 
     for (uint32_t i = 0; i < candidates->classes.len; i++) {
         const struct candidate_class *class = candidates->classes.items[i];
@@ -198,6 +206,11 @@ static struct candidate_class *class_new(struct engine *engine, pod_id pod)
     return class;
 }
 
+static uint64_t kind_of(request_id request, constraints_id constraints)
+{
+    return (uint64_t)request << 32 | constraints;
+}
+
 static void make_room(struct engine *engine)
 {
     struct candidates *candidates = engine->candidates;
@@ -210,6 +223,10 @@ static void make_room(struct engine *engine)
         if (candidates->classes.items[i]->used < candidates->classes.items[oldest]->used)
             oldest = i;
     }
+    const struct candidate_class *dropped = candidates->classes.items[oldest];
+    (void)map64_remove(&candidates->class_by_kind, kind_of(dropped->request, dropped->constraints));
+    if (candidates->last == dropped)
+        candidates->last = NULL;
     class_free(candidates->classes.items[oldest]);
     vec_swap_remove(&candidates->classes, oldest);
 }
@@ -229,31 +246,37 @@ static void follow_log(struct engine *engine, struct candidate_class *class, pod
     candidates->last_seen = end;
 }
 
+/* The class that is kept of such pods, NULL when none is. */
+static struct candidate_class *find_class(const struct candidates *candidates, const struct pod *pod)
+{
+    struct candidate_class *last = candidates->last;
+    uint64_t found;
+
+    if (last && last->request == pod->request && last->constraints == pod->constraints)
+        return last;
+    if (!map64_get(&candidates->class_by_kind, kind_of(pod->request, pod->constraints), &found))
+        return NULL;
+    return (struct candidate_class *)(uintptr_t)found;
+}
+
 static struct candidate_class *class_of(struct engine *engine, pod_id pod)
 {
     struct candidates *candidates = engine->candidates;
     const struct pod *p = &engine->state->pods.items[pod];
-    struct candidate_class *found = NULL;
+    struct candidate_class *found = find_class(candidates, p);
 
-    for (uint32_t i = 0; i < candidates->classes.len && !found; i++) {
-        struct candidate_class *class = candidates->classes.items[i];
-        if (class->request == p->request && class->constraints == p->constraints) {
-            found = class;
-            /* Pods of one class come in rows: the next look finds it first. */
-            candidates->classes.items[i] = candidates->classes.items[0];
-            candidates->classes.items[0] = class;
-        }
-    }
     if (!found) {
         make_room(engine);
         found = class_new(engine, pod);
         found->seen = candidates->log_start + candidates->touched.len;
         candidates->last_seen = found->seen;
         vec_push(&candidates->classes, found);
+        map64_put(&candidates->class_by_kind, kind_of(p->request, p->constraints), (uintptr_t)found);
     } else {
         follow_log(engine, found, pod);
     }
     found->used = ++candidates->clock;
+    candidates->last = found;
     return found;
 }
 
