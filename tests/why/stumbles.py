@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-MUSTER = os.environ.get("MUSTER", str(HERE.parent.parent / "build" / "asan" / "muster"))
+MUSTER = os.path.abspath(os.environ.get("MUSTER", HERE.parent.parent / "build" / "asan" / "muster"))
 
 # The file's name, and the arguments; all but the first leave the warnings out, which are the same.
 CASES = {
@@ -40,6 +40,8 @@ TERMINALS = {
     "terminal-120": (120, {"TERM": "xterm"}, []),
     "terminal-dumb": (80, {"TERM": "dumb"}, []),
     "terminal-no-color": (80, {"TERM": "xterm", "NO_COLOR": "1"}, []),
+    "color-never": (80, {"TERM": "xterm"}, ["--color", "never"]),
+    "color-always": (None, {"TERM": "xterm", "NO_COLOR": "1"}, ["--color", "always"]),
 }
 
 
