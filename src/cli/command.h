@@ -32,6 +32,7 @@ enum command_group { GROUP_TRY, GROUP_CLUSTER, GROUP_NODE, GROUP_INTERNALS, _COM
 /* The arguments that are no options, for completion; besides the `words` of the command. */
 enum command_operands {
     OPERANDS_PATHS,
+    OPERANDS_WORKLOAD,  // a workload, then paths
     OPERANDS_COMMANDS,
     OPERANDS_PROGRAM,  // a program with its arguments: options end at the first word that is none
     OPERANDS_NONE

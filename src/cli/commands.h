@@ -23,6 +23,7 @@
     ROW(scenario)         \
     ROW(jq)               \
     ROW(completion)       \
+    ROW(complete)         \
     ROW(man)              \
     ROW(version)          \
     ROW(help)

@@ -186,5 +186,6 @@ const struct command why_command = {
     .options = why_options,
     .option_count = ARRAY_LEN(why_options),
     .examples = why_examples,
+    .operands = OPERANDS_WORKLOAD,
     .run = run_why,
 };

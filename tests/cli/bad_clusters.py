@@ -353,7 +353,7 @@ FILES = {"c.yaml": CLUSTER, "t.csv": TRACE, "noyaml/a.txt": "x", "empty.json": "
 CALLS = [
     (("simulate",), "muster simulate: a PATH is missing; see 'muster help simulate'"),
     (("simulat",), "muster: there is no command 'simulat'; did you mean simulate? See 'muster help'"),
-    (("help", "compleet"), "muster: there is no command 'compleet'; see 'muster help'"),
+    (("help", "compleet"), "muster: there is no command 'compleet'; did you mean complete? See 'muster help'"),
     (("help", "complettion"), "muster: there is no command 'complettion'; did you mean completion? See 'muster help'"),
     (("nonsense",), "muster: there is no command 'nonsense'; see 'muster help'"),
     (("simulate", "--trac", "t.csv", "c.yaml"), "muster simulate: there is no option --trac; did you mean --trace? See"),

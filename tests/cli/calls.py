@@ -48,6 +48,8 @@ WRONG = [
     (("gpu", "run", "--memry=1Gi", "true"), "muster gpu run: there is no option --memry; did you mean --memory?"),
     (("help", "gpu", "dance"), "muster gpu: there is no verb 'dance'"),
     (("help", "why", "dance"), "muster: 'muster why' has no verbs, found 'dance'"),
+    (("complete", "workloads"), "muster complete workloads: CURSOR and the word at it are missing"),
+    (("complete", "workloads", "1", "x"), "muster complete workloads: CURSOR: expected a whole number from 0 to 0, found '1'"),
     (("simulat",), "muster: there is no command 'simulat'; did you mean simulate? See 'muster help'"),
     (("why", "--color=often", "x", EXAMPLE), "muster why: --color: expected auto|always|never, found 'often'"),
 ]

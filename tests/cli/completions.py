@@ -192,6 +192,91 @@ def _():
     in_folder(check)
 
 
+CLUSTER = """
+{"topology": {"nodes": [{"name": "n", "gpus": 1}], "queues": [{"name": "q"}],
+              "jobs": [{"name": "train-a", "queue": "q", "tasks": [{}]}, {"name": "train-b", "queue": "q", "tasks": [{}]}]}}
+"""
+
+
+def with_cluster(function):
+    """Calls it with a folder that holds a cluster, and an environment in which `muster` is found."""
+
+    def check(folder):
+        (pathlib.Path(folder) / "cluster.json").write_text(CLUSTER)
+        function(folder, environment({"PATH": f"{folder}:{os.environ['PATH']}", "HOME": folder, "KUBECONFIG": "",
+                                      "XDG_CONFIG_HOME": folder, "XDG_DATA_HOME": folder}))
+
+    in_folder(check)
+
+
+BASH_WORKLOADS = r"""
+source completion
+COMP_WORDS=(muster why -o json "$1" cluster.json) COMP_CWORD=$2 COMP_LINE="${COMP_WORDS[*]}"
+_muster muster
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+@tests.case("bash completes workloads of the cluster behind the cursor, and files elsewhere")
+def _():
+    bash = shell_or_skip("bash")
+
+    def check(folder, env):
+        (pathlib.Path(folder) / "completion").write_text(script("bash"))
+        for typed, cursor, wanted in (("", "4", {"train-a", "train-b"}), ("train-b", "4", {"train-b"}),
+                                      ("x", "4", {""}), ("", "5", {"cluster.json"})):
+            done = subprocess.run([bash, "--norc", "-c", BASH_WORKLOADS, "bash", typed, cursor], cwd=folder, env=env,
+                                  stdout=subprocess.PIPE, check=False)
+            expect(set(done.stdout.decode().split("\n")[:-1]) == wanted, f"{typed!r}: {done.stdout}")
+
+    with_cluster(check)
+
+
+@tests.case("zsh completes workloads of the cluster behind the cursor")
+def _():
+    zsh = shell_or_skip("zsh")
+
+    def check(folder, env):
+        (pathlib.Path(folder) / "_muster").write_text(script("zsh"))
+        (pathlib.Path(folder) / "setup").write_text(ZSH)
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.chdir(folder)
+            os.execve(zsh, ["zsh", "-f", "-i"], {**env, "TERM": "dumb", "COLUMNS": "200"})
+        try:
+            os.write(terminal, b"source ./setup\n")
+            expect("READY" in read_until(terminal, r"READY\r\n", 60), "zsh does not start")
+            # Back to before the path, where the workload is missing.
+            os.write(terminal, b"muster why  cluster.json" + b"\x02" * len(" cluster.json") + b"\t")
+            text = read_until(terminal, r"train-a\s+train-b", 60)
+            expect(re.search(r"train-a\s+train-b", text), text)
+        finally:
+            os.close(terminal)
+            os.waitpid(pid, 0)
+
+    with_cluster(check)
+
+
+@tests.case("fish asks the program for workloads with the words and the place of the cursor")
+def _():
+    fish = shell_or_skip("fish")
+
+    def check(folder, env):
+        # What stands behind the cursor is known to an interactive fish only; here it is the call that counts.
+        (pathlib.Path(folder) / "completion").write_text(script("fish"))
+        (pathlib.Path(folder) / "muster").unlink()
+        stub = pathlib.Path(folder) / "muster"
+        stub.write_text('#!/bin/sh\necho "$@" >>asked\necho lab/train\n')
+        stub.chmod(0o755)
+        done = subprocess.run([fish, "--no-config", "-c", "source completion; complete -C 'muster why -o json la'"],
+                              cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        asked = (pathlib.Path(folder) / "asked").read_text().strip()
+        expect(asked == "complete workloads 2 -o json la", asked)
+        expect("lab/train" in done.stdout.decode(), done)
+
+    with_cluster(check)
+
+
 @tests.case("every shell knows every option of every command")
 def _():
     for shell, form in (("bash", "--{}"), ("zsh", "--{}"), ("fish", "-l {}")):

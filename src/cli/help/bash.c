@@ -44,6 +44,9 @@ static void print_operands(const struct command *command)
     case OPERANDS_COMMANDS:
         (void)puts("                words=$(_muster_commands \"${COMP_WORDS[@]:2:COMP_CWORD-2}\")");
         break;
+    case OPERANDS_WORKLOAD:
+        (void)puts("                words=$(_muster_workloads) || files=yes");
+        break;
     case OPERANDS_PATHS:
         (void)puts("                files=yes");
         break;
@@ -103,6 +106,24 @@ static void print_list_function(void)
     (void)puts("    esac\n}\n");
 }
 
+/* Asks the program for the workloads of the cluster that is named behind the cursor. Bash takes kube:prod for three words. */
+static void print_workloads_function(void)
+{
+    (void)puts("_muster_workloads()\n"
+               "{\n"
+               "    local word last= args=(\"${COMP_WORDS[@]:2:COMP_CWORD-1}\")\n\n"
+               "    for word in \"${COMP_WORDS[@]:COMP_CWORD+1}\"; do\n"
+               "        if [[ $word == : || ($last == : && $COMP_LINE == *\":$word\"*) ]]; then\n"
+               "            args[${#args[@]} - 1]+=$word\n"
+               "        else\n"
+               "            args+=(\"$word\")\n"
+               "        fi\n"
+               "        last=$word\n"
+               "    done\n"
+               "    \"${COMP_WORDS[0]}\" complete workloads $((COMP_CWORD - 2)) \"${args[@]}\" 2>/dev/null\n"
+               "}\n");
+}
+
 /* The line that makes "gpu run" of the command and its verb. */
 static void print_verbs_case(void)
 {
@@ -123,6 +144,7 @@ void completion_bash(void)
     (void)puts("# Completion of muster for bash, written by 'muster completion bash'.\n"
                "# To try it: source <(muster completion bash)\n");
     print_list_function();
+    print_workloads_function();
     (void)puts("_muster()\n"
                "{\n"
                "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"

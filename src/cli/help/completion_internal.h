@@ -7,7 +7,8 @@
 
 /*
  * What the writers of completions share. Each prints a whole script from the tables of commands: commands, verbs, options,
- * the values that an option can have, and files where a file can stand.
+ * the values that an option can have, and files where a file can stand. A script runs the program while a person types for
+ * one thing only: the workloads of a cluster, by 'muster complete workloads'.
  */
 void completion_bash(void);
 void completion_zsh(void);

@@ -56,6 +56,10 @@ static void print_operands(const struct command *command)
             (void)puts("'");
         }
         break;
+    case OPERANDS_WORKLOAD:
+        print_condition(command, "");
+        (void)puts("-F -a '(__muster_workloads)'");
+        break;
     case OPERANDS_PATHS:
         print_condition(command, "");
         (void)puts("-F");
@@ -107,6 +111,11 @@ void completion_fish(void)
                "        test \"$words[1]\" = \"$word\"; or return 1\n"
                "        set -e words[1]\n"
                "    end\n"
+               "end\n\n"
+               "function __muster_workloads -d 'the workloads of the cluster that is named behind the cursor'\n"
+               "    set -l words (commandline -op) \"\"\n"
+               "    set -l cursor (math (count (commandline -opc)) - 2)\n"
+               "    test $cursor -ge 0; and muster complete workloads $cursor $words[3..-1] 2>/dev/null\n"
                "end\n\n"
                "complete -c muster -f\n"
                "complete -c muster -n '__muster_is \"\"' -s h -l help -d 'list the commands'\n"

@@ -61,6 +61,9 @@ static void print_operands(const struct command *command)
     case OPERANDS_COMMANDS:
         (void)fputs(" \\\n            '1:command:_muster_commands' '2:verb:_muster_verbs'", stdout);
         break;
+    case OPERANDS_WORKLOAD:
+        (void)fputs(" \\\n            '1:workload:_muster_workloads' '*:file:_files'", stdout);
+        break;
     case OPERANDS_PATHS:
         (void)fputs(" \\\n            '*:file:_files'", stdout);
         break;
@@ -152,6 +155,12 @@ void completion_zsh(void)
             print_verb_functions(*command);
     }
     print_verbs_function();
+    (void)puts("_muster_workloads()\n"
+               "{\n"
+               "    local -a names=(${(f)\"$(muster complete workloads $((CURRENT - 2)) \"${(@)words[2,-1]}\" "
+               "2>/dev/null)\"})\n"
+               "    compadd -a names\n"
+               "}\n");
     (void)puts("_muster()\n"
                "{\n"
                "    local curcontext=$curcontext state line\n"
