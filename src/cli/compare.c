@@ -41,8 +41,8 @@ struct call {
     struct requirements requirements;
 };
 
-static int simulate(struct call *call, const char *path, struct simulation *sim, const struct trace *trace,
-                    struct err *err)
+static int simulate(struct call *call, const char *path, bool is_first, struct simulation *sim,
+                    const struct trace *trace, struct err *err)
 {
     VEC(const char *) paths = {0};
     struct cluster_source source;
@@ -61,7 +61,7 @@ static int simulate(struct call *call, const char *path, struct simulation *sim,
     call->run.options.until = moment_at(&call->run.until, trace->events.len ? trace->events.items[0].time : sim->start);
     call->run.options.has_gantt = call->run.report != NULL;
     call->run.options.has_waits = call->run.report != NULL;
-    progress_start(&progress, path, &call->run.options);
+    progress_start(&progress, is_first ? "Simulating A" : "Simulating B", &call->run.options);
     r = simulation_run(sim, &call->run.options, trace, err);
     progress_end(&progress);
     return r < 0 ? err_wrap(err, r, "%s on %s", file_name(call->run.trace), path) : 0;
@@ -136,7 +136,7 @@ static int compare(struct call *call, const char *const *paths)
     trace_init(&trace);
     r = trace_read(&trace, call->run.trace, &err);
     for (; r >= 0 && loaded < 2; loaded++)
-        r = simulate(call, paths[loaded], &sims[loaded], &trace, &err);
+        r = simulate(call, paths[loaded], loaded == 0, &sims[loaded], &trace, &err);
     name_settings(&c, paths[0], paths[1]);
     status = r < 0 ? command_failed(r, &err) : show(call, &c, &err);
     for (int i = 0; i < loaded; i++)

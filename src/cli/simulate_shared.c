@@ -16,7 +16,7 @@
 #include "text/quantity.h"
 #include "text/terminal.h"
 
-enum { BAR_WIDTH = 30, WARNINGS_MAX = 64 * 1024, PATHS_NAMED = 3 };
+enum { BAR_WIDTH = 16, WARNINGS_MAX = 64 * 1024, PATHS_NAMED = 3 };
 #define REDRAW (100 * NSEC_PER_MSEC)
 
 static void draw(void *context, const struct sim_run_progress *at)
@@ -31,8 +31,8 @@ static void draw(void *context, const struct sim_run_progress *at)
     if (now - progress->drawn < REDRAW)
         return;
     progress->drawn = now;
-    (void)fprintf(stderr, "\r%s [%.*s%*s] %3.0f %%  %s simulated, %s workloads done, %.0f s\033[K", progress->title,
-                  full, "##############################", BAR_WIDTH - full, "", part * 100,
+    (void)fprintf(stderr, "\r%s [%.*s%*s] %3.0f%%  %s simulated, %s workloads done, %.0fs\033[K", progress->title, full,
+                  "################", BAR_WIDTH - full, "", part * 100,
                   metric_format(UNIT_SECONDS, (double)(at->now - at->start) / 1e9, day),
                   metric_format(UNIT_COUNT, at->jobs_ended, jobs), (double)(now - progress->started) / 1e9);
     (void)fflush(stderr);

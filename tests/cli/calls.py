@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from harness import PROGRAM, ROOT, Tests, environment, expect, expect_accepted, expect_refused, run
+from harness import PROGRAM, ROOT, Tests, environment, expect, expect_accepted, expect_refused, run, run_on_terminal
 from texts import commands, options_of
 
 tests = Tests()
@@ -147,3 +147,34 @@ def _():
     expect(first.out == second.out, "two runs differ")
     whole = json.loads(first.out)["queues"][0]["metrics"]
     expect(whole["completed"] == 400 and whole["evictions"] > 0 and whole["maxWait"] > 0, whole)
+
+
+DAY = ("--trace", "examples/three-teams/day.csv")
+
+
+@tests.case("tables of simulate and compare fit a terminal of 80 columns")
+def _():
+    teams = "examples/three-teams"
+    for words in (("simulate", "examples/topology"), ("simulate", f"{teams}/cluster", *DAY),
+                  ("compare", f"{teams}/cluster/quotas.yaml", f"{teams}/research-first.yaml", "--with",
+                   f"{teams}/cluster/nodes.yaml", *DAY)):
+        result = run_on_terminal(*words, columns=80, env={"NO_COLOR": "1"})
+        lines = [line.split("\r")[-1].replace("\x1b[K", "").rstrip() for line in result.out.splitlines()]
+        expect(result.status == 0 and max(map(len, lines)) <= 80, max(lines, key=len))
+
+
+@tests.case("--fail-on and --require decide the status, and say why")
+def _():
+    for words, status, says in (
+            (("--fail-on", "never"), 0, ""),
+            (("--fail-on", "waiting"), 1, "muster: --fail-on waiting: 1 workload is pending: lab/quartet\n"),
+            (("--require", "lab/trio=Running", "--require", "pending<=1"), 0, ""),
+            (("--require", "lab/*=Running"), 1, ""),
+            (("--require", "lab/trip=Running"), 2,
+             "muster: --require 'lab/trip=Running': there is no workload 'lab/trip'; did you mean trio?\n"),
+            (("--require", "pending<=A"), 2,
+             "muster: --require 'pending<=A': A is the first setting of 'muster compare'; give a value here\n")):
+        result = run("simulate", "examples/topology", *words)
+        expect((result.status, result.err) == (status, says), f"{words}: {result.status}, {result.err}")
+    broken = run("simulate", "examples/topology", "--require", "lab/trio=Running", "--require", "lab/quartet=Running")
+    expect(broken.out.splitlines()[1].split()[:2] == ["lab/quartet=Running", "BROKEN"], broken.out)
