@@ -40,7 +40,7 @@ WRONG = [
     (("scenario", "--", "--help"), "muster: --help: No such file or directory"),
     (("gpu",), "muster gpu: a verb is missing: one of run, top, status, doctor; see 'muster help gpu'"),
     (("gpu", "dance"), "muster gpu: there is no verb 'dance'; see 'muster help gpu'"),
-    (("gpu", "staus"), "muster gpu: there is no verb 'staus'; did you mean status? See 'muster help gpu'"),
+    (("gpu", "statuz"), "muster gpu: there is no verb 'statuz'; did you mean status? See 'muster help gpu'"),
     (("gpu", "--folder", "x", "top"), "muster gpu: options go behind the verb, found '--folder' before it"),
     (("gpu", "top", "--once"), "muster gpu top: there is no option --once; see 'muster help gpu top'"),
     (("gpu", "top"), "muster gpu top: this needs a terminal; 'muster gpu status' prints to files and pipes"),

@@ -112,7 +112,7 @@ def a_damaged_state_file_is_put_aside():
         daemon.wait_for(lambda: '"b"' in state.read_text())
         kill_daemon(daemon)
         whole = state.read_text()
-        state.write_text(whole.replace('"request"', '"reqest"', 1).replace('"limit"', '"limt"', 1))
+        state.write_text(whole.replace('"request"', '"request_x"', 1).replace('"limit"', '"limt"', 1))
         daemon.start()
         assert [group["group"] for group in daemon.status()["groups"]] == ["b"], daemon.complaints()
         for damaged in (whole[:len(whole) // 2], "", "\0" * 4096, "{}", "[3]"):

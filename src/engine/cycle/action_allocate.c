@@ -3,8 +3,8 @@
 /* Allocate: waiting gangs in turn, each chunk all or nothing. A gang with more to place goes back into the order. */
 #include "engine/context.h"
 #include "engine/cycle/actions_internal.h"
-#include "engine/nodes/place.h"
 #include "engine/nodes/gpu_room.h"
+#include "engine/nodes/place.h"
 #include "engine/nodes/statement.h"
 #include "engine/queues/order.h"
 #include "engine/victims/signature.h"

@@ -209,7 +209,7 @@ static void a_query_is_taken_apart(void **state)
     assert_string_equal(url_query_get(&query, "empty"), "");
     assert_string_equal(url_query_get(&query, "flag"), "");
     assert_string_equal(url_query_get(&query, "name"), "x=y");
-    assert_null(url_query_get(&query, "comman"));
+    assert_null(url_query_get(&query, "comm"));
     url_query_done(&query);
     assert_int_equal(url_query_parse("", &query), 0);
     assert_int_equal(query.count, 0);

@@ -46,7 +46,8 @@ static int pod_json_decode(const struct object *object, struct pod_json *json, s
         FIELD(pod_json, extended_claim, "extendedResourceClaimStatus", FIELD_OBJECT),
     };
 
-    *json = (struct pod_json){.node = "", .scheduler = KEY_KUBERNETES_SCHEDULER, .priority_class = "", .phase = "Pending"};
+    *json =
+        (struct pod_json){.node = "", .scheduler = KEY_KUBERNETES_SCHEDULER, .priority_class = "", .phase = "Pending"};
     TRY(FIELDS_DECODE(&object->root, in_root, json, err));
     TRY(FIELDS_DECODE(&json->metadata, in_metadata, json, err));
     TRY(FIELDS_DECODE(&json->spec, in_spec, json, err));
