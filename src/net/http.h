@@ -56,6 +56,9 @@ const char *http_response_header(const struct http_response *response, const cha
 /* Bytes of the body of a good answer, as they come. Returns 0, or a negative errno that ends the call with it. */
 typedef int (*http_data_fn)(void *arg, const char *bytes, size_t len);
 
+/* The headers of a good answer have come, and its body follows. */
+typedef void (*http_begun_fn)(void *arg);
+
 /* The call is over, successful or not. It is freed after this returns, and so is the response. */
 typedef void (*http_done_fn)(void *arg, const struct http_response *response);
 
@@ -75,7 +78,8 @@ struct http_request {
     nsec_t idle_timeout;     // longest time without a byte from the server; 0: unlimited
     size_t body_max;         // bytes to keep; an answer with more is an error
 
-    http_data_fn on_data;  // takes the body of answers with a status of 2xx instead of keeping it; may be NULL
+    http_begun_fn on_begun;  // may be NULL; neither cancels the call nor ends the client
+    http_data_fn on_data;    // takes the body of answers with a status of 2xx instead of keeping it; may be NULL
     http_done_fn on_done;
     void *arg;
 };

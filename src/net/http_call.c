@@ -77,6 +77,17 @@ static bool is_good(const struct http_call *call)
     return status >= 200 && status < 300;
 }
 
+/* One line of the headers; the empty one is their end. Those of an interim answer or of a proxy end likewise. */
+static size_t on_header(char *bytes, size_t size, size_t count, void *arg)
+{
+    struct http_call *call = arg;
+    size_t len = size * count;
+
+    if (len == 2 && bytes[0] == '\r' && !call->is_cancelled && is_good(call))
+        call->on_begun(call->arg);
+    return len;
+}
+
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct http_call *call = arg;
@@ -210,6 +221,7 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
     link_call(client, call);
     call->easy = take_handle(client);
     call->tls = http_tls_ref(request->tls);
+    call->on_begun = request->on_begun;
     call->on_data = request->on_data;
     call->on_done = request->on_done;
     call->arg = request->arg;
@@ -223,6 +235,11 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
     (void)curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->curl_text);
     (void)curl_easy_setopt(call->easy, CURLOPT_WRITEFUNCTION, on_body);
     (void)curl_easy_setopt(call->easy, CURLOPT_WRITEDATA, call);
+    if (call->on_begun) {
+        (void)curl_easy_setopt(call->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+        (void)curl_easy_setopt(call->easy, CURLOPT_HEADERFUNCTION, on_header);
+        (void)curl_easy_setopt(call->easy, CURLOPT_HEADERDATA, call);
+    }
     (void)curl_easy_setopt(call->easy, CURLOPT_PREREQFUNCTION, on_sending);
     (void)curl_easy_setopt(call->easy, CURLOPT_PREREQDATA, call);
     set_transport(call, request);

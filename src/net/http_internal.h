@@ -34,6 +34,7 @@ struct http_call {
     struct curl_slist *headers;
     struct curl_slist *connect_to;
     struct http_tls *tls;
+    http_begun_fn on_begun;
     http_data_fn on_data;
     http_done_fn on_done;
     void *arg;

@@ -90,9 +90,12 @@ def lost_answers(world):
 
 class Starting:
     """A server that dies after it has done a write, and knows no roles when it is back: the first request that `is_lost`
-    picks at each path is done and its answer lost, and for `seconds` all requests to that path or below are refused."""
+    picks at each path is done and its answer lost, and for `seconds` all requests to that path or below are refused. With
+    the first of them the watches end, and pods can be neither listed nor watched for that time."""
 
     def __init__(self, world, is_lost, seconds=1.5):
+        self.world = world
+        self.since = None
         self.lost = {}
         self.is_lost, self.seconds = is_lost, seconds
         self.lock = threading.Lock()
@@ -106,11 +109,16 @@ class Starting:
             if not self.is_lost(method, path) or self.object_of(path) in self.lost:
                 return False
             self.lost[self.object_of(path)] = time.monotonic()
+            if self.since is None:
+                self.since = time.monotonic()
+                self.world.proxy.cut_watches()
             return True
 
     def refuses(self, method, path):
         now, path = time.monotonic(), self.object_of(path)
         with self.lock:
+            if path == "/api/v1/pods" and self.since is not None and now - self.since < self.seconds:
+                return True
             return any(now - since < self.seconds for lost, since in self.lost.items()
                        if path == lost or path.startswith(f"{lost}/"))
 

@@ -145,6 +145,20 @@ class Api:
             self.expired += 1
             self.changed.notify_all()
 
+    def restore(self, backup):
+        """The store is put back to what `backup()` gave, and all connections end, as when the server is started anew."""
+        with self.changed:
+            self.version, objects = copy.deepcopy(backup)
+            self.objects.clear()
+            self.objects.update(objects)
+            self.log.clear()
+            self.changed.notify_all()
+        self.drop_connections()
+
+    def backup(self):
+        with self.changed:
+            return copy.deepcopy((self.version, dict(self.objects)))
+
     def cut_watches(self, count=1):
         """The next events are sent by half, and the connection ends."""
         with self.changed:
@@ -308,9 +322,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             version = api.version if is_initial else int(request.query.get("resourceVersion") or 0)
             initial = copy.deepcopy(self.matching(found)) if is_initial else []
             expired, bookmarks = api.expired, api.bookmarks
-            is_too_old = version < api.oldest
+            is_too_old, is_ahead, now = version < api.oldest, version > api.version, api.version
         if is_too_old:
             self.fail(410, "Expired", "too old resource version")
+            return
+        if is_ahead:
+            self.fail(504, "Timeout", f"Too large resource version: {version}, current: {now}")
             return
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")

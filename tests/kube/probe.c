@@ -347,6 +347,26 @@ static void on_follow_problem(void *arg, const struct err *err, nsec_t wait)
     say_problem(err, wait);
 }
 
+static void on_standing(void *arg, enum follow_standing standing)
+{
+    static const char *const names[] = {"current", "renewing", "cut"};
+    yyjson_mut_doc *doc = line_of("standing");
+
+    (void)arg;
+    (void)yyjson_mut_obj_add_str(doc, doc->root, "standing", names[standing]);
+    say(doc);
+}
+
+static void on_older(void *arg, const char *seen, const char *now)
+{
+    yyjson_mut_doc *doc = line_of("older");
+
+    (void)arg;
+    (void)yyjson_mut_obj_add_strcpy(doc, doc->root, "seen", seen);
+    (void)yyjson_mut_obj_add_strcpy(doc, doc->root, "now", now);
+    say(doc);
+}
+
 static void do_follow(struct probe *probe)
 {
     probe->waiting++;
@@ -364,6 +384,8 @@ static void do_follow(struct probe *probe)
                                                       .on_event = on_event,
                                                       .on_synced = on_synced,
                                                       .on_problem = on_follow_problem,
+                                                      .on_standing = on_standing,
+                                                      .on_older = on_older,
                                                       .arg = probe,
                                                   });
 }

@@ -287,6 +287,13 @@ static void on_http_done(void *arg, const struct http_response *response)
         finish(call, &answer);
 }
 
+static void on_begun(void *arg)
+{
+    struct kube_call *call = arg;
+
+    call->request.on_begun(call->request.arg);
+}
+
 static int on_item(void *arg, const char *text, size_t len)
 {
     struct kube_call *call = arg;
@@ -364,6 +371,7 @@ void kube_call_start(struct kube_call *call)
                                               .timeout = timeout_of(call),
                                               .idle_timeout = call->request.idle_timeout,
                                               .body_max = call->request.body_max ? call->request.body_max : BODY_MAX,
+                                              .on_begun = call->request.on_begun ? on_begun : NULL,
                                               .on_data = call->request.on_item ? on_bytes : NULL,
                                               .on_done = on_http_done,
                                               .arg = call,

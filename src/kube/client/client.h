@@ -119,8 +119,9 @@ struct kube_request {
     uint32_t tries;      // 0: 6; 1: no second one
     nsec_t timeout;      // of one try; 0: the client's; a watch has none unless it is given
     nsec_t idle_timeout;
-    size_t body_max;       // 0: 16 MiB
-    kube_item_fn on_item;  // of a list or watch: takes the items as they come
+    size_t body_max;              // 0: 16 MiB
+    void (*on_begun)(void *arg);  // the server has begun to answer, and does not refuse; may be NULL
+    kube_item_fn on_item;         // of a list or watch: takes the items as they come
     kube_done_fn on_done;
     void *arg;
 };

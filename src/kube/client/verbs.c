@@ -148,6 +148,11 @@ void kube_removal_cancel(struct kube_removal *removal)
     removal_free(removal);
 }
 
+bool kube_removal_is_unsent(const struct kube_removal *removal)
+{
+    return kube_certain_is_unsent(removal->certain);
+}
+
 struct kube_call *kube_evict(struct kube_client *client, const struct kube_delete_request *request)
 {
     yyjson_mut_val *root = NULL;

@@ -61,5 +61,8 @@ struct kube_removal *kube_removal_start(struct kube_client *client, const struct
                                         void (*on_unknown)(void *arg, const struct err *err));
 void kube_removal_cancel(struct kube_removal *removal);
 
+/* The server cannot have seen it so far. */
+bool kube_removal_is_unsent(const struct kube_removal *removal);
+
 /* Asks for a pod to be evicted, which disruption budgets may refuse for now (429). Takes a pod as its resource. */
 struct kube_call *kube_evict(struct kube_client *client, const struct kube_delete_request *request);

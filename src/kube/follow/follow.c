@@ -51,6 +51,15 @@ static void leave(struct follower *follower)
         destroy(follower);
 }
 
+static void set_standing(struct follower *follower, enum follow_standing standing)
+{
+    if (follower->standing == standing || follower->is_freed)
+        return;
+    follower->standing = standing;
+    if (follower->options.on_standing)
+        follower->options.on_standing(follower->options.arg, standing);
+}
+
 static void start_again(struct follower *follower, nsec_t wait)
 {
     if (!follower->is_freed)
@@ -60,6 +69,7 @@ static void start_again(struct follower *follower, nsec_t wait)
 /* Reports the failure and tries again later. */
 static void fail(struct follower *follower, const struct err *err)
 {
+    set_standing(follower, FOLLOW_CUT);
     nsec_t wait = backoff_next(&follower->backoff, chance_next(kube_client_chance(follower->client)));
 
     follower_report(follower, err, wait);
@@ -70,6 +80,7 @@ static void fail(struct follower *follower, const struct err *err)
 static void expire(struct follower *follower, const struct err *err)
 {
     follower->needs_list = true;
+    set_standing(follower, FOLLOW_CUT);
     if (follower->was_expired) {
         fail(follower, err);
         return;
@@ -89,6 +100,20 @@ static void set_version(struct follower *follower, const char *version)
         strbuf_clear(&follower->version);
 }
 
+/* Versions that count, as Kubernetes' do, can be compared; others tell nothing. */
+static bool is_older(const char *version, const char *seen)
+{
+    uint64_t is = seen_version(version), was = seen_version(seen);
+
+    return version[0] && seen[0] && !(is >> 63) && !(was >> 63) && is < was;
+}
+
+static void look_at_version(struct follower *follower, const char *version)
+{
+    if (is_older(version, follower->version.text) && follower->options.on_older)
+        follower->options.on_older(follower->options.arg, follower->version.text, version);
+}
+
 /* A list is complete, however it came. */
 static void end_list(struct follower *follower)
 {
@@ -103,6 +128,7 @@ static void end_list(struct follower *follower)
     follower->is_synced = true;
     if (follower->options.on_synced)
         follower->options.on_synced(follower->options.arg, is_first);
+    set_standing(follower, FOLLOW_CURRENT);
 }
 
 static int on_object(void *arg, yyjson_val *object)
@@ -132,6 +158,7 @@ static void on_listed(void *arg, const struct kube_answer *answer, const char *r
         else
             fail(follower, &answer->err);
     } else {
+        look_at_version(follower, resource_version);
         set_version(follower, resource_version);
         end_list(follower);
         if (resource_version[0])
@@ -154,11 +181,23 @@ static void take_event(struct follower *follower, const struct kube_event *event
     /* Before all is told, there is nothing to go on from. */
     if (follower->is_listing && !event->is_initial_end)
         return;
+    if (event->is_initial_end)
+        look_at_version(follower, event->resource_version);
     set_version(follower, event->resource_version);
     if (event->is_initial_end && follower->is_listing)
         end_list(follower);
     follower->was_expired = false;
     backoff_reset(&follower->backoff);
+}
+
+static void on_begun(void *arg)
+{
+    struct follower *follower = arg;
+
+    enter(follower);
+    if (!follower->is_listing)
+        set_standing(follower, FOLLOW_CURRENT);
+    leave(follower);
 }
 
 static int on_event(void *arg, const struct kube_event *event, const struct err *err)
@@ -193,11 +232,12 @@ static void on_watched(void *arg, const struct kube_watch_end *end)
     if (cannot_stream(follower, end)) {
         follower->can_stream = false;
         start_again(follower, 0);
-    } else if (end->is_expired) {
+    } else if (end->is_expired || end->is_ahead) {
         expire(follower, &err);
     } else if (err.code < 0) {
         fail(follower, &err);
     } else {
+        set_standing(follower, FOLLOW_RENEWING);
         start_again(follower, 0);
     }
     leave(follower);
@@ -239,6 +279,7 @@ static void start_watch(struct follower *follower)
                                                .is_metadata_only = options->is_metadata_only,
                                                .timeout_s = options->watch_s + (uint32_t)jitter,
                                                .idle_timeout = options->idle_timeout,
+                                               .on_begun = on_begun,
                                                .on_event = on_event,
                                                .on_done = on_watched,
                                                .arg = follower,
@@ -281,6 +322,7 @@ struct follower *follower_new(struct kube_client *client, const struct follow_op
     follower->label_selector = copy(options->label_selector);
     follower->field_selector = copy(options->field_selector);
     follower->needs_list = follower->can_stream = true;
+    follower->standing = FOLLOW_CUT;
     seen_init(&follower->seen);
     strbuf_init(&follower->version, VERSION_MAX);
     loop_timer_init(&follower->timer, kube_client_loop(client), on_start, follower);
@@ -298,6 +340,11 @@ void follower_free(struct follower *follower)
     kube_watch_cancel(TAKE_PTR(follower->watch));
     enter(follower);
     leave(follower);
+}
+
+enum follow_standing follower_standing(const struct follower *follower)
+{
+    return follower->standing;
 }
 
 bool follower_is_synced(const struct follower *follower)

@@ -38,6 +38,22 @@ typedef void (*follow_synced_fn)(void *arg, bool is_first);
 /* Something went wrong and will be tried again, after `wait`, or was left out. For logs and metrics. */
 typedef void (*follow_problem_fn)(void *arg, const struct err *err, nsec_t wait);
 
+/* How what was told stands to what the server has. */
+enum follow_standing {
+    FOLLOW_CURRENT,   // the watch is open, or everything has just been listed
+    FOLLOW_RENEWING,  // the watch came to its usual end and is opened again
+    FOLLOW_CUT,       // it was cut, or refused: what was told may be old, and the more so the longer it lasts
+};
+
+/* The standing has changed. At first, before the first list, it is FOLLOW_CUT. May not end the follower. */
+typedef void (*follow_standing_fn)(void *arg, enum follow_standing standing);
+
+/*
+ * The server shows an older state than it did: its version is lower than one that it has told. Its store was restored from
+ * a backup, or a cache is stale. All that it has is told anew; what was written in between may be undone.
+ */
+typedef void (*follow_older_fn)(void *arg, const char *seen, const char *now);
+
 struct follow_options {
     const struct kube_resource *resource;
     const char *namespace;  // NULL: all
@@ -51,8 +67,10 @@ struct follow_options {
     nsec_t backoff_first;  // 0: 200 ms
     nsec_t backoff_max;    // 0: 30 s
     follow_event_fn on_event;
-    follow_synced_fn on_synced;    // may be NULL
-    follow_problem_fn on_problem;  // may be NULL
+    follow_synced_fn on_synced;      // may be NULL
+    follow_problem_fn on_problem;    // may be NULL
+    follow_standing_fn on_standing;  // may be NULL
+    follow_older_fn on_older;        // may be NULL
     void *arg;
 };
 
@@ -64,6 +82,8 @@ void follower_free(struct follower *follower);
 
 /* Everything has been told at least once. */
 bool follower_is_synced(const struct follower *follower);
+
+enum follow_standing follower_standing(const struct follower *follower);
 
 /* For metrics: objects that are there, bytes that they cost, lists that were made. */
 size_t follower_len(const struct follower *follower);

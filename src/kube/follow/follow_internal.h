@@ -30,6 +30,7 @@ struct follower {
     bool was_expired;  // and nothing has come since
     bool has_news;     // the watch has brought something
     bool is_synced;
+    enum follow_standing standing;
     uint32_t busy;  // nesting of calls back, which may free it
     bool is_freed;
 };

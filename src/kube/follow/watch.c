@@ -18,6 +18,7 @@ _Static_assert(ARRAY_LEN(change_names) == _KUBE_CHANGE_MAX, "every change has a 
 
 struct kube_watch {
     const char *plural;
+    void (*on_begun)(void *arg);
     kube_event_fn on_event;
     kube_watched_fn on_done;
     void *arg;
@@ -65,6 +66,21 @@ int kube_event_parse(const char *text, size_t len, yyjson_doc **ret_doc, struct 
     return 0;
 }
 
+/* Kubernetes has a code for it among the causes; the text is what its older releases have. */
+static bool is_ahead(yyjson_val *status)
+{
+    yyjson_val *causes = yyjson_obj_get(yyjson_obj_get(status, "details"), "causes");
+    size_t i, count;
+    yyjson_val *cause;
+
+    yyjson_arr_foreach(causes, i, count, cause)
+    {
+        if (strcmp(kube_text(cause, "reason"), "ResourceVersionTooLarge") == 0)
+            return true;
+    }
+    return strstr(kube_text(status, "message"), "Too large resource version") != NULL;
+}
+
 /* A Status that ends the stream. */
 static int take_error(struct kube_watch *watch, yyjson_val *status)
 {
@@ -73,6 +89,7 @@ static int take_error(struct kube_watch *watch, yyjson_val *status)
 
     watch->error.status = code;
     watch->error.is_expired = code == 410 || strcmp(reason, "Expired") == 0 || strcmp(reason, "Gone") == 0;
+    watch->error.is_ahead = is_ahead(status);
     (void)err_set(&watch->error.err, watch->error.is_expired ? -ESTALE : -EIO, "watch %s: %.300s (status %d)",
                   watch->plural, kube_text(status, "message"), code);
     return watch->error.err.code;
@@ -101,9 +118,17 @@ static int on_item(void *arg, const char *text, size_t len)
     return watch->on_event(watch->arg, &event, NULL);
 }
 
+static void on_begun(void *arg)
+{
+    const struct kube_watch *watch = arg;
+
+    watch->on_begun(watch->arg);
+}
+
 static void on_done(void *arg, const struct kube_answer *answer)
 {
     struct kube_watch *watch = arg;
+    yyjson_val *status = NULL;
     struct kube_watch_end end = {
         .status = answer->status,
         .err = answer->err,
@@ -111,6 +136,8 @@ static void on_done(void *arg, const struct kube_answer *answer)
         .is_refused = answer->status / 100 != 2,
     };
 
+    if (end.is_refused && answer->status > 0 && kube_answer_object(answer, &status, NULL) == 0)
+        end.is_ahead = is_ahead(status);
     if (watch->error.err.code)
         end = watch->error;
     watch->on_done(watch->arg, &end);
@@ -122,6 +149,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client, const struct kub
     struct kube_watch *watch = xcalloc(1, sizeof *watch);
 
     watch->plural = request->resource->plural;
+    watch->on_begun = request->on_begun;
     watch->on_event = request->on_event;
     watch->on_done = request->on_done;
     watch->arg = request->arg;
@@ -140,6 +168,7 @@ struct kube_watch *kube_watch_start(struct kube_client *client, const struct kub
                                         .idle_timeout = request->idle_timeout,
                                         /* Whoever goes on also backs off, and may have to list first. */
                                         .tries = 1,
+                                        .on_begun = request->on_begun ? on_begun : NULL,
                                         .on_item = on_item,
                                         .on_done = on_done,
                                         .arg = watch,

@@ -41,6 +41,7 @@ struct kube_watch_end {
     int status;
     struct err err;
     bool is_expired;  // the version is too old to go on from: list again
+    bool is_ahead;    // the version is one that the server has not reached: its state is older than what was seen
     bool is_refused;  // the server did not even begin
 };
 typedef void (*kube_watched_fn)(void *arg, const struct kube_watch_end *end);
@@ -53,8 +54,9 @@ struct kube_watch_request {
     const char *resource_version;  // to start behind; with `wants_initial_events`, NULL or one that must be reached
     bool wants_initial_events;     // everything that is there comes first, as added, and then a bookmark
     bool is_metadata_only;
-    uint32_t timeout_s;   // the server ends it by then; 0: it decides
-    nsec_t idle_timeout;  // the longest silence, bookmarks are none
+    uint32_t timeout_s;           // the server ends it by then; 0: it decides
+    nsec_t idle_timeout;          // the longest silence, bookmarks are none
+    void (*on_begun)(void *arg);  // the stream has begun: what has happened since the version follows; may be NULL
     kube_event_fn on_event;
     kube_watched_fn on_done;
     void *arg;

@@ -19,6 +19,7 @@ struct pace;
 enum pace_hold {
     HOLD_LISTING,   // not everything has been listed yet
     HOLD_STANDBY,   // another replica leads
+    HOLD_BEHIND,    // a watch is cut of a kind that holds room: what happens meanwhile is not known
     HOLD_USAGE,     // the first answer about past use is awaited
     HOLD_STOPPING,  // the service is ending
     _HOLD_MAX

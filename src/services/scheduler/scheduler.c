@@ -37,6 +37,9 @@
 /* How often an orderly stop looks whether everything under way is over. */
 #define STOP_STEP (10 * NSEC_PER_MSEC)
 
+/* How often it is looked whether writes under way are over, before everything is listed anew. */
+#define RENEWAL_STEP (20 * NSEC_PER_MSEC)
+
 struct scheduler {
     struct service *service;
 
@@ -48,7 +51,7 @@ struct scheduler {
     struct usage *usage;
     uint64_t cycle_count;
     uint32_t device_version;  // of resource.k8s.io that the server has
-    struct loop_task renewal;
+    struct loop_timer renewal;
     struct loop_timer stop_timer;
     nsec_t stop_began;
 
@@ -108,7 +111,29 @@ static void on_worn_out(void *arg)
 {
     struct scheduler *s = arg;
 
-    loop_task_queue(&s->renewal);
+    loop_timer_start(&s->renewal, 0);
+}
+
+static void on_cut(void *arg)
+{
+    struct scheduler *s = arg;
+
+    carry_take_back_unsent(s->carry);
+    evictions_take_back_unsent(s->evictions);
+}
+
+/* Nothing that was known counts any more, not even what the server has confirmed. */
+static void on_older(void *arg, const char *plural, const char *seen, const char *now)
+{
+    struct scheduler *s = arg;
+
+    log_fail(s->service->log,
+             "the API server shows an older state than before: it was restored from a backup, or a cache is stale; "
+             "everything is listed anew",
+             log_str("kind", plural), log_str("seen", seen), log_str("now", now));
+    pace_hold(s->pace, HOLD_LISTING);
+    if (!loop_timer_is_running(&s->renewal))
+        loop_timer_start(&s->renewal, 0);
 }
 
 /* What is written to the cluster, and what is remembered of it. */
@@ -231,9 +256,12 @@ static void follow_cluster(struct scheduler *s)
         .client = s->service->client,
         .setup = &s->setup,
         .state = s->state,
+        .pace = s->pace,
         .intake = s->intake,
         .device_version = &s->device_version,
         .on_listed = on_listed,
+        .on_cut = on_cut,
+        .on_older = on_older,
         .arg = s,
     });
     intake_set_watching(s->intake, s->watching);
@@ -263,6 +291,11 @@ static void renew(void *arg)
     struct engine *old_engine = s->engine;
     struct err err = {0};
 
+    /* What becomes of a write under way has to be known first: its room is the pod's until then. */
+    if (!carry_is_idle(s->carry) || !evictions_are_idle(s->evictions)) {
+        loop_timer_start(&s->renewal, RENEWAL_STEP);
+        return;
+    }
     log_info(s->service->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
     service_set_ready(s->service, false);
     pace_hold(s->pace, HOLD_LISTING);
@@ -280,7 +313,7 @@ static void renew(void *arg)
 
 static void scheduler_free(struct scheduler *s)
 {
-    loop_task_cancel(&s->renewal);
+    loop_timer_done(&s->renewal);
     loop_timer_done(&s->stop_timer);
     forget_cluster(s);
     usage_close(s->usage);
@@ -349,7 +382,7 @@ static int open(struct service *service, struct err *err)
     s->service = service;
     s->pace = pace_new(service->loop, s->setup.flags->schedule_period);
     loop_timer_init(&s->stop_timer, service->loop, look_whether_idle, s);
-    loop_task_init(&s->renewal, service->loop, renew, s);
+    loop_timer_init(&s->renewal, service->loop, renew, s);
     r = open_parts(s, err);
     if (r < 0) {
         scheduler_free(s);

@@ -19,6 +19,7 @@
 #include "kube/events/events.h"
 #include "model/delta.h"
 #include "net/loop.h"
+#include "services/scheduler/carry/carry.h"
 #include "services/scheduler/carry/evictions.h"
 #include "services/scheduler/carry/placements.h"
 #include "services/scheduler/carry/setbacks.h"
@@ -68,6 +69,7 @@ struct stage {
     struct setbacks *setbacks;
     struct placements *placements;
     struct evictions *evictions;
+    struct carry *carry;
     struct complaints *complaints;
     struct intake *intake;
 };
@@ -140,6 +142,19 @@ static inline struct stage *stage_new_at(struct loop *loop, uint16_t port)
         .observers = &s->observers,
         .pace = s->pace,
     });
+    s->carry = carry_new(&(struct carry_options){
+        .state = s->state,
+        .setup = &s->setup,
+        .loop = s->loop,
+        .client = s->client,
+        .device_version = &s->device_version,
+        .placements = s->placements,
+        .setbacks = s->setbacks,
+        .writes = s->writes,
+        .report = s->report,
+        .observers = &s->observers,
+        .traffic = &s->traffic,
+    });
     s->complaints = complaints_new(s->state, s->recorder, s->pace, &s->device_version, NULL);
     s->intake = intake_new(&(struct intake_options){
         .state = s->state,
@@ -169,6 +184,7 @@ static inline void stage_free(struct stage *s)
 {
     intake_free(s->intake);
     complaints_free(s->complaints);
+    carry_free(s->carry);
     evictions_free(s->evictions);
     placements_free(s->placements);
     setbacks_free(s->setbacks);

@@ -86,6 +86,14 @@ static void carrying_free(struct carrying *carrying)
     free(carrying);
 }
 
+static void cancel(struct carrying *carrying)
+{
+    kube_bind_cancel(TAKE_PTR(carrying->bind));
+    kube_certain_cancel(TAKE_PTR(carrying->request));
+    kube_removal_cancel(TAKE_PTR(carrying->removal));
+    kube_cancel(TAKE_PTR(carrying->call));
+}
+
 void carry_free(struct carry *carry)
 {
     struct carrying *carrying;
@@ -93,10 +101,7 @@ void carry_free(struct carry *carry)
     if (!carry)
         return;
     while ((carrying = list_first(&carry->all, struct carrying, in_all))) {
-        kube_bind_cancel(carrying->bind);
-        kube_certain_cancel(carrying->request);
-        kube_removal_cancel(carrying->removal);
-        kube_cancel(carrying->call);
+        cancel(carrying);
         carrying_free(carrying);
     }
     free(carry);
@@ -169,10 +174,65 @@ void carry_succeed(struct carrying *carrying)
     writes_pump(carry->writes);
 }
 
-void carry_fail(struct carrying *carrying, const struct err *err)
+/* The placement is none any more, unless a BindRequest says so. */
+static void undo_placement(struct carrying *carrying)
 {
     struct carry *carry = carrying->carry;
     struct placement *placement = placement_find(carry->placements, carrying->key);
+
+    if (placement && placement->carrying == carrying) {
+        placement->carrying = NULL;
+        placement->is_unknown = false;
+        placement->has_failed = true;
+        if (!placement->has_request)
+            placement_drop(carry->placements, placement);
+    }
+    placement_apply(carry->placements, carrying->key);
+}
+
+void carry_take_back(struct carrying *carrying, const struct err *err)
+{
+    struct carry *carry = carrying->carry;
+
+    OBSERVE(carry->observers, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, err);
+    undo_placement(carrying);
+    cancel(carrying);
+    carrying_free(carrying);
+}
+
+/* Nothing of it can have reached the server. */
+static bool is_unsent(const struct carrying *carrying)
+{
+    if (carrying->bind)
+        return kube_bind_is_unsent(carrying->bind);
+    if (carrying->request)
+        return kube_certain_is_unsent(carrying->request);
+    return !carrying->removal;
+}
+
+void carry_take_back_unsent(struct carry *carry)
+{
+    size_t count = 0;
+    struct list_link *next;
+    struct err err = {0};
+
+    (void)err_set(&err, -ESTALE, "the bind was taken back before it was sent: a watch was cut");
+    for (struct list_link *link = carry->all.first; link; link = next) {
+        struct carrying *carrying = list_item(link, struct carrying, in_all);
+
+        next = link->next;
+        if (!is_unsent(carrying))
+            continue;
+        carry_take_back(carrying, &err);
+        count++;
+    }
+    if (count > 0)
+        log_info(carry->log, "binds that had not been sent are decided on again", log_int("binds", (int64_t)count));
+}
+
+void carry_fail(struct carrying *carrying, const struct err *err)
+{
+    struct carry *carry = carrying->carry;
     pod_id id = key_pod(carry->state, carrying->key);
     char text[sizeof err->text + 1024];
 
@@ -193,14 +253,7 @@ void carry_fail(struct carrying *carrying, const struct err *err)
         report_pod_event(carry->report, carrying->key, carrying->uid, "Warning", "FailedBinding", text);
         report_condition(carry->report, carrying->key, "BindingError", text);
     }
-    if (placement && placement->carrying == carrying) {
-        placement->carrying = NULL;
-        placement->is_unknown = false;
-        placement->has_failed = true;
-        if (!placement->has_request)
-            placement_drop(carry->placements, placement);
-    }
-    placement_apply(carry->placements, carrying->key);
+    undo_placement(carrying);
     carrying_free(carrying);
     writes_pump(carry->writes);
 }
@@ -253,6 +306,8 @@ static void on_bound(void *arg, const struct kube_answer *answer)
         carry_succeed(carrying);
     else if (answer->err.code == -EEXIST && kube_answer_object(answer, &pod, NULL) == 0)
         take_elsewhere(carrying, pod, &answer->err);
+    else if (answer->is_unsent)
+        carry_take_back(carrying, &answer->err);
     else
         carry_fail(carrying, &answer->err);
 }

@@ -53,6 +53,10 @@ void carry_name_groups(struct carry *carry, const struct decision *decisions, si
 /* Deletes BindRequests that failed, or whose node is gone. */
 void carry_delete_stale(struct carry *carry);
 
+/* Binds that have not been sent, be it for the limits on the client or because the server cannot be reached, are undone in
+ * the state: the next cycle decides them again. */
+void carry_take_back_unsent(struct carry *carry);
+
 /* No bind is under way. */
 bool carry_is_idle(const struct carry *carry);
 

@@ -69,6 +69,9 @@ struct carry {
 void carry_succeed(struct carrying *carrying);
 void carry_fail(struct carrying *carrying, const struct err *err);
 
+/* The server has not seen it: the pod is decided on again at once, as if nothing had been. */
+void carry_take_back(struct carrying *carrying, const struct err *err);
+
 /* The server may have done it: the pod keeps its place until that is certain. */
 void carry_unknown(struct carrying *carrying, const struct err *err);
 

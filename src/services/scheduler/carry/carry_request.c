@@ -72,10 +72,12 @@ static void on_requested(void *arg, const struct kube_answer *answer)
     carrying->request = NULL;
     if (answer->err.code == 0 || answer->err.code == -EEXIST)
         take_over(carrying, placement_of(carrying), answer);
-    if (answer->err.code < 0)
-        carry_fail(carrying, &answer->err);
-    else
+    if (answer->err.code == 0)
         carry_succeed(carrying);
+    else if (answer->is_unsent)
+        carry_take_back(carrying, &answer->err);
+    else
+        carry_fail(carrying, &answer->err);
 }
 
 static void on_unknown(void *arg, const struct err *err)

@@ -145,6 +145,34 @@ static void undo(struct eviction *eviction)
     pace_wake(evictions->pace);
 }
 
+void evictions_take_back_unsent(struct evictions *evictions)
+{
+    struct list_link *next;
+
+    for (struct list_link *link = evictions->all.first; link; link = next) {
+        struct eviction *eviction = list_item(link, struct eviction, in_all);
+
+        next = link->next;
+        if (!eviction->mark && (!eviction->removal || !kube_removal_is_unsent(eviction->removal)))
+            continue;
+        kube_cancel(TAKE_PTR(eviction->mark));
+        kube_removal_cancel(TAKE_PTR(eviction->removal));
+        undo(eviction);
+        eviction_free(eviction);
+    }
+}
+
+bool evictions_are_idle(const struct evictions *evictions)
+{
+    for (struct list_link *link = evictions->all.first; link; link = link->next) {
+        const struct eviction *eviction = list_item(link, struct eviction, in_all);
+
+        if (eviction->mark || eviction->removal)
+            return false;
+    }
+    return true;
+}
+
 static void on_deleted(void *arg, const struct kube_answer *answer)
 {
     struct eviction *eviction = arg;

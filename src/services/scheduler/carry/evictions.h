@@ -48,6 +48,12 @@ void evictions_start(struct evictions *evictions, const struct decision *decisio
  */
 void evictions_lay_over(struct evictions *evictions, object_key pod);
 
+/* Those that have not been sent are undone in the state: the next cycle decides them again. */
+void evictions_take_back_unsent(struct evictions *evictions);
+
+/* No request of theirs is under way. */
+bool evictions_are_idle(const struct evictions *evictions);
+
 /* Those that the cluster does not show yet. */
 size_t evictions_len(const struct evictions *evictions);
 

@@ -43,6 +43,7 @@ struct watch_row {
     int stage;              // kinds that others look up come first
     bool is_of_pool;        // only our node pool's
     bool is_metadata_only;  // its name is all that counts
+    bool holds_room;        // nothing is decided while its watch is cut
     const char *field_selector;
     watch_handler_fn handle;
     const char *kept[KEPT_PATHS_MAX];  // members kept beside the state, "outer.inner"; none: nothing is kept

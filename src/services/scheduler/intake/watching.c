@@ -13,9 +13,13 @@
 #include "net/loop.h"
 #include "objects/kinds.h"
 #include "services/scheduler/intake/intake.h"
+#include "services/scheduler/pace.h"
 #include "services/scheduler/setup.h"
 
 enum { SELECTOR_MAX = 1024 };
+
+/* A watch that is opened again brings what was missed right behind its headers; it has a moment to arrive. */
+#define CATCH_UP_TIME (20 * NSEC_PER_MSEC)
 
 struct watch {
     struct watching *watching;
@@ -42,9 +46,13 @@ struct watching {
     struct kube_client *client;
     const struct setup *setup;
     const struct state *state;
+    struct pace *pace;
     struct intake *intake;
     uint32_t *device_version;
     void (*on_listed)(void *arg);
+    void (*on_cut)(void *arg);
+    void (*on_older)(void *arg, const char *plural, const char *seen, const char *now);
+    struct loop_timer caught_up;  // runs while what was missed arrives
     void *arg;
     struct watch watches[_WATCH_MAX];
     int stage;
@@ -82,6 +90,58 @@ static void look_at_stage(struct watching *watching)
     }
     watching->is_synced = true;
     watching->on_listed(watching->arg);
+}
+
+/* Kinds that the server does not have hold no room. */
+static bool is_behind(const struct watching *watching)
+{
+    for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
+        const struct watch *watch = &watching->watches[kind];
+
+        if (watch_row(kind)->holds_room && !watch->is_missing && follower_standing(watch->follower) != FOLLOW_CURRENT)
+            return true;
+    }
+    return false;
+}
+
+static void on_caught_up(void *arg)
+{
+    struct watching *watching = arg;
+
+    if (is_behind(watching))
+        return;
+    log_debug(watching->log, "watches are open again; decisions are made");
+    pace_release(watching->pace, HOLD_BEHIND);
+}
+
+/* Before everything has been listed nothing is decided anyway. */
+static void on_standing(void *arg, enum follow_standing standing)
+{
+    struct watch *watch = arg;
+    struct watching *watching = watch->watching;
+
+    if (!watching->is_synced || !watch_row(watch->kind)->holds_room)
+        return;
+    if (standing != FOLLOW_CURRENT) {
+        bool is_news = !pace_is_held(watching->pace, HOLD_BEHIND);
+
+        loop_timer_stop(&watching->caught_up);
+        pace_hold(watching->pace, HOLD_BEHIND);
+        if (standing == FOLLOW_CUT && is_news)
+            log_info(watching->log, "a watch is cut; nothing is decided until it is open again",
+                     log_str("kind", resource_of(watch)->plural));
+        if (standing == FOLLOW_CUT)
+            watching->on_cut(watching->arg);
+    } else if (pace_is_held(watching->pace, HOLD_BEHIND) && !is_behind(watching)) {
+        loop_timer_start(&watching->caught_up, CATCH_UP_TIME);
+    }
+}
+
+static void on_older(void *arg, const char *seen, const char *now)
+{
+    struct watch *watch = arg;
+
+    watch->watching->on_older(watch->watching->arg, resource_of(watch)->plural, seen, now);
 }
 
 static void on_synced(void *arg, bool is_first)
@@ -130,6 +190,8 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
     watch->is_missing = true;
     watch->is_told = true;
     look_at_stage(watch->watching);
+    if (watch->watching->is_synced && pace_is_held(watch->watching->pace, HOLD_BEHIND) && !is_behind(watch->watching))
+        loop_timer_start(&watch->watching->caught_up, CATCH_UP_TIME);
 }
 
 /* Objects of one node pool carry its label; those of the default pool do not have it at all. */
@@ -162,6 +224,8 @@ static void start(struct watch *watch)
                          .on_event = on_event,
                          .on_synced = on_synced,
                          .on_problem = on_problem,
+                         .on_standing = on_standing,
+                         .on_older = on_older,
                          .arg = watch,
                      });
     strbuf_done(&selector);
@@ -185,12 +249,16 @@ struct watching *watching_new(const struct watching_options *options)
         .client = options->client,
         .setup = options->setup,
         .state = options->state,
+        .pace = options->pace,
         .intake = options->intake,
         .device_version = options->device_version,
         .on_listed = options->on_listed,
+        .on_cut = options->on_cut,
+        .on_older = options->on_older,
         .arg = options->arg,
     };
     *watching->device_version = 0;
+    loop_timer_init(&watching->caught_up, options->loop, on_caught_up, watching);
     for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
         struct watch *watch = &watching->watches[kind];
 
@@ -221,6 +289,8 @@ void watching_free(struct watching *watching)
         loop_task_cancel(&watching->watches[kind].next_version);
         follower_free(watching->watches[kind].follower);
     }
+    loop_timer_done(&watching->caught_up);
+    pace_release(watching->pace, HOLD_BEHIND);
     free(watching);
 }
 
