@@ -12,6 +12,9 @@
 
 enum { TRIES = 10 };
 
+/* So long after the object could first be read a write whose answer was lost may still show up. */
+#define LATE_WRITE_TIME (2 * NSEC_PER_SEC)
+
 struct kube_modify {
     struct kube_client *client;
     struct kube_modify_request request;
@@ -23,6 +26,8 @@ struct kube_modify {
     struct loop_timer timer;
     struct backoff backoff;
     uint32_t tries_left;
+    bool is_unknown;        // a write may have been done, and its answer got lost
+    nsec_t readable_since;  // after the last such write; 0: the object has not been read since
 };
 
 static void modify_free(struct kube_modify *modify)
@@ -41,16 +46,32 @@ static void finish(struct kube_modify *modify, const struct kube_answer *answer)
     modify_free(modify);
 }
 
+static void rest(struct kube_modify *modify)
+{
+    loop_timer_start(&modify->timer, backoff_next(&modify->backoff, chance_next(kube_client_chance(modify->client))));
+}
+
+static bool may_show_up_late(const struct kube_modify *modify)
+{
+    return modify->is_unknown &&
+           (modify->readable_since == 0 || nsec_now_monotonic() - modify->readable_since < LATE_WRITE_TIME);
+}
+
 static void on_written(void *arg, const struct kube_answer *answer)
 {
     struct kube_modify *modify = arg;
 
     modify->call = NULL;
-    if (!kube_answer_is_conflict(answer) || --modify->tries_left == 0) {
-        finish(modify, answer);
-        return;
+    if (answer->is_unclear) {
+        modify->is_unknown = true;
+        modify->readable_since = 0;
     }
-    loop_timer_start(&modify->timer, backoff_next(&modify->backoff, chance_next(kube_client_chance(modify->client))));
+    if (answer->err.code < 0 && may_show_up_late(modify))
+        rest(modify);
+    else if (!kube_answer_is_conflict(answer) || --modify->tries_left == 0)
+        finish(modify, answer);
+    else
+        rest(modify);
 }
 
 /* Changes the object and writes it. Returns 1 when the write is under way, else as kube_modify_fn. */
@@ -89,6 +110,12 @@ static void on_read(void *arg, const struct kube_answer *answer)
     yyjson_val *object = NULL;
 
     modify->call = NULL;
+    if (answer->err.code < 0 && answer->status != 404 && modify->is_unknown) {
+        rest(modify);
+        return;
+    }
+    if (modify->is_unknown && modify->readable_since == 0)
+        modify->readable_since = nsec_now_monotonic();
     if (answer->err.code == 0 && kube_answer_object(answer, &object, &last.err) == 0) {
         yyjson_mut_doc *doc = kube_copy(object);
         int r = change_and_write(modify, doc, &last.err);

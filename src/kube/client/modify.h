@@ -8,7 +8,9 @@
 
 /*
  * Read, change, write: an object is changed on the understanding that nobody else has changed it meanwhile. When
- * somebody has, it is read anew and changed again.
+ * somebody has, it is read anew and changed again. When the answer to a write gets lost it is read anew as well, until it
+ * can be read, and shows by `change` whether something is left to be written: a refusal of a later try does not count for
+ * the one that was lost. So the outcome is certain, as in kube/client/certain.h.
  */
 struct kube_modify;
 
