@@ -57,6 +57,7 @@ class Api:
         self.cut_next = 0
         self.expired = 0
         self.bookmarks = 0
+        self.has_readyz = False
         self.connections = set()
         self.server = None
         self.port = 0
@@ -246,6 +247,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.route(request)
 
     def route(self, request):
+        if request.path == "/readyz" and self.api.has_readyz:
+            self.reply(200, {})
+            return
         found = PATH.match(request.path)
         if request.path == "/version":
             self.reply(200, {"major": "1", "minor": "36"})

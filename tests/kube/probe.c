@@ -32,7 +32,7 @@ struct probe {
     char **arguments;
     int argument_count;
     /* Options. */
-    double qps, burst, page, timeout_ms, times, watch_s, streams, retry_ms, grace_s, metadata;
+    double qps, burst, page, timeout_ms, times, watch_s, backoff_ms, streams, retry_ms, grace_s, metadata;
     const char *context, *label_selector, *field_selector, *body;
     /* What is under way. */
     struct follower *follower;
@@ -370,24 +370,25 @@ static void on_older(void *arg, const char *seen, const char *now)
 static void do_follow(struct probe *probe)
 {
     probe->waiting++;
-    probe->follower = follower_new(probe->client, &(struct follow_options){
-                                                      .resource = resource_of(argument(probe, 0)),
-                                                      .namespace = argument(probe, 1),
-                                                      .label_selector = probe->label_selector,
-                                                      .field_selector = probe->field_selector,
-                                                      .page_size = (uint32_t)probe->page,
-                                                      .streams_lists = probe->streams > 0,
-                                                      .watch_s = (uint32_t)probe->watch_s,
-                                                      .is_metadata_only = probe->metadata > 0,
-                                                      .backoff_first = 20 * NSEC_PER_MSEC,
-                                                      .backoff_max = 500 * NSEC_PER_MSEC,
-                                                      .on_event = on_event,
-                                                      .on_synced = on_synced,
-                                                      .on_problem = on_follow_problem,
-                                                      .on_standing = on_standing,
-                                                      .on_older = on_older,
-                                                      .arg = probe,
-                                                  });
+    probe->follower = follower_new(
+        probe->client, &(struct follow_options){
+                           .resource = resource_of(argument(probe, 0)),
+                           .namespace = argument(probe, 1),
+                           .label_selector = probe->label_selector,
+                           .field_selector = probe->field_selector,
+                           .page_size = (uint32_t)probe->page,
+                           .streams_lists = probe->streams > 0,
+                           .watch_s = (uint32_t)probe->watch_s,
+                           .is_metadata_only = probe->metadata > 0,
+                           .backoff_first = (nsec_t)(probe->backoff_ms > 0 ? probe->backoff_ms : 20) * NSEC_PER_MSEC,
+                           .backoff_max = (nsec_t)(probe->backoff_ms > 0 ? probe->backoff_ms : 500) * NSEC_PER_MSEC,
+                           .on_event = on_event,
+                           .on_synced = on_synced,
+                           .on_problem = on_follow_problem,
+                           .on_standing = on_standing,
+                           .on_older = on_older,
+                           .arg = probe,
+                       });
 }
 
 static void on_held(void *arg)
@@ -578,13 +579,21 @@ static int read_options(struct probe *probe, int argc, char **argv)
         double *number;
         const char **text;
     } options[] = {
-        {"--qps", &probe->qps, NULL},         {"--burst", &probe->burst, NULL},
-        {"--page", &probe->page, NULL},       {"--timeout-ms", &probe->timeout_ms, NULL},
-        {"--times", &probe->times, NULL},     {"--watch-s", &probe->watch_s, NULL},
-        {"--streams", &probe->streams, NULL}, {"--retry-ms", &probe->retry_ms, NULL},
-        {"--grace", &probe->grace_s, NULL},   {"--metadata", &probe->metadata, NULL},
-        {"--context", NULL, &probe->context}, {"--labels", NULL, &probe->label_selector},
-        {"--body", NULL, &probe->body},       {"--fields", NULL, &probe->field_selector},
+        {"--qps", &probe->qps, NULL},
+        {"--burst", &probe->burst, NULL},
+        {"--page", &probe->page, NULL},
+        {"--timeout-ms", &probe->timeout_ms, NULL},
+        {"--times", &probe->times, NULL},
+        {"--watch-s", &probe->watch_s, NULL},
+        {"--backoff-ms", &probe->backoff_ms, NULL},
+        {"--streams", &probe->streams, NULL},
+        {"--retry-ms", &probe->retry_ms, NULL},
+        {"--grace", &probe->grace_s, NULL},
+        {"--metadata", &probe->metadata, NULL},
+        {"--context", NULL, &probe->context},
+        {"--labels", NULL, &probe->label_selector},
+        {"--body", NULL, &probe->body},
+        {"--fields", NULL, &probe->field_selector},
     };
     int at = 2;
 

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "kube/client/client_internal.h"
+#include "kube/client/prober_internal.h"
 
 static const struct kube_client_options defaults = {.in_flight_max = 64, .timeout = 30 * NSEC_PER_SEC};
 
@@ -32,6 +33,7 @@ static void destroy(struct kube_client *client)
 {
     while (client->first)
         kube_call_free(client->first);
+    kube_prober_free(client->prober);
     http_client_free(client->http);
     kube_credentials_done(&client->credentials);
     loop_timer_done(&client->timer);

@@ -60,6 +60,7 @@ struct kube_client {
     uint32_t in_flight;  // requests with the server, watches left out
     uint32_t busy;       // nesting of calls back, which may free the client
     bool is_freed;
+    struct kube_prober *prober;  // NULL: nobody has waited yet
 };
 
 struct kube_call *kube_call_new(struct kube_client *client, const struct kube_request *request);

@@ -18,6 +18,9 @@
 /* Longer versions are not kept, and cost a new list. */
 enum { VERSION_MAX = 256 };
 
+/* Attempts in a row that are made because the server says that it is ready; a kind that it refuses for good backs off. */
+enum { QUICK_TRIES = 20 };
+
 /* A watch that ends sooner and brings nothing counts as failed, or a broken proxy would make us spin. */
 #define SHORT_WATCH NSEC_PER_SEC
 
@@ -56,6 +59,8 @@ static void set_standing(struct follower *follower, enum follow_standing standin
     if (follower->standing == standing || follower->is_freed)
         return;
     follower->standing = standing;
+    if (standing == FOLLOW_CURRENT)
+        follower->quick_left = QUICK_TRIES;
     if (follower->options.on_standing)
         follower->options.on_standing(follower->options.arg, standing);
 }
@@ -74,6 +79,20 @@ static void fail(struct follower *follower, const struct err *err)
 
     follower_report(follower, err, wait);
     start_again(follower, wait);
+    /* A kind that the server does not have is not there the sooner for that. */
+    if (!follower->is_freed && follower->quick_left > 0 && err->code != -ENOENT)
+        kube_await_server(follower->client, &follower->back);
+}
+
+static void on_server_back(void *arg)
+{
+    struct follower *follower = arg;
+
+    if (!loop_timer_is_running(&follower->timer))
+        return;
+    follower->quick_left--;
+    backoff_reset(&follower->backoff);
+    start_again(follower, 0);
 }
 
 /* The version is too old: at once to a new list, unless that is what has just been done. */
@@ -227,6 +246,11 @@ static void on_watched(void *arg, const struct kube_watch_end *end)
 
     follower->watch = NULL;
     enter(follower);
+    /* One that lasted was good, though nothing may have happened meanwhile. */
+    if (nsec_now_monotonic() - follower->watch_started >= SHORT_WATCH && !end->is_refused) {
+        follower->was_expired = false;
+        backoff_reset(&follower->backoff);
+    }
     if (end->err.code == 0 && is_short)
         (void)err_set(&err, -EAGAIN, "watch %s: ended as soon as it had begun", follower->options.resource->plural);
     if (cannot_stream(follower, end)) {
@@ -323,6 +347,8 @@ struct follower *follower_new(struct kube_client *client, const struct follow_op
     follower->field_selector = copy(options->field_selector);
     follower->needs_list = follower->can_stream = true;
     follower->standing = FOLLOW_CUT;
+    follower->quick_left = QUICK_TRIES;
+    follower->back = (struct kube_wait){.on_back = on_server_back, .arg = follower};
     seen_init(&follower->seen);
     strbuf_init(&follower->version, VERSION_MAX);
     loop_timer_init(&follower->timer, kube_client_loop(client), on_start, follower);
@@ -336,6 +362,7 @@ void follower_free(struct follower *follower)
         return;
     follower->is_freed = true;
     loop_timer_stop(&follower->timer);
+    kube_wait_cancel(follower->client, &follower->back);
     kube_list_cancel(TAKE_PTR(follower->list));
     kube_watch_cancel(TAKE_PTR(follower->watch));
     enter(follower);

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "kube/client/backoff.h"
+#include "kube/client/prober.h"
 #include "kube/follow/follow.h"
 #include "kube/follow/list.h"
 #include "kube/follow/seen_internal.h"
@@ -22,6 +23,8 @@ struct follower {
     struct kube_watch *watch;
     struct loop_timer timer;  // to the next attempt
     struct backoff backoff;
+    struct kube_wait back;  // the server may come back before the backoff is over
+    uint32_t quick_left;    // attempts that may be made as soon as it is
     nsec_t watch_started;
     uint64_t lists;
     bool needs_list;   // `version` is of no use

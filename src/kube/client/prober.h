@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/list.h"
+
+struct kube_client;
+
+/*
+ * One prober a server. Whoever has lost the server waits here, beside a backoff of its own: while anybody waits, the server
+ * is asked five times a second whether it is ready (/readyz, which it also denies while it has not loaded its roles), and
+ * when it is, all go on together. So nobody is late because it asked at a bad moment before.
+ */
+struct kube_wait {
+    void (*on_back)(void *arg);  // once for each kube_await_server(), from the loop
+    void *arg;
+    struct list_link in_list;
+    bool is_waiting;
+};
+
+/* Waits until the server says that it is ready. Nothing when it waits already. */
+void kube_await_server(struct kube_client *client, struct kube_wait *wait);
+
+/* Nothing is called back any more. Before the client is freed. */
+void kube_wait_cancel(struct kube_client *client, struct kube_wait *wait);
