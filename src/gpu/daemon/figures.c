@@ -21,7 +21,7 @@ static void add_processes(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct 
 {
     yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, to, "processes");
 
-    for (const struct session *s = group->first; s; s = s->next) {
+    for (const struct session *s = session_first(group); s; s = session_next(s)) {
         if (!s->slot)
             continue;
         yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);

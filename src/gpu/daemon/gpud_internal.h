@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "base/time.h"
 #include "base/vec.h"
 #include "gpu/daemon/arbiter.h"
@@ -69,7 +70,7 @@ struct pending {
  */
 struct session {
     struct group *group;
-    struct session *prev, *next;
+    struct list_link in_group;
     struct peer peer;
     char name[GPU_NAME_SIZE];
     struct book_slot *slot;  // NULL until it has said HELLO
@@ -105,8 +106,7 @@ struct group {
     struct shared_page page;
     int listener;
     struct loop_watch on_listener;
-    struct session *first;
-    uint32_t session_count;
+    struct list sessions;
     bool is_open;                  // the gate, where compute is shaped
     struct loop_timer alone;       // runs while it holds its GPUs and nobody else has work
     uint32_t first_word[GPU_MAX];  // of the lease
@@ -129,6 +129,17 @@ struct group {
     nsec_t busy_before;        // for the share since the last look
     nsec_t looked_at;
 };
+
+/* The sessions of a group, one by one; NULL past the last one. */
+static inline struct session *session_first(const struct group *group)
+{
+    return list_first(&group->sessions, struct session, in_group);
+}
+
+static inline struct session *session_next(const struct session *session)
+{
+    return list_item(session->in_group.next, struct session, in_group);
+}
 
 struct gpud {
     struct loop *loop;

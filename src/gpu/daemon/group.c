@@ -367,8 +367,8 @@ void group_remove(struct group *group, bool kills)
 
     /* First, or those who lose their connection come back at once. */
     stop_listening(group);
-    for (struct session *s = group->first, *next; s; s = next) {
-        next = s->next;
+    for (struct session *s = session_first(group), *next; s; s = next) {
+        next = session_next(s);
         if (kills)
             session_kill(s, GPU_REASON_PEER, 0);
         session_free(s);

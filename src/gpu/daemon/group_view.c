@@ -64,7 +64,7 @@ struct group_view group_view_of(const struct group *group, uint32_t gpu, nsec_t 
                            .traffic = gone->traffic,
                            .killed = gone->killed};
 
-    for (const struct session *s = group->first; s; s = s->next) {
+    for (const struct session *s = session_first(group); s; s = session_next(s)) {
         if (s->slot)
             add_session(&v, s);
     }

@@ -47,7 +47,7 @@ static bool is_active(const struct session *session, uint32_t gpu)
 
 static bool has_active(const struct group *group)
 {
-    for (const struct session *s = group->first; s; s = s->next) {
+    for (const struct session *s = session_first(group); s; s = session_next(s)) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
             if (is_active(s, gpu))
                 return true;
@@ -58,7 +58,7 @@ static bool has_active(const struct group *group)
 
 static bool has_awaited(const struct group *group)
 {
-    for (const struct session *s = group->first; s; s = s->next) {
+    for (const struct session *s = session_first(group); s; s = session_next(s)) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
             if (s->gpus[gpu].is_awaited)
                 return true;
@@ -108,7 +108,7 @@ static bool is_crowded(const struct group *group)
 /* What its sessions have not ended yet is waited for no longer. */
 static void await_nobody(struct group *group)
 {
-    for (struct session *s = group->first; s; s = s->next) {
+    for (struct session *s = session_first(group); s; s = session_next(s)) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
             s->gpus[gpu].is_awaited = false;
     }
@@ -169,7 +169,7 @@ static bool close_gates(struct group *group)
         device->closed_at = gpud_now();
         device->waited_for = next != NULL;
     }
-    for (struct session *s = group->first; s; s = s->next) {
+    for (struct session *s = session_first(group); s; s = session_next(s)) {
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
             if (!is_active(s, gpu))
                 continue;
@@ -205,8 +205,8 @@ static void give_up(struct group *group)
 
     log_warn(gpud->log, "kernels go on although the lease is over, others run beside them",
              log_str("group", group->spec.name));
-    for (struct session *s = group->first, *next; s; s = next) {
-        next = s->next;
+    for (struct session *s = session_first(group), *next; s; s = next) {
+        next = session_next(s);
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
             if (!s->gpus[gpu].is_awaited)
                 continue;

@@ -42,7 +42,7 @@ uint64_t memory_credit(const struct group *group, uint32_t gpu)
 {
     uint64_t sum = 0;
 
-    for (const struct session *s = group->first; s; s = s->next) {
+    for (const struct session *s = session_first(group); s; s = session_next(s)) {
         if (s->page.mem && s->slot)
             sum += MIN(atomic_load(&session_line(s, gpu)->credit_bytes), session_holding(s, gpu)->plain);
     }
@@ -97,7 +97,7 @@ static bool take_credits(struct gpud *gpud, const struct group *only, uint32_t d
         struct group *group = gpud->groups[i];
         int gpu = group && (!only || group == only) ? group_gpu(group, device) : -1;
 
-        for (struct session *s = gpu >= 0 ? group->first : NULL; s; s = s->next) {
+        for (struct session *s = gpu >= 0 ? session_first(group) : NULL; s; s = session_next(s)) {
             if (s->slot)
                 taken += take_credit(s, (uint32_t)gpu);
         }
@@ -144,7 +144,7 @@ static struct group *worst_borrower(const struct gpud *gpud, uint32_t device, co
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         struct group *group = gpud->groups[i];
 
-        if (!group || group == owner || !group->first)
+        if (!group || group == owner || group->sessions.len == 0)
             continue;
         double borrowed = (double)ledger_borrowed(&gpud->ledger, i, device);
         double over = borrowed / ((double)gpud->ledger.groups[i].request[device] + 1);
@@ -170,7 +170,7 @@ static void ask_borrowers(struct gpud *gpud, uint32_t device, const struct group
         struct gpu_message trim = {.type = GPU_TRIM, .memory = {.gpu = (uint32_t)gpu, .bytes = wanted}};
 
         atomic_store(&group_line(group, (uint32_t)gpu)->trim_bytes, wanted);
-        for (struct session *s = group->first; s; s = s->next) {
+        for (struct session *s = session_first(group); s; s = session_next(s)) {
             if (s->events >= 0)
                 session_send(s, s->events, &trim, NULL, 0);
         }
@@ -199,7 +199,7 @@ static struct session *youngest(const struct group *group)
 {
     struct session *found = NULL;
 
-    for (struct session *s = group->first; s; s = s->next) {
+    for (struct session *s = session_first(group); s; s = session_next(s)) {
         if (s->slot && (!found || s->since > found->since))
             found = s;
     }
@@ -284,7 +284,7 @@ void memory_reserve(struct session *session, const struct gpu_message *message)
 void memory_retry(struct gpud *gpud)
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        for (struct session *s = gpud->groups[i] ? gpud->groups[i]->first : NULL; s; s = s->next) {
+        for (struct session *s = gpud->groups[i] ? session_first(gpud->groups[i]) : NULL; s; s = session_next(s)) {
             struct pending pending = s->pending;
 
             if (!pending.is_used || reserve(s, pending.gpu, pending.kind, pending.bytes) != LEDGER_GRANTED)

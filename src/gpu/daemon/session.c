@@ -85,15 +85,7 @@ static void close_sockets(struct session *session)
 
 static void unlink_session(struct session *session)
 {
-    struct group *group = session->group;
-
-    if (session->prev)
-        session->prev->next = session->next;
-    else
-        group->first = session->next;
-    if (session->next)
-        session->next->prev = session->prev;
-    group->session_count--;
+    list_remove(&session->group->sessions, &session->in_group);
 }
 
 static void keep_figures(struct session *session)
@@ -179,7 +171,7 @@ static void refuse(struct session *session, enum gpu_reason reason, const char *
 
 static struct session *find_gone(const struct session *session)
 {
-    for (struct session *s = session->group->first; s; s = s->next) {
+    for (struct session *s = session_first(session->group); s; s = session_next(s)) {
         if (s != session && s->slot && s->fd < 0 && s->peer.pid == session->peer.pid &&
             s->peer.started == session->peer.started)
             return s;
@@ -205,7 +197,7 @@ static bool take_slot(struct session *session, const struct gpu_message *hello)
     if (session->slot)
         return true;
     /* A group gets no more than what then is left for others: a few that fork without end leave room for the rest. */
-    if (group->session_count > book_free_count(group->gpud->book))
+    if (group->sessions.len > book_free_count(group->gpud->book))
         return false;
     session->slot = book_take(group->gpud->book);
     if (!session->slot)
@@ -444,11 +436,7 @@ static struct session *new_session(struct group *group, const struct peer *peer)
     session->peer = *peer;
     session->fd = session->events = -1;
     session->since = gpud_now();
-    session->next = group->first;
-    if (group->first)
-        group->first->prev = session;
-    group->first = session;
-    group->session_count++;
+    list_push(&group->sessions, &session->in_group);
     return session;
 }
 
@@ -456,7 +444,7 @@ static uint32_t connections_of(const struct group *group, const struct peer *pee
 {
     uint32_t count = 0;
 
-    for (const struct session *s = group->first; s; s = s->next)
+    for (const struct session *s = session_first(group); s; s = session_next(s))
         count += s->fd >= 0 && s->peer.pid == peer->pid && s->peer.started == peer->started;
     return count;
 }
@@ -468,7 +456,7 @@ static const char *objection(const struct group *group, const struct peer *peer)
         return "the user is another one";
     if (group->spec.cgroup[0] && !peer_is_in_cgroup(peer->pid, group->spec.cgroup))
         return "the process is in another cgroup";
-    if (group->session_count >= SESSIONS_MAX)
+    if (group->sessions.len >= SESSIONS_MAX)
         return "too many processes";
     if (connections_of(group, peer) > CONNECTIONS_A_PROCESS)
         return "too many connections of one process";

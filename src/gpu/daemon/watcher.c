@@ -77,7 +77,7 @@ static struct session *find_tenant(const struct gpud *gpud, uint32_t pid, uint32
         const struct group *group = gpud->groups[i];
         int gpu = group ? group_gpu(group, device) : -1;
 
-        for (struct session *s = gpu >= 0 ? group->first : NULL; s; s = s->next) {
+        for (struct session *s = gpu >= 0 ? session_first(group) : NULL; s; s = session_next(s)) {
             if ((uint32_t)s->peer.pid == pid && s->slot) {
                 *ret_gpu = (uint32_t)gpu;
                 return s;
@@ -93,7 +93,7 @@ static bool has_group(const struct gpud *gpud, uint32_t device, bool needs_tenan
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         const struct group *group = gpud->groups[i];
 
-        if (group && (group->first || !needs_tenants) && group_gpu(group, device) >= 0)
+        if (group && (group->sessions.len > 0 || !needs_tenants) && group_gpu(group, device) >= 0)
             return true;
     }
     return false;
@@ -192,7 +192,7 @@ static struct session *worst_process(const struct group *group, uint32_t gpu)
 {
     struct session *worst = NULL;
 
-    for (struct session *s = group->first; s; s = s->next) {
+    for (struct session *s = session_first(group); s; s = session_next(s)) {
         if (s->is_killed)
             return NULL;
         if (s->slot && (!worst || s->gpus[gpu].hidden > worst->gpus[gpu].hidden))
