@@ -145,7 +145,7 @@ def several_may_start_the_daemon():
         folder = daemon.folder + "/other"
         doctor = subprocess.run([MUSTER, "gpu", "doctor", "--folder", folder], env=env, capture_output=True, text=True,
                                 timeout=60)
-        assert doctor.returncode == 0 and "starts one" in doctor.stdout, doctor
+        assert doctor.returncode == 0 and "starts it" in doctor.stdout, doctor
         runs = [subprocess.Popen([MUSTER, "gpu", "run", "--folder", folder, "--memory", "1Gi", "--", "true"], env=env,
                                  stderr=subprocess.PIPE, text=True) for _ in range(4)]
         said = [run.communicate(timeout=60)[1] for run in runs]
@@ -174,7 +174,7 @@ def doctor_says_what_is_wrong():
         assert run.returncode == 1 and "NO  tenants' library" in run.stdout, run
         run = subprocess.run([daemon.folder + "/muster", "gpu", "run", "--", "true"], capture_output=True, text=True,
                              timeout=60)
-        assert run.returncode == 1 and "nothing is started" in run.stderr, run
+        assert run.returncode == 1 and "the program is not started" in run.stderr, run
         daemon.process.send_signal(signal.SIGSTOP)
         run = subprocess.run(doctor, env=env, capture_output=True, text=True, timeout=60)
         daemon.process.send_signal(signal.SIGCONT)
