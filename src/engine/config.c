@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The plugins are one table: names as KAI's configuration writes them, and who reads their arguments. */
+/* Settings, and who reads the arguments of plugins. */
 #include "engine/config.h"
 
 #include <errno.h>
@@ -86,37 +86,13 @@ static int runtime_argument(struct config *config, const char *key, const char *
 
 static const struct plugin_row {
     const char *name;
-    argument_fn argument;  // NULL: takes none
+    argument_fn argument;
     bool is_default;
 } plugins[] = {
-    [PLUGIN_PREDICATES] = {"predicates", NULL, true},
-    [PLUGIN_PROPORTION] = {"proportion", proportion_argument, true},
-    [PLUGIN_PRIORITY] = {"priority", NULL, true},
-    [PLUGIN_ELASTIC] = {"elastic", NULL, true},
-    [PLUGIN_KUBEFLOW] = {"kubeflow", NULL, true},
-    [PLUGIN_RAY] = {"ray", NULL, true},
-    [PLUGIN_NODE_AVAILABILITY] = {"nodeavailability", NULL, true},
-    [PLUGIN_GPU_SHARING_ORDER] = {"gpusharingorder", NULL, true},
-    [PLUGIN_GPU_PACK] = {"gpupack", NULL, true},
-    [PLUGIN_GPU_SPREAD] = {"gpuspread", NULL, false},
-    [PLUGIN_RESOURCE_TYPE] = {"resourcetype", NULL, true},
-    [PLUGIN_SUBGROUP_ORDER] = {"subgrouporder", NULL, true},
-    [PLUGIN_TASK_ORDER] = {"taskorder", NULL, true},
-    [PLUGIN_NOMINATED_NODE] = {"nominatednode", NULL, true},
-    [PLUGIN_DYNAMIC_RESOURCES] = {"dynamicresources", NULL, true},
-    [PLUGIN_NODE_PLACEMENT] = {"nodeplacement", placement_argument, true},
-    [PLUGIN_MIN_RUNTIME] = {"minruntime", runtime_argument, true},
-    [PLUGIN_TOPOLOGY] = {"topology", NULL, true},
-    [PLUGIN_SNAPSHOT] = {"snapshot", NULL, true},
-    [PLUGIN_NODE_LOCAL_GREEDY] = {"sg-nodelocalgreedy", NULL, true},
-    [PLUGIN_MULTI_NODE_GANG] = {"sg-multinodegang", NULL, true},
-    [PLUGIN_POD_AFFINITY] = {"podaffinity", NULL, false},
-    [PLUGIN_NUMA] = {"numa", NULL, false},
-    [PLUGIN_TOPOLOGY_SPREAD] = {"podtopologyspread", NULL, false},
-    [PLUGIN_PREFERRED_NODES] = {"preferrednodeaffinity", NULL, false},
-    [PLUGIN_SOFT_TAINTS] = {"softtaints", NULL, false},
+#define PLUGIN_ROW(id, name, argument, is_default) [PLUGIN_##id] = {name, argument, is_default},
+    PLUGINS(PLUGIN_ROW)
+#undef PLUGIN_ROW
 };
-_Static_assert(sizeof plugins / sizeof *plugins == _PLUGIN_MAX, "every plugin has a row");
 
 static void add_generator(struct config *config, enum plugin plugin)
 {

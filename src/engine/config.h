@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "base/time.h"
 #include "engine/action.h"
+#include "engine/plugins.h"
 
 struct err;
 
@@ -16,33 +17,10 @@ struct err;
  * listed is off.
  */
 enum plugin {
-    PLUGIN_PREDICATES,
-    PLUGIN_PROPORTION,
-    PLUGIN_PRIORITY,
-    PLUGIN_ELASTIC,
-    PLUGIN_KUBEFLOW,
-    PLUGIN_RAY,
-    PLUGIN_NODE_AVAILABILITY,
-    PLUGIN_GPU_SHARING_ORDER,
-    PLUGIN_GPU_PACK,
-    PLUGIN_GPU_SPREAD,
-    PLUGIN_RESOURCE_TYPE,
-    PLUGIN_SUBGROUP_ORDER,
-    PLUGIN_TASK_ORDER,
-    PLUGIN_NOMINATED_NODE,
-    PLUGIN_DYNAMIC_RESOURCES,
-    PLUGIN_NODE_PLACEMENT,
-    PLUGIN_MIN_RUNTIME,
-    PLUGIN_TOPOLOGY,
-    PLUGIN_SNAPSHOT,
-    PLUGIN_NODE_LOCAL_GREEDY,
-    PLUGIN_MULTI_NODE_GANG,
-    PLUGIN_POD_AFFINITY,
-    PLUGIN_NUMA,
-    PLUGIN_TOPOLOGY_SPREAD,  // beyond KAI: topologySpreadConstraints
-    PLUGIN_PREFERRED_NODES,  // beyond KAI: preferred node affinity
-    PLUGIN_SOFT_TAINTS,      // beyond KAI: PreferNoSchedule
-    _PLUGIN_MAX
+#define PLUGIN_ID(id, name, argument, is_default) PLUGIN_##id,
+    PLUGINS(PLUGIN_ID)
+#undef PLUGIN_ID
+        _PLUGIN_MAX
 };
 
 enum placement_strategy { PLACEMENT_NONE, PLACEMENT_BINPACK, PLACEMENT_SPREAD };

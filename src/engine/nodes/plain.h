@@ -14,8 +14,8 @@ struct request;
 typedef bool plain_node_fn(const struct node *node);
 
 /*
- * What rehearsals of eviction plans (victims/rehearsal.h) may do about a row of a table: a filter, a score, an order of
- * GPUs. They treat *plain* pods on *plain* nodes, those for which every row is one of these:
+ * What rehearsals of eviction plans (engine/victims/rehearsal.h) may do about a row of a table: a filter, a score, an order
+ * of GPUs. They treat *plain* pods on *plain* nodes, those for which every row is one of these:
  *
  *   rehearsed   the rehearsal does the same itself, and so needs the row to be on, with its settings as it knows them
  *   plain       its answer is the same for all such nodes (`node`), or for such a pod on all of them (`pod`)

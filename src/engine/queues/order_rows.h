@@ -59,7 +59,7 @@ struct queue_order {
 extern const struct queue_order_table standard_queue_orders;
 
 /*
- * Rehearsals can tell the order of turns (victims/search_rehearsal.c): queues' orders are monotone, and a gang's
+ * Rehearsals can tell the order of turns (engine/victims/search_rehearsal.c): queues' orders are monotone, and a gang's
  * completeness, if it counts, counts last.
  */
 bool orders_are_plain(const struct engine *engine);

@@ -20,10 +20,10 @@
 
 #define READ_EVERY NSEC_PER_MIN
 #define EXPIRES_EARLY (10 * NSEC_PER_SEC)
-#define PLUGIN_TIMEOUT NSEC_PER_MIN
-#define PLUGIN_RETRY (2 * NSEC_PER_SEC)
+#define EXEC_TIMEOUT NSEC_PER_MIN
+#define EXEC_RETRY (2 * NSEC_PER_SEC)
 
-enum { PLUGIN_OUTPUT_MAX = 1 << 20 };
+enum { EXEC_OUTPUT_MAX = 1 << 20 };
 
 void kube_credentials_init(struct kube_credentials *credentials, struct loop *loop, const struct kube_config *config,
                            loop_fn on_change, void *arg)
@@ -208,7 +208,7 @@ static void set_problem(struct kube_credentials *credentials, const struct err *
     const struct kube_exec *exec = &credentials->config->exec;
 
     credentials->problem = *err;
-    credentials->problem_until = nsec_now_monotonic() + PLUGIN_RETRY;
+    credentials->problem_until = nsec_now_monotonic() + EXEC_RETRY;
     (void)err_wrap(&credentials->problem, err->code, "credential plugin %s", exec->command);
 }
 
@@ -248,8 +248,8 @@ static int ask_plugin(struct kube_credentials *credentials, struct err *err)
     struct process_request request = {
         .argv = argv.items,
         .env = env.items,
-        .output_max = PLUGIN_OUTPUT_MAX,
-        .timeout = PLUGIN_TIMEOUT,
+        .output_max = EXEC_OUTPUT_MAX,
+        .timeout = EXEC_TIMEOUT,
         .on_done = on_plugin_done,
         .arg = credentials,
     };

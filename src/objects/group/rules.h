@@ -13,6 +13,7 @@
 #include "objects/keys.h"
 #include "objects/kinds.h"
 #include "objects/object.h"
+#include "objects/owners.h"
 
 /* Owners above a pod: more is a circle. */
 enum { OWNERS_MAX = 16 };
@@ -103,25 +104,6 @@ void add_subgroup(struct grouping *g, struct subgroup_draft draft);
 
 /* Segments of one gang, at most. */
 enum { SEGMENTS_MAX = 10000 };
-
-/* The rules by kind of the top owner. */
-int group_default(struct grouping *g, struct err *err);
-int group_plain_pod(struct grouping *g, struct err *err);
-int group_deployment(struct grouping *g, struct err *err);
-int group_job(struct grouping *g, struct err *err);
-int group_cron_job(struct grouping *g, struct err *err);
-int group_notebook(struct grouping *g, struct err *err);
-int group_inference(struct grouping *g, struct err *err);
-int group_aml_job(struct grouping *g, struct err *err);
-int group_runai_job(struct grouping *g, struct err *err);
-int group_below_top(struct grouping *g, struct err *err);
-int group_kubeflow(struct grouping *g, struct err *err);
-int group_pytorch(struct grouping *g, struct err *err);
-int group_ray(struct grouping *g, struct err *err);
-int group_knative(struct grouping *g, struct err *err);
-int group_leader_worker_set(struct grouping *g, struct err *err);
-int group_job_set(struct grouping *g, struct err *err);
-int group_grove(struct grouping *g, struct err *err);
 
 /* By what a Karta of the cluster says of the top owner's kind; as by default where there is none. */
 int group_karta(struct grouping *g, struct err *err);

@@ -11,6 +11,7 @@
 #include "objects/keys.h"
 #include "objects/kinds.h"
 #include "objects/object.h"
+#include "objects/owners.h"
 
 struct object_options;
 
@@ -76,33 +77,3 @@ MUST_CHECK int make_drafted(struct maker *maker, const struct object *owner, str
 /* Has the workload ended, or is it told to wait? Then it has no pods. */
 bool workload_is_over(const struct object *workload);
 bool workload_is_suspended(const struct json_at *at);
-
-int make_job(struct maker *maker, const struct object *owner, struct err *err);
-int make_replicas(struct maker *maker, const struct object *owner, struct err *err);
-int make_stateful_set(struct maker *maker, const struct object *owner, struct err *err);
-int make_notebook(struct maker *maker, const struct object *owner, struct err *err);
-int make_daemon_set(struct maker *maker, const struct object *owner, struct err *err);
-int make_nothing(struct maker *maker, const struct object *owner, struct err *err);
-int make_kubeflow(struct maker *maker, const struct object *owner, struct err *err);
-int make_ray_cluster(struct maker *maker, const struct object *owner, struct err *err);
-int make_ray_wrapper(struct maker *maker, const struct object *owner, struct err *err);
-int make_job_set(struct maker *maker, const struct object *owner, struct err *err);
-int make_leader_worker_set(struct maker *maker, const struct object *owner, struct err *err);
-int make_knative(struct maker *maker, const struct object *owner, struct err *err);
-int make_train_job(struct maker *maker, const struct object *owner, struct err *err);
-int make_grove(struct maker *maker, const struct object *owner, struct err *err);
-int make_compute_domain(struct maker *maker, const struct object *owner, struct err *err);
-int make_spark(struct maker *maker, const struct object *owner, struct err *err);
-int make_pod_clique(struct maker *maker, const struct object *owner, struct err *err);
-int make_dynamo(struct maker *maker, const struct object *owner, struct err *err);
-int make_workflow(struct maker *maker, const struct object *owner, struct err *err);
-int make_pipeline_run(struct maker *maker, const struct object *owner, struct err *err);
-int make_task_run(struct maker *maker, const struct object *owner, struct err *err);
-int make_runai_job(struct maker *maker, const struct object *owner, struct err *err);
-int make_runai_workload(struct maker *maker, const struct object *owner, struct err *err);
-int make_runai_distributed(struct maker *maker, const struct object *owner, struct err *err);
-int make_runai_inference(struct maker *maker, const struct object *owner, struct err *err);
-int make_seldon(struct maker *maker, const struct object *owner, struct err *err);
-int make_dev_workspace(struct maker *maker, const struct object *owner, struct err *err);
-int make_virtual_machine(struct maker *maker, const struct object *owner, struct err *err);
-int make_virtual_machine_instance(struct maker *maker, const struct object *owner, struct err *err);

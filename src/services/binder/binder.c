@@ -217,7 +217,7 @@ static int binder_configure(struct service *service, struct err *err)
     int r = plugin_options_parse(values->plugins, &plugins, err);
 
     /* A name of CDI beside ids that are none would be taken for an id. */
-    if (r >= 0 && values->has_fences && !(plugins.is_enabled[PLUGIN_SHARING] && plugins.is_cdi))
+    if (r >= 0 && values->has_fences && !(plugins.is_enabled[BINDER_PLUGIN_SHARING] && plugins.is_cdi))
         return err_set(err, -EINVAL,
                        "--gpu-fence: needs the plugin gpusharing with CDI: "
                        "--plugins='{\"gpusharing\": {\"arguments\": {\"cdiEnabled\": \"true\"}}}'");

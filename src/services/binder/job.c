@@ -26,10 +26,10 @@ enum { BIND_TRIES = 8 };
 const struct plugin *plugin_find(enum binder_plugin plugin)
 {
     static const struct plugin *const plugins[] = {
-        [PLUGIN_VOLUMES] = &plugin_volumes,
-        [PLUGIN_CLAIMS] = &plugin_claims,
-        [PLUGIN_SHARING] = &plugin_sharing,
-        [PLUGIN_HAMI] = &plugin_hami,
+        [BINDER_PLUGIN_VOLUMES] = &plugin_volumes,
+        [BINDER_PLUGIN_CLAIMS] = &plugin_claims,
+        [BINDER_PLUGIN_SHARING] = &plugin_sharing,
+        [BINDER_PLUGIN_HAMI] = &plugin_hami,
     };
     _Static_assert(ARRAY_LEN(plugins) == _BINDER_PLUGIN_MAX, "every plugin has its functions");
 

@@ -15,10 +15,10 @@ static const struct {
     bool is_enabled;
     const char *argument;  // NULL: none
 } plugins[] = {
-    [PLUGIN_VOLUMES] = {"volumebinding", 300, true, "bindTimeoutSeconds"},
-    [PLUGIN_CLAIMS] = {"dynamicresources", 200, true, "bindTimeoutSeconds"},
-    [PLUGIN_SHARING] = {"gpusharing", 100, true, "cdiEnabled"},
-    [PLUGIN_HAMI] = {"hamicore", 50, false, NULL},
+    [BINDER_PLUGIN_VOLUMES] = {"volumebinding", 300, true, "bindTimeoutSeconds"},
+    [BINDER_PLUGIN_CLAIMS] = {"dynamicresources", 200, true, "bindTimeoutSeconds"},
+    [BINDER_PLUGIN_SHARING] = {"gpusharing", 100, true, "cdiEnabled"},
+    [BINDER_PLUGIN_HAMI] = {"hamicore", 50, false, NULL},
 };
 _Static_assert(ARRAY_LEN(plugins) == _BINDER_PLUGIN_MAX, "every plugin has a row");
 
@@ -40,7 +40,7 @@ static int argument_parse(struct plugin_options *options, enum binder_plugin plu
     int r = json_member_str(arguments, plugins[plugin].argument, JSON_REQUIRED, &text, err);
     if (r < 0)
         return r;
-    if (plugin == PLUGIN_SHARING) {
+    if (plugin == BINDER_PLUGIN_SHARING) {
         options->is_cdi = strcmp(text, "true") == 0;
         if (options->is_cdi || strcmp(text, "false") == 0)
             return 0;
@@ -51,7 +51,7 @@ static int argument_parse(struct plugin_options *options, enum binder_plugin plu
     if (end == text || *end || seconds < 1 || seconds > SECONDS_MAX)
         return json_fail(arguments, err, -EINVAL, "%s: expected seconds from 1 to %d, found '%s'",
                          plugins[plugin].argument, SECONDS_MAX, text);
-    *(plugin == PLUGIN_VOLUMES ? &options->volume_timeout : &options->claim_timeout) = seconds * NSEC_PER_SEC;
+    *(plugin == BINDER_PLUGIN_VOLUMES ? &options->volume_timeout : &options->claim_timeout) = seconds * NSEC_PER_SEC;
     return 0;
 }
 
@@ -121,8 +121,9 @@ int plugin_options_parse(const char *json, struct plugin_options *ret_options, s
     for (struct json_at row = {0}; json_next(&root, &row);)
         if (row_parse(&options, &row, err) < 0)
             return err_wrap(err, -EINVAL, "plugins");
-    if (options.is_enabled[PLUGIN_HAMI] &&
-        (!options.is_enabled[PLUGIN_SHARING] || options.priority[PLUGIN_SHARING] <= options.priority[PLUGIN_HAMI]))
+    if (options.is_enabled[BINDER_PLUGIN_HAMI] &&
+        (!options.is_enabled[BINDER_PLUGIN_SHARING] ||
+         options.priority[BINDER_PLUGIN_SHARING] <= options.priority[BINDER_PLUGIN_HAMI]))
         return err_set(err, -EINVAL, "plugins: hamicore needs gpusharing, enabled and with a higher priority");
     sort_plugins(&options);
     *ret_options = options;

@@ -26,7 +26,13 @@ struct reservation_options {
     yyjson_doc *container_security;
 };
 
-enum binder_plugin { PLUGIN_VOLUMES, PLUGIN_CLAIMS, PLUGIN_SHARING, PLUGIN_HAMI, _BINDER_PLUGIN_MAX };
+enum binder_plugin {
+    BINDER_PLUGIN_VOLUMES,
+    BINDER_PLUGIN_CLAIMS,
+    BINDER_PLUGIN_SHARING,
+    BINDER_PLUGIN_HAMI,
+    _BINDER_PLUGIN_MAX
+};
 
 struct plugin_options {
     bool is_enabled[_BINDER_PLUGIN_MAX];
