@@ -164,11 +164,12 @@ static int run_until_stopped(struct process *process, enum log_level level, stru
 static struct service *add_service(struct process *process, const struct service_kind *kind)
 {
     struct service *service = xcalloc(1, sizeof *service);
+    const size_t values_size = MAX(kind->values_size, (size_t)1);
 
     *service = (struct service){
         .kind = kind,
         .process = process,
-        .values = xcalloc(1, MAX(kind->values_size, (size_t)1)),
+        .values = xcalloc(1, values_size),
         .run = xcalloc(1, sizeof *service->run),
     };
     vec_push(&process->run->services, service);

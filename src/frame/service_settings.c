@@ -28,15 +28,15 @@ static const struct flag election_flags[] = {
 
 size_t service_flag_sets(const struct service_kind *kind, struct flag_set ret_sets[static SERVICE_FLAG_SETS])
 {
-    size_t count = 0;
+    size_t len = 0;
 
-    ret_sets[count++] = (struct flag_set){.flags = kind->flags, .count = kind->flag_count};
+    ret_sets[len++] = (struct flag_set){.flags = kind->flags, .count = kind->flag_count};
     if (kind->has_api)
-        ret_sets[count++] = (struct flag_set){.flags = api_flags, .count = ARRAY_LEN(api_flags)};
+        ret_sets[len++] = (struct flag_set){.flags = api_flags, .count = ARRAY_LEN(api_flags)};
     if (kind->can_elect)
-        ret_sets[count++] = (struct flag_set){.flags = election_flags, .count = ARRAY_LEN(election_flags)};
-    ret_sets[count++] = (struct flag_set){.flags = process_flags, .count = process_flag_count};
-    return count;
+        ret_sets[len++] = (struct flag_set){.flags = election_flags, .count = ARRAY_LEN(election_flags)};
+    ret_sets[len++] = (struct flag_set){.flags = process_flags, .count = process_flag_count};
+    return len;
 }
 
 int service_settings_check(const struct service_kind *kind, const struct service_settings *settings, struct err *err)

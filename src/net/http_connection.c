@@ -145,11 +145,11 @@ static void on_read(void *arg, const char *bytes, size_t len)
 
     if (connection->stage == STAGE_PART)
         return;
-    if (connection->more.is_queued || early_len(connection) > 0) {
-        hold(connection, bytes, len);
-    } else if (connection->stage == STAGE_TUNNEL && !http_tunnel_is_paused(connection->tunnel)) {
+    bool is_next = !connection->more.is_queued && early_len(connection) == 0;
+
+    if (is_next && connection->stage == STAGE_TUNNEL && !http_tunnel_is_paused(connection->tunnel)) {
         http_tunnel_read(connection->tunnel, bytes, len);
-    } else if (!can_parse(connection)) {
+    } else if (!is_next || !can_parse(connection)) {
         hold(connection, bytes, len);
     } else if (feed(connection, bytes, len, &used) && connection->stage != STAGE_PART) {
         hold(connection, bytes + used, len - used);

@@ -17,7 +17,8 @@
 #include "base/vec.h"
 
 static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
-enum { METHOD_GET, METHOD_HEAD, METHOD_COUNT = ARRAY_LEN(methods) };
+enum { METHOD_GET, METHOD_HEAD };
+enum { METHOD_COUNT = ARRAY_LEN(methods) };
 
 struct node {
     const char *text;  // of the pattern, not NUL-terminated

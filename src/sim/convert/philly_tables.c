@@ -72,10 +72,10 @@ int convert_philly_machine(struct converter *c, struct err *err)
 /* A virtual cluster is a queue whose quota is the GPUs of its nodes. */
 int convert_philly_group(struct converter *c, struct err *err)
 {
-    double nodes = convert_number_or(c, GROUP_NODES, 0);
+    const double nodes = MIN(convert_number_or(c, GROUP_NODES, 0), 1e6);
 
     (void)err;
     vec_push(&c->conversion->cluster.queues,
-             (struct trace_queue){convert_queue(c, convert_field(c, GROUP_NAME)), MIN(nodes, 1e6) * GPUS_A_NODE});
+             (struct trace_queue){convert_queue(c, convert_field(c, GROUP_NAME)), nodes * GPUS_A_NODE});
     return 0;
 }

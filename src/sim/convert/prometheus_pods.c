@@ -70,9 +70,9 @@ static void set_parts(struct converter *c, struct trace_job *job, const struct o
 
     for (uint32_t i = 0; i < count; i++) {
         const struct prometheus_pod *pod = pods[i].pod;
+        const uint32_t gpus = (uint32_t)MIN(pod->gpus, (int64_t)TRACE_GPUS_MAX);
 
-        vec_push(&parts, (struct trace_part){1, (uint32_t)MIN(pod->gpus, (int64_t)TRACE_GPUS_MAX), pod->cpu_milli,
-                                             pod->memory_bytes});
+        vec_push(&parts, (struct trace_part){1, gpus, pod->cpu_milli, pod->memory_bytes});
     }
     qsort(parts.items, parts.len, sizeof *parts.items, compare_parts);
     trace_set_parts(c->trace, job, parts.items, parts.len);

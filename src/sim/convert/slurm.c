@@ -77,8 +77,8 @@ static void name_job(struct converter *c, struct trace_job *job, const char *id)
     if (*partition)
         convert_select(c, job, partition_label(partition, label), "true");
 }
-_Static_assert((int)SLURM_ID == (int)EAGLE_ID && (int)SLURM_STATE == (int)EAGLE_STATE &&
-                   (int)SLURM_ACCOUNT == (int)EAGLE_ACCOUNT && (int)SLURM_PARTITION == (int)EAGLE_PARTITION,
+_Static_assert(SLURM_ID - EAGLE_ID == 0 && SLURM_STATE - EAGLE_STATE == 0 && SLURM_ACCOUNT - EAGLE_ACCOUNT == 0 &&
+                   SLURM_PARTITION - EAGLE_PARTITION == 0,
                "both formats start with the same columns");
 
 static struct times read_times(const struct converter *c)

@@ -26,6 +26,15 @@ static bool read_count(const char **at, uint64_t *ret)
     return *at > start;
 }
 
+/* Moves `*at` behind a character, if it is there. */
+static bool skip(const char **at, char wanted)
+{
+    if (**at != wanted)
+        return false;
+    (*at)++;
+    return true;
+}
+
 bool slurm_duration(const char *text, nsec_t *ret)
 {
     uint64_t parts[3] = {0};
@@ -73,7 +82,9 @@ bool slurm_memory(const char *text, int64_t *ret_bytes, char *ret_per)
         power = (int)(unit - units) + 1;
         end++;
     }
-    *ret_per = *end == 'c' || *end == 'n' ? *end++ : '\0';
+    *ret_per = '\0';
+    if (*end == 'c' || *end == 'n')
+        *ret_per = *end++;
     amount *= pow(1024, power);
     if (*end || amount > 1e18)
         return false;
@@ -185,9 +196,9 @@ int slurm_tasks(const char *text, uint32_t max, slurm_task_fn each, void *contex
         if (!read_count(&text, &from))
             return 0;
         to = from;
-        if (*text == '-' && (text++, !read_count(&text, &to)))
+        if (skip(&text, '-') && !read_count(&text, &to))
             return 0;
-        if (*text == ':' && (text++, !read_count(&text, &step) || step == 0))
+        if (skip(&text, ':') && (!read_count(&text, &step) || step == 0))
             return 0;
         for (uint64_t task = from; task <= to && found < max; task += step, found++) {
             int r = each(context, (uint32_t)task);

@@ -262,6 +262,15 @@ static bool limits_of(const struct state *state, const char *name, double ret_li
     return true;
 }
 
+static bool are_equal(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (a[i] != b[i])
+            return false;
+    }
+    return true;
+}
+
 /* Queues are written often, for their status; limits that are left out are worth one line whenever limits change. */
 void intake_queue(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
 {
@@ -273,7 +282,7 @@ void intake_queue(struct intake *intake, enum watch_kind kind, const struct foll
     intake_plain(intake, kind, event);
     usage_tell_queue(intake->usage, event->name);
     if (event->change == FOLLOW_DELETED || !limits_of(intake->state, event->name, after) ||
-        (was_known && memcmp(before, after, sizeof before) == 0) || !queue_doubt(event->object, text))
+        (was_known && are_equal(before, after, SHARE_COUNT)) || !queue_doubt(event->object, text))
         return;
     complaints_log(intake->complaints, kind, event, text);
 }

@@ -262,7 +262,7 @@ struct watching *watching_new(const struct watching_options *options)
     for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
         struct watch *watch = &watching->watches[kind];
 
-        *watch = (struct watch){.watching = watching, .kind = (enum watch_kind)kind};
+        *watch = (struct watch){.watching = watching, .kind = kind};
         loop_task_init(&watch->next_version, options->loop, try_next_version, watch);
     }
     start_stage(watching);
