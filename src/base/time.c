@@ -140,11 +140,11 @@ int time_parse(const char *text, nsec_t *ret_time, struct err *err)
     int64_t nsec = 0;
 
     if (!read_time(text, &sec, &nsec))
-        return err_set(err, -EINVAL, "'%s' is no time; write it as 2026-03-01T12:00:00Z", text);
+        return err_set(err, -EINVAL, "'%s' is not a time; write it as 2026-03-01T12:00:00Z", text);
 
     wide value = (wide)sec * NSEC_PER_SEC + nsec;
     if (value < INT64_MIN || value > INT64_MAX)
-        return err_set(err, -ERANGE, "'%s' lies outside the years 1678 to 2261", text);
+        return err_set(err, -ERANGE, "'%s' is outside the years 1678 to 2261", text);
     *ret_time = (nsec_t)value;
     return 0;
 }
@@ -243,9 +243,9 @@ int duration_parse(const char *text, nsec_t *ret_duration, struct err *err)
             is_valid = read_part(&at, &total);
     }
     if (!is_valid)
-        return err_set(err, -EINVAL, "'%s' is no duration; write it as 90s, 1h30m or 500ms", text);
+        return err_set(err, -EINVAL, "'%s' is not a duration; write it as 90s, 1h30m or 500ms", text);
     if (total > (wide)INT64_MAX + is_negative)
-        return err_set(err, -ERANGE, "'%s' is too long; at most 292 years fit", text);
+        return err_set(err, -ERANGE, "'%s' is too long; the maximum is 292 years", text);
     *ret_duration = (nsec_t)(is_negative ? -total : total);
     return 0;
 }

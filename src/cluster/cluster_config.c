@@ -22,7 +22,7 @@ static int add_plugin(struct config *config, const struct plugin_setting *plugin
     int r = config_add_plugin(config, plugin->name, arguments.items, arguments.len, &problem);
     vec_done(&arguments);
     if (r == -ENOENT) {
-        object_notes_warn(notes, "there is no plugin called %s; it is left out", plugin->name);
+        object_notes_warn(notes, "unknown plugin %s is ignored", plugin->name);
         return 0;
     }
     return r < 0 ? err_set(err, r, "plugin %s: %s", plugin->name, problem.text) : 0;
@@ -38,7 +38,7 @@ static int set_actions(const struct settings *settings, struct config *config, s
         if (!setting->is_enabled)
             continue;
         if (!action_find(setting->name, &action))
-            return err_set(err, -EINVAL, "there is no action called %s", setting->name);
+            return err_set(err, -EINVAL, "unknown action %s", setting->name);
         if (config->action_count < _ACTION_MAX)
             config->actions[config->action_count++] = action;
     }

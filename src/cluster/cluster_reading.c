@@ -156,7 +156,7 @@ int cluster_reading_build(struct cluster_reading *reading, const struct cluster_
     if (r < 0)
         return r;
     if (reading->settings.usage.is_on && reading->settings.usage.window_type != USAGE_SLIDING)
-        object_notes_warn(reading->notes, "usageDBConfig.usageParams.windowType %s is played as sliding",
+        object_notes_warn(reading->notes, "usageDBConfig.usageParams.windowType %s is simulated as sliding",
                           usage_window_name(reading->settings.usage.window_type));
 
     settings_to_options(&reading->settings, &how);

@@ -18,7 +18,7 @@ static int read_number(const char *key, const char *value, double *ret, struct e
     double number = strtod(value, &end);
 
     if (end == value || *end != '\0' || !isfinite(number))
-        return err_set(err, -EINVAL, "%s: '%s' is no number", key, value);
+        return err_set(err, -EINVAL, "%s: '%s' is not a number", key, value);
     *ret = number;
     return 0;
 }
@@ -52,7 +52,7 @@ static int placement_argument(struct config *config, const char *key, const char
     else if (strcmp(value, "spread") == 0)
         strategy = PLACEMENT_SPREAD;
     else
-        return err_set(err, -EINVAL, "%s: '%s' is no strategy; write binpack or spread", key, value);
+        return err_set(err, -EINVAL, "%s: '%s' is not a strategy; expected binpack or spread", key, value);
 
     if (strcmp(key, "gpu") == 0)
         config->gpu_placement = strategy;
@@ -80,7 +80,7 @@ static int runtime_argument(struct config *config, const char *key, const char *
     else if (strcmp(key, "reclaimResolveMethod") == 0 && strcmp(value, "lca") == 0)
         config->reclaim_runtime_method = RECLAIM_RUNTIME_LCA;
     else if (strcmp(key, "reclaimResolveMethod") == 0)
-        return err_set(err, -EINVAL, "%s: '%s' is no method; write lca or queue", key, value);
+        return err_set(err, -EINVAL, "%s: '%s' is not a method; expected lca or queue", key, value);
     return 0;
 }
 
@@ -166,5 +166,5 @@ int config_add_plugin(struct config *config, const char *name, const struct plug
         turn_on(config, (enum plugin)i);
         return 0;
     }
-    return err_set(err, -ENOENT, "there is no plugin called '%s'", name);
+    return err_set(err, -ENOENT, "unknown plugin '%s'", name);
 }

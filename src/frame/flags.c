@@ -75,7 +75,7 @@ static int set_int(const struct flag *flag, int64_t *value, const char *text, st
     errno = 0;
     number = strtoll(text, &end, 10);
     if (errno || end == text || *end)
-        return err_set(err, -EINVAL, "'%s' is no whole number", text);
+        return err_set(err, -EINVAL, "'%s' is not a whole number", text);
     if (check_range(flag, (double)number, err) < 0)
         return -EINVAL;
     *value = number;
@@ -88,7 +88,7 @@ static int set_double(const struct flag *flag, double *value, const char *text, 
     double number = strtod(text, &end);
 
     if (end == text || *end || !isfinite(number))
-        return err_set(err, -EINVAL, "'%s' is no number", text);
+        return err_set(err, -EINVAL, "'%s' is not a number", text);
     if (check_range(flag, number, err) < 0)
         return -EINVAL;
     *value = number;
@@ -236,10 +236,10 @@ static int read_flag(const struct flag_set *sets, size_t set_count, int argc, co
     const char *text = name[len] == '=' ? name + len + 1 : NULL;
 
     if (len == 0)
-        return err_set(err, -EINVAL, "'%s' is no flag; a boolean is set by --name=false", word);
+        return err_set(err, -EINVAL, "'%s' is not a flag; to set a boolean, write --name=false", word);
     flag = find_flag(sets, set_count, name, len, &first);
     if (!flag)
-        return err_set(err, -EINVAL, "there is no flag --%.*s", (int)len, name);
+        return err_set(err, -EINVAL, "unknown flag --%.*s", (int)len, name);
     if (!text && is_switch(flag))
         text = "true";
     if (!text && *at < argc)

@@ -30,7 +30,7 @@ static void stop_took_too_long(void *arg)
 {
     struct process *process = arg;
 
-    log_warn(log_of(process), "stopped before everything was done",
+    log_warn(log_of(process), "stopped before all work was finished",
              log_duration("after", process->settings.stop_timeout));
     loop_stop(process->loop);
 }
@@ -74,7 +74,7 @@ static void on_signal(void *arg, int signal)
         loop_stop(process->loop);
         return;
     }
-    log_info(log_of(process), "told to stop", log_str("signal", strsignal(signal)));
+    log_info(log_of(process), "stopping on a signal", log_str("signal", strsignal(signal)));
     begin_stop(process);
 }
 

@@ -81,9 +81,10 @@ static void collect_service(void *arg, struct metrics *metrics)
 
     struct recorder_counts events = recorder_counts(service->recorder);
 
-    set(metrics_gauge(metrics, "kube_requests_in_flight", "Requests to the API server that are under way.", label),
-        name, (double)kube_client_in_flight(service->client));
-    set(metrics_gauge(metrics, "kube_requests_waiting", "Requests to the API server that wait for their turn.", label),
+    set(metrics_gauge(metrics, "kube_requests_in_flight", "Requests to the API server in progress.", label), name,
+        (double)kube_client_in_flight(service->client));
+    set(metrics_gauge(metrics, "kube_requests_waiting", "Requests to the API server that wait for the rate limit.",
+                      label),
         name, (double)kube_client_waiting(service->client));
     set(metrics_counter(metrics, "events_written_total", "Events that were written.", label), name,
         (double)events.written);
@@ -97,8 +98,7 @@ void service_metrics_add(struct service *service)
 {
     if (!service->kind->has_api)
         return;
-    service->run->problems =
-        metrics_counter(service->metrics, "follow_problems_total",
-                        "Times that following objects of a kind had to be taken up again.", METER_LABELS("kind"));
+    service->run->problems = metrics_counter(service->metrics, "follow_problems_total",
+                                             "Restarts of the list and watch of a kind.", METER_LABELS("kind"));
     metrics_on_collect(service->metrics, collect_service, service);
 }

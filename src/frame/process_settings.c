@@ -54,7 +54,7 @@ static int read_log_level(const struct process_settings *settings, enum log_leve
     number = strtol(settings->log_level, &end, 10);
     if (*end || number < 1 || number > 127)
         return err_set(err, -EINVAL,
-                       "--zap-log-level: '%s' is no level: error, warn, info, debug, or a number from 1 on",
+                       "--zap-log-level: expected error, warn, info, debug or a number from 1, found '%s'",
                        settings->log_level);
     *ret_level = level_of_verbosity(number);
     return 0;
@@ -87,7 +87,7 @@ int address_parse(const char *text, char host[static 256], uint16_t *ret_port, s
     if (!*text || strcmp(text, "0") == 0)
         return 0;
     if (!colon)
-        return err_set(err, -EINVAL, "'%s' is no address of the form host:port or :port", text);
+        return err_set(err, -EINVAL, "'%s' is not an address of the form host:port or :port", text);
     len = (size_t)(colon - text);
     if (len >= 2 && text[0] == '[' && text[len - 1] == ']') {
         start++;
@@ -95,7 +95,7 @@ int address_parse(const char *text, char host[static 256], uint16_t *ret_port, s
     }
     port = strtol(colon + 1, &end, 10);
     if (colon[1] < '0' || colon[1] > '9' || *end || port > UINT16_MAX || len > 255)
-        return err_set(err, -EINVAL, "'%s' is no address of the form host:port or :port", text);
+        return err_set(err, -EINVAL, "'%s' is not an address of the form host:port or :port", text);
     memcpy(host, start, len);
     host[len] = '\0';
     if (strcmp(host, "localhost") == 0)

@@ -65,7 +65,7 @@ static int serve(struct process *process, struct log *log, const char *address, 
         code = rest_server_start(process->loop, &options, &server, err);
     }
     if (code < 0)
-        return err_wrap(err, code, "cannot listen at %s", address);
+        return err_wrap(err, code, "cannot listen on %s", address);
     vec_push(&process->run->servers, server);
     log_info(log, "listening", log_str("address", address), log_int("port", http_server_port(server)));
     return 0;

@@ -54,7 +54,7 @@ void service_follow_problem(struct service *service, const char *what, const str
         report_unreachable(service, err, wait);
         return;
     }
-    log_warn(service->log, "following objects had a problem", log_str("kind", what), log_error(err),
+    log_warn(service->log, "list and watch failed", log_str("kind", what), log_error(err),
              log_duration("again_after", wait));
 }
 
@@ -117,7 +117,7 @@ void service_fail(struct service *service, const struct err *err)
 {
     if (service->process->run->is_stopping)
         return;
-    log_fail(service->log, "cannot go on", log_error(err));
+    log_fail(service->log, "the service failed", log_error(err));
     process_fail(service->process, err, false);
 }
 
@@ -145,7 +145,7 @@ static void on_lost(void *arg, const struct err *err)
 
     lost.code = -ESTALE;
     (void)err_wrap(&lost, -ESTALE, "lease %s lost", service->settings.lease_name);
-    log_fail(service->log, "cannot go on", log_error(&lost));
+    log_fail(service->log, "the service failed", log_error(&lost));
     /*
      * Others act from now on, and do not know of what we have yet to write: nothing is waited for, what waits to be
      * sent never is, and the process ends, so that it starts from scratch.
@@ -159,14 +159,14 @@ static void on_leader(void *arg, const char *identity)
 {
     struct service *service = arg;
 
-    log_info(service->log, "another one leads", log_str("identity", identity));
+    log_info(service->log, "another replica is the leader", log_str("identity", identity));
 }
 
 static void on_lease_problem(void *arg, const struct err *err)
 {
     struct service *service = arg;
 
-    log_warn(service->log, "lease could not be had or renewed", log_error(err));
+    log_warn(service->log, "the lease could not be acquired or renewed", log_error(err));
 }
 
 /* "<hostname>_<uuid>": the operator takes what is in front of the underscore for the name of the pod. */

@@ -46,7 +46,7 @@ int service_settings_check(const struct service_kind *kind, const struct service
         (settings->lease_retry_period <= 0 || settings->lease_renew_deadline <= settings->lease_retry_period ||
          settings->lease_duration <= settings->lease_renew_deadline))
         return err_set(err, -EINVAL,
-                       "--lease-retry-period has to be shorter than --lease-renew-deadline, and that "
+                       "--lease-retry-period must be shorter than --lease-renew-deadline, and that "
                        "shorter than --lease-duration");
     return 0;
 }

@@ -93,8 +93,7 @@ static int keep_bound(struct journal *journal, uint64_t more, struct err *err)
     while (journal->files.len > 1 && journal->total + more > journal->size_max)
         remove_oldest(journal);
     if (journal->total + more > journal->size_max)
-        return err_set(err, -EFBIG,
-                       "%s: the whole state takes more than the %llu bytes that the journal may have; give it more",
+        return err_set(err, -EFBIG, "%s: the state is larger than the journal's limit of %llu bytes; raise the limit",
                        journal->folder, (unsigned long long)journal->size_max);
     return 0;
 }
@@ -290,7 +289,7 @@ static int open_folder(struct journal *journal, struct err *err)
     if (faccessat(journal->folder_fd, ".", W_OK | X_OK, 0) < 0)
         return err_set(err, -errno, "%s: %s", journal->folder, strerror(errno));
     if (flock(journal->folder_fd, LOCK_EX | LOCK_NB) < 0)
-        return err_set(err, -EBUSY, "%s: another process writes its journal there", journal->folder);
+        return err_set(err, -EBUSY, "%s: another process writes a journal to this folder", journal->folder);
     return find_files(journal, err);
 }
 

@@ -34,9 +34,9 @@ static int read_header(struct segment_reader *reader, struct err *err)
     size_t n = fread(header, 1, sizeof header, reader->file);
 
     if (n < sizeof header || memcmp(header, SEGMENT_MAGIC, MAGIC_BYTES) != 0)
-        return err_set(err, -EINVAL, "%s: is no journal", reader->path);
+        return err_set(err, -EINVAL, "%s: is not a journal", reader->path);
     if (load_u64(header + HEADER_SUMMED) != segment_sum(header, HEADER_SUMMED, 0))
-        return err_set(err, -EINVAL, "%s: its header is damaged", reader->path);
+        return err_set(err, -EINVAL, "%s: the header is damaged", reader->path);
     if (load_u32(header + 8) != SEGMENT_VERSION || load_u64(header + 16) != record_fingerprint())
         return err_set(err, -EINVAL,
                        "%s: was written by another version of Muster; replay it with the version that wrote it",
@@ -91,7 +91,7 @@ static int damaged(struct segment_reader *reader, struct err *err)
     uint64_t at = reader->at;
 
     reader->at = reader->size;
-    return err_set(err, -EBADMSG, "%s: is damaged at byte %llu; the rest of this file is left out", reader->path,
+    return err_set(err, -EBADMSG, "%s: is damaged at byte %llu; the rest of the file is ignored", reader->path,
                    (unsigned long long)at);
 }
 

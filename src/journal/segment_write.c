@@ -66,7 +66,7 @@ static int write_all(struct segment_writer *writer, const uint8_t *bytes, size_t
 
             /* What was begun would only be found to be cut; a file that cannot be cut back keeps it. */
             if (ftruncate(writer->fd, (off_t)writer->size) < 0)
-                return err_set(err, code, "%s: %s, and its end is not whole", writer->path, strerror(-code));
+                return err_set(err, code, "%s: %s; the last record is incomplete", writer->path, strerror(-code));
             return err_set(err, code, "%s: %s", writer->path, strerror(-code));
         }
         done += (size_t)n;

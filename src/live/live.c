@@ -191,8 +191,9 @@ static void warn_of_refused(struct walk *walk)
     strbuf_init(&names, NAMES_MAX);
     vec_foreach (&walk->refused, kind)
         strbuf_addf(&names, "%s%s", kind == walk->refused.items ? "" : ", ", *kind);
-    object_notes_warn(cluster_reading_notes(walk->reading), "%s: left out %u kind%s that may not be listed: %s",
-                      walk->name.text, walk->refused.len, walk->refused.len == 1 ? "" : "s", names.text);
+    object_notes_warn(cluster_reading_notes(walk->reading),
+                      "%s: skipped %u kind%s that this user is not allowed to list: %s", walk->name.text,
+                      walk->refused.len, walk->refused.len == 1 ? "" : "s", names.text);
     strbuf_done(&names);
 }
 

@@ -61,7 +61,7 @@ static int check_group(const struct gang_spec *spec, size_t i, uint32_t *depth, 
         return err_set(err, -EINVAL, "group %zu: it needs %d; must not be negative", i, group->min);
     depth[i] = i > 0 ? depth[group->parent] + 1 : 0;
     if (depth[i] > DEPTH_MAX)
-        return err_set(err, -EINVAL, "groups are nested more than %d deep", DEPTH_MAX);
+        return err_set(err, -EINVAL, "groups are nested more than %d levels deep", DEPTH_MAX);
     if (group->is_pod_set && is_empty(group->name))
         return err_set(err, -EINVAL, "a pod set needs a name");
     return 0;
@@ -99,7 +99,7 @@ static int check_names(struct state *state, const struct gang_spec *spec, struct
         if (!spec->groups[i].is_pod_set)
             continue;
         if (map64_get(&seen, name, NULL))
-            r = err_set(err, -EINVAL, "two pod sets are called '%s'", spec->groups[i].name);
+            r = err_set(err, -EINVAL, "two pod sets have the name '%s'", spec->groups[i].name);
         map64_put(&seen, name, 1);
     }
     map64_done(&seen);

@@ -26,7 +26,7 @@ void pod_touch(struct state *state, pod_id id)
 static int check(struct state *state, const struct pod_spec *spec, struct err *err)
 {
     if ((unsigned)spec->status >= _POD_STATUS_MAX)
-        return err_set(err, -EINVAL, "no such status: %d", (int)spec->status);
+        return err_set(err, -EINVAL, "unknown status %d", (int)spec->status);
     if (spec->gpu_group_count > GROUPS_MAX)
         return err_set(err, -EINVAL, "%zu GPU groups; at most %d are supported", spec->gpu_group_count, GROUPS_MAX);
     if (spec->claim_count > CLAIMS_MAX)

@@ -79,7 +79,7 @@ static int apply_move(struct state *state, const struct pod_move_spec *spec, str
         return 0;
     for (size_t i = 0; i < spec->group_count; i++) {
         if (is_empty(spec->groups[i].name) && spec->groups[i].number >= GPU_GROUP_FRESH - 1)
-            return err_set(err, -EINVAL, "pod '%s' shares a GPU of an impossible number", spec->name);
+            return err_set(err, -EINVAL, "pod '%s' shares a GPU with an invalid number", spec->name);
         many[i] = group_of(state, &spec->groups[i]);
     }
     node_id node = is_empty(spec->node) ? NO_ID : node_slot(state, name_add(state, spec->node));

@@ -56,7 +56,7 @@ static int add_key(SSL_CTX *context, BIO *pem, struct err *err)
     if (!is_good)
         return tls_fail(err, "key");
     if (SSL_CTX_check_private_key(context) != 1)
-        return tls_fail(err, "the key is not that of the certificate");
+        return tls_fail(err, "the key does not match the certificate");
     return 0;
 }
 

@@ -114,7 +114,7 @@ struct metrics *metrics_new(const char *prefix)
 
     metrics->prefix = xstrdup(prefix);
     dropped = metrics_counter(metrics, "metric_series_dropped_total",
-                              "Uses of series that a metric had no room for any more.", NULL);
+                              "Samples that were dropped because a metric had too many series.", NULL);
     metrics->dropped = meter_series(dropped, NULL);
     return metrics;
 }

@@ -80,7 +80,7 @@ def _(here):
     here.wait_bound("later", NODE)
     expect(here.wait_phase("later", "Succeeded")["status"]["failedAttempts"], 1)
     log = here.cluster.processes.log_of("binder", 1 << 20)
-    made = [line for line in log.splitlines() if "GPU is reserved" in line and "group=group-later" in line]
+    made = [line for line in log.splitlines() if "GPU reserved" in line and "group=group-later" in line]
     expect(len(made), 2, "reservation pods, one for each attempt")
     here.clear()
 
@@ -150,7 +150,7 @@ def _(here):
     here.clear()
 
 
-@SUITE.test("no GPU is reserved while the cluster grows")
+@SUITE.test("no GPU reserved while the cluster grows")
 def _(here):
     path = "/api/v1/namespaces/kai-scale-adjust/pods"
     here.cluster.wait_for("/api/v1/namespaces/kai-scale-adjust/serviceaccounts/default")

@@ -39,7 +39,7 @@ def _(here):
     told = here.cluster.wait_for(f"{RESERVED}/keeper", lambda one: GPU_KEY in one["metadata"].get(
         "annotations", {}))
     expect(told["metadata"]["annotations"][GPU_KEY], UUID)
-    here.cluster.wait_until(lambda: "the GPU is kept" in here.cluster.log_of("keeper"), "the log")
+    here.cluster.wait_until(lambda: "GPU reserved" in here.cluster.log_of("keeper"), "the log")
     expect(here.cluster.stop("keeper"), 0)
 
     here.cluster.start("keeper")
@@ -58,7 +58,7 @@ def _(here):
         ("cannot be started: Insufficient Permissions", [flag], {"FAKE_FAILS": "init"}),
         ("cannot be counted: Insufficient Permissions", [flag], {"FAKE_FAILS": "count"}),
         ("GPU 0: Insufficient Permissions", [flag], {"FAKE_FAILS": "handle"}),
-        ("the UUID is not known", [flag], {"FAKE_FAILS": "uuid"}),
+        ("the UUID is unknown", [flag], {"FAKE_FAILS": "uuid"}),
         ("no NVIDIA driver here", ["--nvml-library=/no/such/library"], {}),
         ("has no function nvmlInit_v2", ["--nvml-library=libm.so.6"], {}),
     ]:

@@ -364,7 +364,7 @@ def _():
 def _():
     result = play(text_of(edited(SMALL, "config", {"plugins": [{"name": "predicates"}, {"name": "news"}]})))
     expect_accepted(result)
-    expect(result.err == "muster: warning: there is no plugin called 'news': it is left out\n", shown(result))
+    expect(result.err == "muster: warning: unknown plugin 'news': it is left out\n", shown(result))
 
 
 @tests.case("an empty cluster is played")

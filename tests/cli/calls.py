@@ -75,7 +75,7 @@ def _():
         name = f"muster {' '.join(words)}"
         if is_service(words):
             # Flags as Go takes them, which the frame of services reads.
-            expect_refused(run(*words, "--no-such-flag"), f"{name}: there is no flag --no-such-flag")
+            expect_refused(run(*words, "--no-such-flag"), f"{name}: unknown flag --no-such-flag")
             continue
         expect_refused(run(*words, "--no-such-option"), f"{name}: there is no option --no-such-option")
         for letter, option, value in options_of(words):

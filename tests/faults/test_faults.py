@@ -174,7 +174,7 @@ def late_answers(world):
     world.proxy.delay = 1
     world.settle([world.fraction(f"late-{number}") for number in range(3)])
     log = world.cluster.processes.log_of("binder", 100000)
-    expect([line for line in log.splitlines() if "did not say" in line], [], "reservations that were given up")
+    expect([line for line in log.splitlines() if "did not report" in line], [], "reservations that were given up")
     world.clear()
 
 
@@ -203,7 +203,7 @@ def lease_lost(world):
     world.cluster.wait_until(lambda: not world.cluster.processes.alive("scheduler"), "the end of the leader", 30)
     log = world.cluster.processes.log_of("scheduler", 100000).splitlines()
     lost, ended = (next(datetime.datetime.fromisoformat(line.split()[0]) for line in log if word in line)
-                   for word in ("cannot go on", " stopped "))
+                   for word in ("the service failed", " stopped "))
     expect((ended - lost).total_seconds() < 1, True, f"it ends at once, not from {lost} to {ended}")
     expect(len(world.places_of(names)) < len(names), True, "some pods are not bound")
     world.proxy.holds = None

@@ -103,7 +103,7 @@ def _(here):
     say("a lot")
     event = here.complaint(pod, "'a lot' is not a")
     expect((event["type"], event["source"]["component"]), ("Warning", "fencer"))
-    expect_in("stay fenced as before", event["message"])
+    expect_in("stays as it was", event["message"])
     group, = here.fenced(pod)
     expect(group["limitBytes"], 2000 << 20)
     say("3000")
@@ -116,10 +116,10 @@ def _(here):
     rows = [
         ("mps", {"gpu-fraction": "0.1", "gpu-compute-mode": "sm-sharing"}, 1, "needs MPS"),
         ("both", {"gpu-fraction": "0.1", "gpu-memory": "100"}, 1, "not both"),
-        ("nothing", {}, 1, "nothing in it asks for a part"),
+        ("nothing", {}, 1, "requests a part of a GPU"),
         ("much", {"gpu-memory": "99999999"}, 1, "gpu-memory"),
         ("long", {"gpu-fraction": "0." + "1" * 100000}, 1, "longer than"),
-        ("more", {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}, 1, "asks for 2 GPUs"),
+        ("more", {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}, 1, "requests 2 GPUs"),
         ("nowhere", {"gpu-fraction": "0.1"}, "GPU-of-another-node", "no GPU 'GPU-of-another-node'"),
         ("odd", {"gpu-fraction": "0.1"}, '"},{' + "x" * 100, "neither the UUID"),
         ("nobody", {"gpu-fraction": "0.1", "gpu-fraction-container-name": "ghost"}, 1, "no container 'ghost'"),
@@ -130,7 +130,7 @@ def _(here):
         event = here.complaint(pod, reason)
         expect_in("cannot start", event["message"], name)
     loose = here.seated("loose", {"gpu-fraction": "2"}, gpu=1, held=False)
-    expect_in("without a fence", here.complaint(loose, "gpu-fraction")["message"])
+    expect_in("without isolation", here.complaint(loose, "gpu-fraction")["message"])
     group, = here.fenced(good)
     expect(group["requestBytes"], here.capacity() // 2)
     expect(sorted(here.ours()), sorted([fence(good), here.file(good).name]))
@@ -166,8 +166,8 @@ def _(here):
 @SUITE.test("a fence without CDI, a node without a name and a lease for all nodes are refused at the start")
 def _(here):
     for words, reason in ((["binder", "--gpu-fence"], "cdiEnabled"), (["fencer"], "NODE_NAME"),
-                          (["fencer", "--node-name=a", "--leader-elect"], "there is no flag --leader-elect"),
-                          (["fencer", "--node-name=a", "--cdi-dir=cdi"], "'cdi' is no path")):
+                          (["fencer", "--node-name=a", "--leader-elect"], "unknown flag --leader-elect"),
+                          (["fencer", "--node-name=a", "--cdi-dir=cdi"], "'cdi' is not a path")):
         done = subprocess.run([MUSTER, *words], env=here.cluster.environment(), capture_output=True, text=True)
         expect(done.returncode, 2, " ".join(words))
         expect_in(reason, done.stderr)

@@ -51,7 +51,7 @@ def programs_run_with_a_part_of_a_gpu():
         assert child.wait(20) == 128 + signal.SIGTERM
         assert subprocess.run([*run, "--", "sh", "-c", "exit 7"], env=env).returncode == 7
         too_much = subprocess.run([*run[:-1], "4Ti", "--", "true"], env=env, capture_output=True, text=True)
-        assert too_much.returncode != 0 and "bytes to give" in too_much.stderr, too_much
+        assert too_much.returncode != 0 and "for groups" in too_much.stderr, too_much
     finally:
         daemon.stop()
 

@@ -115,7 +115,7 @@ def overuse_ends_one_process_at_a_time():
         daemon.wait_for(lambda: looks(daemon) > before + 5, 20)
         assert [child.poll() for child in children].count(None) == 2
         assert daemon.of_group("a")["killed"] == 1
-        assert daemon.complaints().count("more memory is used than the limit allows") == 1
+        assert daemon.complaints().count("a process uses more memory than its limit") == 1
     finally:
         daemon.stop()
 

@@ -120,7 +120,7 @@ def requests_in_others_words_are_kept():
     daemon = Daemon()
     try:
         def ask(name, gpus=(0,), **words):
-            return daemon.ask("PUT", "/v1/groups/" + name, {"name": name, "gpus": list(gpus), "words": words})
+            return daemon.ask("PUT", "/v1/groups/" + name, {"name": name, "gpus": list(gpus), "pod": words})
 
         assert ask("kai", annotations={"gpu-memory": "2000", "team": "a"})[0] == 201
         group = daemon.of_group("kai")
@@ -140,13 +140,13 @@ def requests_in_others_words_are_kept():
         for status, reason, words in (
                 (422, "needs MPS", {"annotations": {"gpu-fraction": "0.1", "gpu-compute-mode": "sm-sharing"}}),
                 (400, "gpu-fraction", {"annotations": {"gpu-fraction": "half"}}),
-                (400, "asks for 2 GPUs", {"annotations": {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}}),
+                (400, "requests 2 GPUs", {"annotations": {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}}),
                 (400, "nothing in it asks", {"annotations": {"team": "a"}}),
                 (400, "bytes", {"annotations": {"gpu-memory": "9999999"}})):
             found, said = ask("refused", **words)
             assert found == status and reason in said["error"], (found, said)
         found, said = daemon.ask("PUT", "/v1/groups/both", {"name": "both", "gpus": [0], "memory": {"request": "1Gi"},
-                                                            "words": {"annotations": {"gpu-memory": "2000"}}})
+                                                            "pod": {"annotations": {"gpu-memory": "2000"}}})
         assert found == 400 and "one of them" in said["error"], said
     finally:
         daemon.stop()

@@ -118,7 +118,7 @@ def _(stage):
     with prometheus.Pretended() as known:
         known.fails = (503, "out of order")
         begin(stage, configure(stage, {"connectionStringEnvVar": "PAST_USE"}, waitTimeout="2s", stalenessPeriod="1s"))
-        expect_in("connectionStringEnvVar: there is no variable PAST_USE", ends(stage))
+        expect_in("connectionStringEnvVar: variable PAST_USE is not set", ends(stage))
         stage.start(configure(stage, {"connectionString": known.url.replace("//", "//me:secret@")}, waitTimeout="3s",
                               stalenessPeriod="1s"))
         want(stage)
@@ -137,7 +137,7 @@ def _(stage):
                             ((200, '{"status":"success","data":{"resultType":"matrix","result":[]}}'),
                              "expected a vector, found matrix"),
                             ((200, '{"status":"success","data":{"resultType":"vector","result":[]}}'),
-                             "there is no data; is what the cluster has known to Prometheus?"),
+                             "no data: does Prometheus have the metrics of capacity?"),
                             ((200, "x" * 10000), "the answer is not Prometheus'")):
             known.fails = fails
             stage.cluster.wait_until(lambda said=word: said in stage.cluster.processes.log_of("scheduler", 100000), word, 20)

@@ -178,7 +178,7 @@ static void a_snapshot_is_read(void **folder)
     assert_int_equal(result.config.action_count, 1);
     assert_true(result.config.has[PLUGIN_PROPORTION]);
     assert_false(result.config.has[PLUGIN_PREDICATES]);
-    assert_string_equal(result.notes.found.warnings.items[0], "there is no plugin called own; it is left out");
+    assert_string_equal(result.notes.found.warnings.items[0], "unknown plugin own is ignored");
     done(&result);
 }
 

@@ -556,7 +556,7 @@ static const struct filter rows[] = {
         .passes = worker_type,
         .text = "task can't run on a node of the other worker type",
         .reason = worker_type_reason,
-        .problem = "not a worker for such pods",
+        .problem = "not a worker node for this kind of pod",
     },
     {
         .name = "topology-spread",

@@ -106,15 +106,15 @@ static void what_is_wrong_is_said_with_the_name_of_the_flag(void **state)
         const char *const argv[3];
         const char *text;
     } cases[] = {
-        {{"--unknown=1"}, "there is no flag --unknown"},
+        {{"--unknown=1"}, "unknown flag --unknown"},
         {{"--workers=0"}, "--workers: 0 is not between 1 and 100"},
-        {{"--workers=x"}, "--workers: 'x' is no whole number"},
-        {{"--qps", "much"}, "--qps: 'much' is no number"},
+        {{"--workers=x"}, "--workers: 'x' is not a whole number"},
+        {{"--qps", "much"}, "--qps: 'much' is not a number"},
         {{"--is-on=maybe"}, "--is-on: 'maybe' is neither true nor false"},
-        {{"--leader-elect", "false"}, "'false' is no flag; a boolean is set by --name=false"},
+        {{"--leader-elect", "false"}, "'false' is not a flag; to set a boolean, write --name=false"},
         {{"--labels=a"}, "--labels: 'a' is not of the form key=value"},
         {{"--name"}, "--name needs a value: TEXT"},
-        {{"word"}, "'word' is no flag; a boolean is set by --name=false"},
+        {{"word"}, "'word' is not a flag; to set a boolean, write --name=false"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

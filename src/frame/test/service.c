@@ -184,11 +184,10 @@ static void wrong_calls_are_told_before_anything_starts(void **state)
         const char *word, *text;
     } cases[] = {
         {"--refuses", "--refuses: as asked"},
-        {"--nothing=1", "there is no flag --nothing"},
-        {"--zap-log-level=loud",
-         "--zap-log-level: 'loud' is no level: error, warn, info, debug, or a number from 1 on"},
+        {"--nothing=1", "unknown flag --nothing"},
+        {"--zap-log-level=loud", "--zap-log-level: expected error, warn, info, debug or a number from 1, found 'loud'"},
         {"--zap-encoder=xml", "--zap-encoder: 'xml' is neither json nor console"},
-        {"--metrics-bind-address=nowhere", "metrics: 'nowhere' is no address of the form host:port or :port"},
+        {"--metrics-bind-address=nowhere", "metrics: 'nowhere' is not an address of the form host:port or :port"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -309,7 +308,7 @@ static void a_kind_without_an_api_has_no_flags_of_one(void **state)
     assert_int_equal(service_flag_sets(&second_kind, sets), 2);
     assert_int_equal(service_flag_sets(&kind, sets), 4);
     assert_int_equal(process_main(one, 1, 1, (const char *const[]){"--leader-elect"}, &err), -EINVAL);
-    assert_string_equal(err.text, "there is no flag --leader-elect");
+    assert_string_equal(err.text, "unknown flag --leader-elect");
 }
 
 static void addresses_are_taken_apart(void **state)

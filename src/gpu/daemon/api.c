@@ -79,7 +79,7 @@ static void get_group(void *arg, struct http_exchange *exchange)
     if (group)
         reply_group(exchange, 200, group);
     else
-        rest_fail(exchange, -ENOENT, "there is no group '%s'", name_in(exchange));
+        rest_fail(exchange, -ENOENT, "no group '%s'", name_in(exchange));
 }
 
 static int read_spec(const struct http_exchange *exchange, struct group_spec *spec, struct err *err)
@@ -94,7 +94,7 @@ static int read_spec(const struct http_exchange *exchange, struct group_spec *sp
     struct json_at root = json_root(doc);
     r = group_spec_decode(&root, spec, err);
     if (r >= 0 && strcmp(spec->name, name_in(exchange)) != 0)
-        r = err_set(err, -EINVAL, "the path says '%s' and the request '%s'", name_in(exchange), spec->name);
+        r = err_set(err, -EINVAL, "the path names group '%s', the body '%s'", name_in(exchange), spec->name);
     return r;
 }
 
@@ -108,7 +108,7 @@ static void put_group(void *arg, struct http_exchange *exchange)
     bool is_new = !group;
 
     if (group && rest_query_is_true(exchange, "new"))
-        r = err_set(&err, -EEXIST, "there is a group '%s' already", spec.name);
+        r = err_set(&err, -EEXIST, "group '%s' already exists", spec.name);
     if (r >= 0)
         r = is_new ? group_add(gpud, &spec, &group, &err) : group_change(group, &spec, &err);
     if (r < 0) {
@@ -127,7 +127,7 @@ static void delete_group(void *arg, struct http_exchange *exchange)
     const char *owner = rest_query(exchange, "owner");
 
     if (!group || (owner && strtoll(owner, NULL, 10) != group->spec.owner)) {
-        rest_fail(exchange, -ENOENT, "there is no group '%s'", name_in(exchange));
+        rest_fail(exchange, -ENOENT, "no group '%s'", name_in(exchange));
         return;
     }
     log_info(gpud->log, "group removed", log_str("group", group->spec.name));

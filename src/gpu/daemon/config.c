@@ -96,9 +96,9 @@ static int read_bytes(const struct json_at *at, uint64_t *ret_bytes, struct err 
     } else {
         r = json_str(at, &text, err);
         if (r >= 0 && quantity_parse(text, QUANTITY_ONE, &bytes, err) < 0)
-            r = json_fail(at, err, -EINVAL, "'%s' is no amount of memory, such as 20Gi", text);
+            r = json_fail(at, err, -EINVAL, "'%s' is not an amount of memory, such as 20Gi", text);
         if (r >= 0 && bytes > (int64_t)GPU_BYTES_MAX)
-            r = json_fail(at, err, -EINVAL, "is more than any GPU has");
+            r = json_fail(at, err, -EINVAL, "is larger than any GPU");
     }
     if (r >= 0)
         *ret_bytes = (uint64_t)bytes;
@@ -141,7 +141,7 @@ static int read_row(const struct row *row, const struct json_at *at, struct gpud
     case ROW_TIME:
         r = json_str(at, &text, err);
         if (r >= 0 && (duration_parse(text, to, err) < 0 || *(nsec_t *)to < 0))
-            r = json_fail(at, err, -EINVAL, "'%s' is no time, such as 20ms", text);
+            r = json_fail(at, err, -EINVAL, "'%s' is not a duration, such as 20ms", text);
         return r;
     case ROW_ACTION:
         return read_action(at, to, err);
@@ -184,7 +184,7 @@ static int read_gpus(const struct json_at *at, struct gpud_config *config, struc
         if (r < 0)
             return r;
         if (strlen(uuid) >= sizeof gpu.uuid || config->gpus.len == GPU_MAX)
-            return json_fail(&item, err, -EINVAL, "a UUID is too long, or there are more than %d GPUs", GPU_MAX);
+            return json_fail(&item, err, -EINVAL, "a UUID is too long, or more than %d GPUs are listed", GPU_MAX);
         memcpy(gpu.uuid, uuid, strlen(uuid) + 1);
         if (name)
             (void)snprintf(gpu.name, sizeof gpu.name, "%s", name);

@@ -70,7 +70,7 @@ static int make_folders(const char *folder, struct err *err)
     char path[512];
 
     if (folder[0] != '/' || strlen(folder) > FOLDER_MAX)
-        return err_set(err, -EINVAL, "the folder '%s' is no absolute path of a reasonable length", folder);
+        return err_set(err, -EINVAL, "folder '%s': expected an absolute path, not too long for a socket", folder);
     (void)snprintf(path, sizeof path, "%s/groups/", folder);
     for (char *at = path + 1; (at = strchr(at, '/')); at++) {
         *at = '\0';
@@ -118,7 +118,9 @@ static int find_devices(struct gpud *gpud, struct err *err)
 
     if (config->gpus.len > 0) {
         if (r < 0)
-            log_info(gpud->log, "the GPUs are those of the configuration, and nobody watches who escapes",
+            log_info(gpud->log,
+                     "NVML is not available: GPUs are taken from the configuration, processes that are not tenants are "
+                     "not detected",
                      log_error(err));
         vec_foreach (&config->gpus, at)
             add_device(gpud, at);
@@ -128,7 +130,7 @@ static int find_devices(struct gpud *gpud, struct err *err)
         return r;
     r = find_by_nvml(gpud, err);
     if (r >= 0 && gpud->device_count == 0)
-        r = err_set(err, -ENODEV, "the driver is here, but there is no GPU");
+        r = err_set(err, -ENODEV, "the driver is installed but reports no GPU");
     return r;
 }
 

@@ -54,7 +54,7 @@ static void turn_away(struct group *group)
     if (fd >= 0)
         (void)close(fd);
     gpud->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    log_warn(gpud->log, "no descriptor is left, a tenant is sent away", log_str("group", group->spec.name));
+    log_warn(gpud->log, "out of file descriptors: a tenant was refused", log_str("group", group->spec.name));
 }
 
 static void on_connection(void *arg)
@@ -94,7 +94,7 @@ static int listen_for(struct group *group, struct err *err)
         return r;
     group_path(group, path, sizeof path);
     if (strlen(path) >= sizeof address.sun_path)
-        return err_set(err, -ENAMETOOLONG, "%s: longer than %zu bytes, choose a shorter name or folder", path,
+        return err_set(err, -ENAMETOOLONG, "%s: longer than %zu bytes; choose a shorter name or folder", path,
                        sizeof address.sun_path - 1);
     memcpy(address.sun_path, path, strlen(path) + 1);
     (void)unlink(path);
@@ -122,8 +122,8 @@ static int check_compute(const struct gpud *gpud, const struct group *self, cons
                     continue;
                 if ((other->spec.mode == GPU_MODE_TIME) != (spec->mode == GPU_MODE_TIME))
                     return err_set(err, -EBUSY,
-                                   "GPU %s is shared in the mode '%s' with group %s: '%s' beside it would take away "
-                                   "from shares that are promised",
+                                   "GPU %s is shared in the mode '%s' with group %s: '%s' beside it would break the "
+                                   "configured shares",
                                    gpud->devices[devices[gpu]].spec.uuid, gpu_mode_name(other->spec.mode),
                                    other->spec.name, gpu_mode_name(spec->mode));
                 sum += other->spec.share;
@@ -131,7 +131,7 @@ static int check_compute(const struct gpud *gpud, const struct group *self, cons
             }
         }
         if (spec->mode != GPU_MODE_TIME && is_exact && sum > ARBITER_WHOLE)
-            return err_set(err, -EBUSY, "the shares on GPU %s would be %.3f in all, and at least one of them is strict",
+            return err_set(err, -EBUSY, "the shares on GPU %s would add up to %.3f, and at least one of them is strict",
                            gpud->devices[devices[gpu]].spec.uuid, (double)sum / ARBITER_WHOLE);
     }
     return 0;
@@ -143,7 +143,7 @@ static int find_devices(const struct gpud *gpud, const struct group_spec *spec, 
         int found = gpud_find_device(gpud, spec->gpus[gpu]);
 
         if (found < 0)
-            return err_set(err, -ENOENT, "there is no GPU '%s' on this node", spec->gpus[gpu]);
+            return err_set(err, -ENOENT, "no GPU '%s' on this node; 'muster gpu top' lists them", spec->gpus[gpu]);
         for (uint32_t i = 0; i < gpu; i++) {
             if (devices[i] == (uint32_t)found)
                 return err_set(err, -EINVAL, "GPU '%s' is named twice", spec->gpus[gpu]);
@@ -161,7 +161,7 @@ static int reckon(const struct gpud *gpud, const struct group_spec *spec, const 
 
     for (uint32_t gpu = 1; r >= 0 && spec->is_asked && gpu < spec->gpu_count; gpu++) {
         if (gpud->ledger.capacity[devices[gpu]] != gpud->ledger.capacity[devices[0]])
-            return err_set(err, -ENOTSUP, "GPUs %s and %s have not the same memory, so that one part is not the other",
+            return err_set(err, -ENOTSUP, "GPUs %s and %s differ in memory: request an amount instead of a fraction",
                            gpud->devices[devices[0]].spec.uuid, gpud->devices[devices[gpu]].spec.uuid);
     }
     return r;
@@ -178,7 +178,7 @@ static int set_amounts(struct gpud *gpud, uint32_t index, const struct group_spe
         request[devices[gpu]] = spec->request_bytes;
         limit[devices[gpu]] = spec->limit_bytes;
         if (spec->limit_bytes > gpud->ledger.capacity[devices[gpu]])
-            return err_set(err, -EBUSY, "GPU %s has %llu bytes to give (%.1f Gi), not %llu (%.1f Gi)",
+            return err_set(err, -EBUSY, "GPU %s has %llu bytes (%.1f GiB) for groups, %llu (%.1f GiB) are requested",
                            gpud->devices[devices[gpu]].spec.uuid,
                            (unsigned long long)gpud->ledger.capacity[devices[gpu]],
                            (double)gpud->ledger.capacity[devices[gpu]] / GIB, (unsigned long long)spec->limit_bytes,
@@ -187,8 +187,8 @@ static int set_amounts(struct gpud *gpud, uint32_t index, const struct group_spe
     if (!ledger_set_group(&gpud->ledger, index, request, limit, &full))
         return err_set(
             err, -EBUSY,
-            "GPU %s has %.1f Gi, of which %.1f Gi are promised to other groups: %.1f Gi (%llu bytes) more do "
-            "not fit",
+            "GPU %s has %.1f GiB, of which %.1f GiB are reserved for other groups: %.1f GiB (%llu bytes) more "
+            "do not fit",
             gpud->devices[full].spec.uuid, (double)gpud->ledger.capacity[full] / GIB,
             (double)(gpud->ledger.requested[full] - gpud->ledger.groups[index].request[full]) / GIB,
             (double)spec->request_bytes / GIB, (unsigned long long)spec->request_bytes);
@@ -220,7 +220,7 @@ static void on_owner_end(void *arg)
     struct group *group = arg;
     struct gpud *gpud = group->gpud;
 
-    log_info(gpud->log, "group removed, its owner has ended", log_str("group", group->spec.name));
+    log_info(gpud->log, "group removed: its owner process has ended", log_str("group", group->spec.name));
     group_remove(group, false);
     loop_task_queue(&gpud->saving);
 }
@@ -236,11 +236,10 @@ static int watch_owner(struct group *group, struct err *err)
     group->owner = spec->owner_started ? peer_pidfd((pid_t)spec->owner, spec->owner_started) : -ESRCH;
     if (group->owner < 0) {
         group->owner = -1;
-        return err_set(err, -ENOENT, "there is no process %lld, which the group was to end with",
-                       (long long)spec->owner);
+        return err_set(err, -ENOENT, "owner: no process %lld", (long long)spec->owner);
     }
     int r = loop_watch_start(&group->on_owner, group->gpud->loop, group->owner, on_owner_end, group);
-    return r < 0 ? err_set(err, r, "watching process %lld: %s", (long long)spec->owner, strerror(-r)) : 0;
+    return r < 0 ? err_set(err, r, "cannot watch process %lld: %s", (long long)spec->owner, strerror(-r)) : 0;
 }
 
 static int first_free(const struct gpud *gpud)
@@ -291,7 +290,7 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
     if (r < 0)
         return r;
     if (index < 0)
-        return err_set(err, -EBUSY, "there are %d groups already", LEDGER_GROUPS_MAX);
+        return err_set(err, -EBUSY, "the limit of %d groups is reached; remove one first", LEDGER_GROUPS_MAX);
     r = check_compute(gpud, NULL, spec, devices, err);
     if (r >= 0)
         r = set_amounts(gpud, (uint32_t)index, spec, devices, err);
@@ -304,7 +303,7 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
     group->looked_at = gpud_now();
     r = shared_page_new(&group->page, "muster-group", sizeof(struct gpu_control_page), true);
     if (r < 0)
-        (void)err_set(err, r, "making a shared page: %s", strerror(-r));
+        (void)err_set(err, r, "cannot create a shared page: %s", strerror(-r));
     if (r >= 0) {
         fill_page(group);
         r = watch_owner(group, err);
@@ -337,7 +336,8 @@ int group_change(struct group *group, const struct group_spec *wanted, struct er
         return r;
     if (spec->gpu_count != group->spec.gpu_count ||
         memcmp(devices, group->devices, spec->gpu_count * sizeof *devices) != 0)
-        return err_set(err, -EBUSY, "group %s: its GPUs cannot change while it lives", spec->name);
+        return err_set(err, -EBUSY, "group %s: GPUs cannot be changed; remove the group and create it again",
+                       spec->name);
     r = check_compute(gpud, group, spec, devices, err);
     if (r >= 0 && spec->uid != group->spec.uid)
         r = make_folder(gpud, spec, err);

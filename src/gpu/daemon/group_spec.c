@@ -34,7 +34,7 @@ int gpu_mode_parse(const char *text, enum gpu_mode *ret_mode, struct err *err)
             return 0;
         }
     }
-    return err_set(err, -EINVAL, "'%s' is no mode of sharing compute: strict, fair or time", text);
+    return err_set(err, -EINVAL, "'%s' is not a compute mode; expected strict, fair or time", text);
 }
 
 bool group_name_is_good(const char *name)
@@ -77,9 +77,9 @@ static int read_bytes(const struct json_at *at, const char *key, uint64_t *ret_b
     } else {
         r = json_member_str(at, key, JSON_REQUIRED, &text, err);
         if (r >= 0 && quantity_parse(text, QUANTITY_ONE, &bytes, err) < 0)
-            r = json_fail(at, err, -EINVAL, "%s: '%s' is no amount of memory, such as 20Gi", key, text);
+            r = json_fail(at, err, -EINVAL, "%s: '%s' is not an amount of memory, such as 20Gi", key, text);
         if (r >= 0 && bytes > (int64_t)GPU_BYTES_MAX)
-            r = json_fail(at, err, -EINVAL, "%s: '%s' is more than any GPU has", key, text);
+            r = json_fail(at, err, -EINVAL, "%s: '%s' is larger than any GPU", key, text);
     }
     if (r > 0)
         *ret_bytes = (uint64_t)bytes;
@@ -104,7 +104,7 @@ static int read_memory(const struct json_at *at, struct group_spec *spec, struct
     if (!has_limit)
         spec->limit_bytes = spec->request_bytes;
     if (spec->limit_bytes == 0 || spec->limit_bytes < spec->request_bytes)
-        return json_fail(&memory, err, -EINVAL, "the limit has to be more than 0, and no less than the request");
+        return json_fail(&memory, err, -EINVAL, "the limit must be greater than 0 and not less than the request");
     return 0;
 }
 
@@ -130,7 +130,7 @@ static int read_compute(const struct json_at *at, struct group_spec *spec, struc
         return r;
     r = json_member_str(&compute, "mode", JSON_OPTIONAL, &mode, err);
     if (r >= 0 && gpu_mode_parse(mode, &spec->mode, err) < 0)
-        r = json_fail(&compute, err, -EINVAL, "mode: '%s' is none: strict, fair or time", mode);
+        r = json_fail(&compute, err, -EINVAL, "mode: expected strict, fair or time, found '%s'", mode);
     if (r >= 0)
         r = read_share(&compute, "share", &spec->share, err);
     if (r < 0)
@@ -166,7 +166,7 @@ static int read_gpus(const struct json_at *at, struct group_spec *spec, struct e
             if (r < 0)
                 return r;
             if (strlen(text) == 0 || strlen(text) >= GROUP_GPU_SIZE)
-                return json_fail(&item, err, -EINVAL, "is neither the UUID of a GPU nor its number");
+                return json_fail(&item, err, -EINVAL, "is neither the UUID nor the index of a GPU");
             memcpy(to, text, strlen(text) + 1);
         }
         spec->gpu_count++;
@@ -188,7 +188,7 @@ static int read_owner(const struct json_at *at, struct group_spec *spec, struct 
     if (r >= 0)
         r = copy_member(at, "cgroup", spec->cgroup, sizeof spec->cgroup, err);
     if (r > 0 && spec->cgroup[0] != '/')
-        return json_fail(at, err, -EINVAL, "cgroup: is no path that begins with '/'");
+        return json_fail(at, err, -EINVAL, "cgroup: expected a path that begins with '/'");
     if (r >= 0)
         r = json_member_object(at, "labels", JSON_OPTIONAL, &labels, err);
     if (r <= 0)
@@ -214,7 +214,7 @@ static int add_words(const struct json_at *at, const char *member, enum gpu_word
         struct gpu_word *word = &words[*count];
 
         if (*count == GROUP_WORDS_MAX)
-            return json_fail(at, err, -EINVAL, "more than %d words", GROUP_WORDS_MAX);
+            return json_fail(at, err, -EINVAL, "more than %d annotations, resources and variables", GROUP_WORDS_MAX);
         *word = (struct gpu_word){.kind = kind, .key = item.key};
         if (yyjson_is_uint(item.val)) {
             (void)snprintf(numbers[*count], GROUP_NUMBER_SIZE, "%llu", (unsigned long long)yyjson_get_uint(item.val));
@@ -238,7 +238,7 @@ static int read_words(const struct json_at *at, const struct json_at *words_at, 
     int r = add_words(words_at, "annotations", WORD_ANNOTATION, words, numbers, &count, err);
 
     if (yyjson_obj_get(at->val, "memory") || yyjson_obj_get(at->val, "compute"))
-        return json_fail(words_at, err, -EINVAL, "says the same as memory and compute: give one of them");
+        return json_fail(words_at, err, -EINVAL, "is another form of memory and compute: give either");
     if (r >= 0)
         r = add_words(words_at, "resources", WORD_RESOURCE, words, numbers, &count, err);
     if (r >= 0)
@@ -248,9 +248,9 @@ static int read_words(const struct json_at *at, const struct json_at *words_at, 
     if (r < 0)
         return r;
     if (r == 0)
-        return json_fail(words_at, err, -EINVAL, "nothing in it asks for a part of a GPU");
+        return json_fail(words_at, err, -EINVAL, "no annotation, resource or variable requests a part of a GPU");
     if (spec->asked.devices != spec->gpu_count)
-        return json_fail(words_at, err, -EINVAL, "asks for %u GPUs, and %u are named", spec->asked.devices,
+        return json_fail(words_at, err, -EINVAL, "requests %u GPUs, but %u are listed", spec->asked.devices,
                          spec->gpu_count);
     (void)snprintf(spec->asked_by, sizeof spec->asked_by, "%s", spec->asked.alias);
     spec->asked.alias = NULL;
@@ -261,7 +261,7 @@ static int read_words(const struct json_at *at, const struct json_at *words_at, 
 static int read_amounts(const struct json_at *at, struct group_spec *spec, struct err *err)
 {
     struct json_at words;
-    int r = json_member_object(at, "words", JSON_OPTIONAL, &words, err);
+    int r = json_member_object(at, "pod", JSON_OPTIONAL, &words, err);
 
     if (r > 0)
         return read_words(at, &words, spec, err);
@@ -301,7 +301,7 @@ int group_spec_decode(const struct json_at *at, struct group_spec *ret_spec, str
     if (r < 0)
         return r;
     if (!group_name_is_good(spec.name))
-        return json_fail(at, err, -EINVAL, "name: has to be letters, digits, '-', '_' and '.', at most %d of them",
+        return json_fail(at, err, -EINVAL, "name: expected letters, digits, '-', '_' and '.', at most %d of them",
                          GROUP_NAME_SIZE - 1);
     r = read_gpus(at, &spec, err);
     if (r >= 0)

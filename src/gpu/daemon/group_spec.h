@@ -24,7 +24,7 @@ struct strbuf;
  *
  * Instead of `memory` and `compute`, a container's own words, as its pod has them (gpu/request):
  *
- *     {"name": "team-a-1", "gpus": [0], "words": {"annotations": {"gpu-fraction": "0.5"},
+ *     {"name": "team-a-1", "gpus": [0], "pod": {"annotations": {"gpu-fraction": "0.5"},
  *      "resources": {"nvidia.com/gpucores": 30}, "variables": {}}}
  */
 enum {

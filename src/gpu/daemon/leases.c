@@ -203,7 +203,7 @@ static void give_up(struct group *group)
 {
     struct gpud *gpud = group->gpud;
 
-    log_warn(gpud->log, "kernels go on although the lease is over, others run beside them",
+    log_warn(gpud->log, "kernels outlast their lease: other groups run beside them",
              log_str("group", group->spec.name));
     for (struct session *s = session_first(group), *next; s; s = next) {
         next = session_next(s);

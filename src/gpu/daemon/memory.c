@@ -218,9 +218,8 @@ static void on_deadline(void *arg)
 
     if (victim) {
         if (!victim->is_killed)
-            log_warn(gpud->log, "ending a process that has borrowed what its owner wants back",
-                     log_str("group", worst->spec.name), log_int("pid", victim->peer.pid),
-                     log_str("owner", group->spec.name));
+            log_warn(gpud->log, "killing a process to reclaim memory for its owner", log_str("group", worst->spec.name),
+                     log_int("pid", victim->peer.pid), log_str("owner", group->spec.name));
         session_kill(victim, GPU_REASON_EXHAUSTED, pending.gpu);
         /* Its memory comes back when it has ended; if it is not enough there is a next one. */
         loop_timer_start(&session->pending.timer, 100 * NSEC_PER_MSEC);

@@ -135,28 +135,27 @@ static const struct {
     const char *name;
     const char *help;
 } figures[] = {
-    {OURS, false, used, "muster_gpu_memory_used_bytes",
-     "Device memory that tenants have in use, contexts not counted."},
-    {OURS, false, request, "muster_gpu_memory_request_bytes", "Device memory that is kept for the group."},
-    {OURS, false, limit, "muster_gpu_memory_limit_bytes", "Device memory that the group can have at most."},
-    {OURS, false, burst, "muster_gpu_memory_burst_bytes", "Device memory beyond the request, on loan."},
-    {OURS, false, footprint, "muster_gpu_memory_footprint_bytes",
-     "Device memory of contexts and what the driver adds."},
-    {OURS, false, target, "muster_gpu_compute_share_target", "Share of the GPU's time that is promised."},
-    {OURS, false, actual, "muster_gpu_compute_share_actual", "Share of the GPU's time since the last look."},
+    {OURS, false, used, "muster_gpu_memory_used_bytes", "GPU memory that tenants have allocated, without contexts."},
+    {OURS, false, request, "muster_gpu_memory_request_bytes", "GPU memory that is reserved for the group."},
+    {OURS, false, limit, "muster_gpu_memory_limit_bytes", "GPU memory limit of the group."},
+    {OURS, false, burst, "muster_gpu_memory_burst_bytes", "GPU memory beyond the reserved memory (borrowed)."},
+    {OURS, false, footprint, "muster_gpu_memory_footprint_bytes", "GPU memory of contexts and of the driver."},
+    {OURS, false, target, "muster_gpu_compute_share_target", "Configured share of the GPU's time."},
+    {OURS, false, actual, "muster_gpu_compute_share_actual", "Share of the GPU's time since the last sample."},
     {OURS, true, lease_seconds, "muster_gpu_compute_lease_seconds_total", "Time under leases, overrun included."},
-    {OURS, true, overrun_seconds, "muster_gpu_compute_overrun_seconds_total", "Time after the gate had closed."},
-    {OURS, true, wait_seconds, "muster_gpu_compute_wait_seconds_total", "Time of waiting for a lease."},
-    {OURS, true, gate_seconds, "muster_gpu_gate_thread_seconds_total", "Time that threads spent at the gate."},
-    {OURS, true, launches, "muster_gpu_launches_total", "Kernels and graphs that were launched."},
-    {OURS, true, traffic, "muster_gpu_traffic_bytes_total", "Bytes that copies and fills were asked to move."},
-    {OURS, false, pinned, "muster_gpu_host_pinned_bytes", "Memory of the host that is pinned for the GPU."},
-    {OURS, true, killed, "muster_gpu_oom_killed_total", "Processes that were ended."},
-    {RUNAI, false, used_mebibytes, "runai_gpu_memory_used_mebibytes_per_pod_per_gpu", "As Run:ai calls it."},
-    {RUNAI, false, actual_percent, "runai_gpu_utilization_per_pod_per_gpu", "As Run:ai calls it, in percent."},
-    {HAMI, false, used_in_all, "hami_vgpu_memory_used_bytes", "As HAMi calls it."},
-    {HAMI, false, limit, "hami_vgpu_memory_limit_bytes", "As HAMi calls it."},
-    {HAMI, false, actual_percent, "hami_container_device_utilization_ratio", "As HAMi calls it; in percent."},
+    {OURS, true, overrun_seconds, "muster_gpu_compute_overrun_seconds_total",
+     "Time of kernels after the end of their lease."},
+    {OURS, true, wait_seconds, "muster_gpu_compute_wait_seconds_total", "Time that the group waited for a lease."},
+    {OURS, true, gate_seconds, "muster_gpu_gate_thread_seconds_total", "Time that threads waited for a lease."},
+    {OURS, true, launches, "muster_gpu_launches_total", "Launched kernels and graphs."},
+    {OURS, true, traffic, "muster_gpu_traffic_bytes_total", "Bytes of copies and fills."},
+    {OURS, false, pinned, "muster_gpu_host_pinned_bytes", "Pinned memory of the host."},
+    {OURS, true, killed, "muster_gpu_oom_killed_total", "Processes that were killed to free memory."},
+    {RUNAI, false, used_mebibytes, "runai_gpu_memory_used_mebibytes_per_pod_per_gpu", "For dashboards of Run:ai."},
+    {RUNAI, false, actual_percent, "runai_gpu_utilization_per_pod_per_gpu", "For dashboards of Run:ai; in percent."},
+    {HAMI, false, used_in_all, "hami_vgpu_memory_used_bytes", "For dashboards of HAMi."},
+    {HAMI, false, limit, "hami_vgpu_memory_limit_bytes", "For dashboards of HAMi."},
+    {HAMI, false, actual_percent, "hami_container_device_utilization_ratio", "For dashboards of HAMi; in percent."},
 };
 
 /* Of a whole GPU. */
@@ -182,15 +181,16 @@ static const struct {
     bool is_counter;
     const char *const *labels;
 } device_figures[] = {
-    [CAPACITY] = {"muster_gpu_capacity_bytes", "What can be given away.", false, device_labels},
-    [TAKEN] = {"muster_gpu_taken_bytes", "What has been given away.", false, device_labels},
-    [DRIVER_USED] = {"muster_gpu_driver_used_bytes", "What NVML says, when that is not old.", false, device_labels},
-    [LOOKS] = {"muster_gpu_driver_looks_total", "How often NVML was asked.", true, device_labels},
-    [RUNAI_UTILIZATION] = {"runai_gpu_utilization_per_gpu", "As Run:ai calls it, in percent.", false, device_labels},
-    [RUNAI_USED] = {"runai_gpu_memory_used_mebibytes_per_gpu", "As Run:ai calls it.", false, device_labels},
-    [RUNAI_TOTAL] = {"runai_gpu_memory_total_mebibytes_per_gpu", "As Run:ai calls it.", false, device_labels},
-    [RUNAI_ALLOCATED] = {"runai_allocated_gpu_count_per_gpu", "As Run:ai calls it.", false, device_labels},
-    [HAMI_USED] = {"hami_host_gpu_memory_used_bytes", "As HAMi calls it.", false, hami_host_labels},
+    [CAPACITY] = {"muster_gpu_capacity_bytes", "GPU memory that groups can use.", false, device_labels},
+    [TAKEN] = {"muster_gpu_taken_bytes", "GPU memory in use by groups.", false, device_labels},
+    [DRIVER_USED] = {"muster_gpu_driver_used_bytes", "Used GPU memory as NVML reports it.", false, device_labels},
+    [LOOKS] = {"muster_gpu_driver_samples_total", "Samples of NVML.", true, device_labels},
+    [RUNAI_UTILIZATION] = {"runai_gpu_utilization_per_gpu", "For dashboards of Run:ai; in percent.", false,
+                           device_labels},
+    [RUNAI_USED] = {"runai_gpu_memory_used_mebibytes_per_gpu", "For dashboards of Run:ai.", false, device_labels},
+    [RUNAI_TOTAL] = {"runai_gpu_memory_total_mebibytes_per_gpu", "For dashboards of Run:ai.", false, device_labels},
+    [RUNAI_ALLOCATED] = {"runai_allocated_gpu_count_per_gpu", "For dashboards of Run:ai.", false, device_labels},
+    [HAMI_USED] = {"hami_host_gpu_memory_used_bytes", "For dashboards of HAMi.", false, hami_host_labels},
 };
 _Static_assert(ARRAY_LEN(device_figures) == DEVICE_FIGURES, "every figure has a name");
 
@@ -224,13 +224,13 @@ static struct meter *device_meter(struct metrics *metrics, enum device_figure fi
 
 static struct meter *denied_meter(struct metrics *metrics)
 {
-    return metrics_counter(metrics, "muster_gpu_oom_denied_total", "Allocations that were refused.", denied_labels);
+    return metrics_counter(metrics, "muster_gpu_oom_denied_total", "Refused allocations.", denied_labels);
 }
 
 static struct meter *unhooked_meter(struct metrics *metrics)
 {
-    return metrics_counter(metrics, "muster_gpu_unhooked_symbol_total", "Functions that tenants got past the fence.",
-                           unhooked_labels);
+    return metrics_counter(metrics, "muster_gpu_unhooked_symbol_total",
+                           "Driver functions that tenants called and the library does not hook.", unhooked_labels);
 }
 
 static void collect_denied(struct metrics *metrics, const struct group *group)
@@ -352,8 +352,8 @@ static void collect(void *arg, struct metrics *metrics)
     for (uint32_t i = 0; i < gpud->device_count; i++)
         collect_device(metrics, gpud, i, busy[i]);
     struct meter *strangers = metrics_counter(metrics, "muster_gpu_unregistered_process_total",
-                                              "Processes on a shared GPU that are no tenants.", NULL);
-    struct meter *leases = metrics_counter(metrics, "muster_gpu_leases_total", "Leases that were given.", NULL);
+                                              "Processes on shared GPUs that are not tenants.", NULL);
+    struct meter *leases = metrics_counter(metrics, "muster_gpu_leases_total", "Granted leases.", NULL);
     meter_clear(strangers);
     meter_clear(leases);
     meter_add(meter_series(strangers, NULL), (double)gpud->unregistered);
@@ -366,7 +366,7 @@ void meters_handover(struct gpud *gpud, nsec_t took)
     meter_observe(meter_series(gpud->handover, NULL), (double)took / SECOND);
 }
 
-/* From a group's asking for a lease to its gate's opening. */
+/* Waiting time from the request for a lease to its start. */
 void meters_wait(const struct group *group, nsec_t took)
 {
     meter_observe(meter_series(group->gpud->gate_wait, METER_LABELS(group->spec.name)), (double)took / SECOND);
@@ -384,10 +384,10 @@ void meters_init(struct gpud *gpud)
                                      0.004,   0.005,  0.01,  0.025,  0.05,  0.1,    0.25};
 
     gpud->handover = metrics_histogram(gpud->metrics, "muster_gpu_handover_seconds",
-                                       "From the end of one group's gate to the opening of another's.", NULL, buckets,
+                                       "From the end of one group's lease to the start of the next.", NULL, buckets,
                                        ARRAY_LEN(buckets));
     gpud->gate_wait = metrics_histogram(gpud->metrics, "muster_gpu_gate_wait_seconds",
-                                        "From a group's asking for a lease to its gate's opening.",
+                                        "Waiting time from the request for a lease to its start.",
                                         METER_LABELS("group"), waits, ARRAY_LEN(waits));
     metrics_on_collect(gpud->metrics, collect, gpud);
 }

@@ -287,7 +287,7 @@ static void note_unhooked(struct session *session, const struct gpu_message *mes
         return;
     (void)snprintf(group->unhooked[i].name, sizeof group->unhooked[i].name, "%s",
                    i < UNHOOKED_MAX - 1 ? name : "other");
-    log_warn(group->gpud->log, "a function of the driver is not fenced: this library is older than the driver",
+    log_warn(group->gpud->log, "a driver function is not isolated: the driver is newer than this library",
              log_str("group", group->spec.name), log_int("pid", session->peer.pid), log_str("name", name));
 }
 
@@ -335,7 +335,7 @@ static void bad_message(struct session *session, enum gpu_message_error error)
     session->group->bad_messages++;
     if (!session->slot && error == GPU_MESSAGE_BAD_VERSION)
         refuse(session, GPU_REASON_VERSION, gpu_reason_text(GPU_REASON_VERSION));
-    log_warn(session->group->gpud->log, "tenant sent what makes no sense, its connection is closed",
+    log_warn(session->group->gpud->log, "a tenant sent an invalid message: its connection is closed",
              log_str("group", session->group->spec.name), log_int("pid", session->peer.pid), log_int("error", error));
     disconnect(session);
 }

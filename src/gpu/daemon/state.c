@@ -72,7 +72,7 @@ void state_save(void *arg)
     if (r == 0 && rename(next, path) < 0)
         r = -errno;
     if (r < 0) {
-        log_fail(gpud->log, "groups cannot be saved, a restart would lose them", log_str("path", path),
+        log_fail(gpud->log, "groups cannot be saved: a restart would lose them", log_str("path", path),
                  log_str("error", strerror(-r)));
         (void)unlink(next);
     }
@@ -93,7 +93,7 @@ static void load_group(struct gpud *gpud, const struct json_at *item)
     if (r >= 0 && !group_find(gpud, spec.name))
         r = group_add(gpud, &spec, NULL, &why);
     if (r < 0)
-        log_warn(gpud->log, "a group of before is left out", log_str("group", spec.name), log_error(&why));
+        log_warn(gpud->log, "a saved group cannot be restored", log_str("group", spec.name), log_error(&why));
 }
 
 /* A file that makes no sense must not keep the daemon from starting: tenants that run get no memory while there is none.
@@ -114,7 +114,7 @@ void state_load(struct gpud *gpud)
     if (r >= 0)
         r = json_array(&root, &err);
     if (r < 0) {
-        log_fail(gpud->log, "the groups of before cannot be read and are lost", log_str("path", path),
+        log_fail(gpud->log, "the saved groups cannot be read and are lost", log_str("path", path),
                  log_str("aside", aside), log_error(&err));
         (void)rename(path, aside);
         return;

@@ -216,8 +216,8 @@ static void judge_group(struct group *group, uint32_t gpu)
     if (!worst)
         return;
     if (!(group->is_over & bit)) {
-        session_notice(worst, GPU_REASON_OUTSIDE, gpu, "more memory is used than the limit allows");
-        log_warn(gpud->log, "more memory is used than the limit allows", log_str("group", group->spec.name),
+        session_notice(worst, GPU_REASON_OUTSIDE, gpu, "a process uses more memory than its limit");
+        log_warn(gpud->log, "a process uses more memory than its limit", log_str("group", group->spec.name),
                  log_int("pid", worst->peer.pid), log_int("bytes", (int64_t)taken),
                  log_int("limit", (int64_t)group->spec.limit_bytes));
     }
@@ -342,7 +342,7 @@ static void on_time(void *arg)
 
     if (w->is_asking) {
         w->is_hanging = true;
-        log_warn(w->gpud->log, "NVML does not answer: whoever escapes goes unseen until it does");
+        log_warn(w->gpud->log, "NVML does not answer: processes that are not tenants are not detected until it does");
         return;
     }
     w->asked_at = gpud_now();
@@ -384,7 +384,8 @@ void watcher_start(struct gpud *gpud)
     w->nvml = TAKE_PTR(gpud->nvml);
     w->device_count = gpud->device_count;
     if (!find_indexes(w)) {
-        log_warn(gpud->log, "NVML does not know all GPUs of the configuration: whoever escapes goes unseen");
+        log_warn(gpud->log,
+                 "NVML does not know all GPUs of the configuration: processes that are not tenants are not detected");
         end_watcher(w);
         return;
     }

@@ -74,7 +74,7 @@ static int load(struct nvml *nvml, const char *library, struct err *err)
 
     nvml->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!nvml->library)
-        return err_set(err, -ENODEV, "no NVIDIA driver here: %s", dlerror());
+        return err_set(err, -ENODEV, "no NVIDIA driver found: %s", dlerror());
     for (size_t i = 0; i < ARRAY_LEN(symbols); i++) {
         void *address = dlsym(nvml->library, symbols[i].name);
 
@@ -84,7 +84,7 @@ static int load(struct nvml *nvml, const char *library, struct err *err)
     }
     int r = nvml->init();
     if (r != NVML_OK)
-        return err_set(err, -EIO, "NVML cannot be started: %s", why(nvml, r));
+        return err_set(err, -EIO, "NVML cannot be initialised: %s", why(nvml, r));
     r = nvml->device_count(&count);
     if (r != NVML_OK)
         return err_set(err, -EIO, "GPUs cannot be counted: %s", why(nvml, r));
@@ -177,7 +177,7 @@ int nvml_uuid(struct nvml *nvml, uint32_t index, char uuid[static NVML_UUID_SIZE
         return failed(nvml, index, r, err);
     r = nvml->device_uuid(device, uuid, NVML_UUID_SIZE);
     if (r != NVML_OK)
-        return err_wrap(err, failed(nvml, index, r, err), "the UUID is not known");
+        return err_wrap(err, failed(nvml, index, r, err), "the UUID is unknown");
     clean(uuid, NVML_UUID_SIZE);
     return uuid[0] ? 0 : err_set(err, -EIO, "GPU %u has an empty UUID", index);
 }

@@ -71,13 +71,14 @@ static const struct {
 } refusals[] = {
     {"mps", WORD_ANNOTATION, "true", "needs MPS, which Muster does not run: ask for fair, strict or time-slicing"},
     {"nvidia.com/priority", WORD_RESOURCE, "0",
-     "no tenant goes before the others on a GPU: ask for a larger share of compute"},
+     "priorities on a GPU are not supported; request a larger share of compute"},
     {"CUDA_TASK_PRIORITY", WORD_VARIABLE, "0",
-     "no tenant goes before the others on a GPU: ask for a larger share of compute"},
-    {"CUDA_DISABLE_CONTROL", WORD_VARIABLE, "true", "a tenant cannot take its own fence away: ask for a whole GPU"},
-    {"CUDA_OVERSUBSCRIBE", WORD_VARIABLE, "true", "memory beyond the GPU's own is not lent: ask for what fits"},
+     "priorities on a GPU are not supported; request a larger share of compute"},
+    {"CUDA_DISABLE_CONTROL", WORD_VARIABLE, "true", "GPU isolation cannot be disabled; request a whole GPU instead"},
+    {"CUDA_OVERSUBSCRIBE", WORD_VARIABLE, "true",
+     "oversubscription of GPU memory is not supported; request memory that fits"},
     {"nvshare.com/gpu", WORD_RESOURCE, NULL,
-     "memory beyond the GPU's own is not lent: ask for a part by gpu-fraction or gpu-memory"},
+     "oversubscription of GPU memory is not supported; use gpu-fraction or gpu-memory"},
 };
 
 /* What can stand where a way of sharing compute is asked for. */
@@ -128,7 +129,7 @@ static int read_mode(const struct gpu_word *word, struct draft *draft, struct er
             return err_set(err, -ENOTSUP, "%s: %s: %s", word->key, word->value, modes[i].refusal);
         return modes[i].mode == NO_MODE ? 0 : set(draft, MODE, (uint64_t)modes[i].mode, word, err);
     }
-    return err_set(err, -EINVAL, "%s: '%s' is no way of sharing compute: strict, fair or time-slicing", word->key,
+    return err_set(err, -EINVAL, "%s: '%s' is not a compute mode; expected strict, fair or time-slicing", word->key,
                    word->value);
 }
 
@@ -137,9 +138,10 @@ static int set_container(struct draft *draft, const char *name, size_t len, cons
                          struct err *err)
 {
     if (len == 0 || len >= sizeof draft->container)
-        return err_set(err, -EINVAL, "%s: '%s' is no name of a container", word->key, word->value);
+        return err_set(err, -EINVAL, "%s: '%s' is not a container name", word->key, word->value);
     if (draft->container_from && (strncmp(draft->container, name, len) != 0 || draft->container[len]))
-        return err_set(err, -EINVAL, "%s and %s are about two containers", draft->container_from->key, word->key);
+        return err_set(err, -EINVAL, "%s and %s name different containers; only one container can share GPUs",
+                       draft->container_from->key, word->key);
     memcpy(draft->container, name, len);
     draft->container[len] = '\0';
     draft->container_from = word;
@@ -178,7 +180,7 @@ static int read_row(const struct row *row, const struct gpu_word *word, struct d
         return err_set(err, -EINVAL, "%s: '%s' is not %s", word->key, word->value,
                        value_expected((enum value_unit)unit));
     if (target == PORTION && unit == VALUE_PART && value == GPU_REQUEST_WHOLE)
-        return err_set(err, -EINVAL, "%s: 1 is a whole GPU: ask for nvidia.com/gpu", word->key);
+        return err_set(err, -EINVAL, "%s: 1 is a whole GPU; request nvidia.com/gpu: 1 instead", word->key);
     /* HAMi's 0 is no limit at all. Whole GPUs are told by variables as well, and ask for no part. */
     if (value == 0 || (unit == VALUE_GPUS && value >= GPU_REQUEST_WHOLE))
         return 0;
@@ -346,11 +348,12 @@ static int add_memory(struct draft *draft, struct err *err)
     const struct gpu_word *share = draft->from[SHARE], *devices = draft->from[DEVICES];
 
     if (!share && devices && devices->kind == WORD_ANNOTATION)
-        return err_set(err, -EINVAL, "%s: says on how many GPUs, and nothing how large a part of each", devices->key);
+        return err_set(err, -EINVAL, "%s: sets the number of GPUs, but no fraction or memory is requested",
+                       devices->key);
     if (!share)
         return 0;
     if (!draft->gpus_from && !(devices && devices->kind == WORD_RESOURCE))
-        return err_set(err, -EINVAL, "%s: a share of compute needs memory to go with it", share->key);
+        return err_set(err, -EINVAL, "%s: a share of compute needs a memory request as well", share->key);
     return set(draft, PORTION, GPU_REQUEST_WHOLE, share, err);
 }
 
@@ -393,7 +396,7 @@ int gpu_request_on(const struct gpu_request *request, uint64_t gpu_bytes, struct
         amounts.limit_bytes = part_of(request->memory_limit, gpu_bytes);
     }
     if (gpu_bytes == 0 || amounts.limit_bytes > gpu_bytes)
-        return err_set(err, -EINVAL, "%s asks for %llu bytes, the GPU has %llu", request->alias,
+        return err_set(err, -EINVAL, "%s requests %llu bytes, the GPU has %llu", request->alias,
                        (unsigned long long)amounts.limit_bytes, (unsigned long long)gpu_bytes);
     amounts.share = request->share;
     if (amounts.share == 0) {

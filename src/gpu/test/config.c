@@ -62,7 +62,7 @@ static void what_is_wrong_is_named(void **state)
         {"memory: {reserve: lots}\n", "memory.reserve"},
         {"memory: {deadline: 3s}\n", "memory.deadline: is not known"},
         {"reclaim: {deadline: 3s}\n", "reclaim: is not known"},
-        {"compute: {quantum: -1s}\n", "no time"},
+        {"compute: {quantum: -1s}\n", "not a duration"},
         {"compute: {quantum: 20}\n", "compute.quantum"},
         {"watch: {stuck: explode}\n", "neither notice"},
         {"metrics: {port: 70000}\n", "metrics.port"},

@@ -266,8 +266,8 @@ static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
         {{A("nvidia.com/container.a.gpu-memory.limit", "-4Gi")}, -EINVAL, "-4Gi"},
         {{A("nvidia.com/container.a.gpu-memory.request", "1Gi"), A("nvidia.com/container.b.gpu-memory.limit", "2Gi")},
          -EINVAL,
-         "two containers"},
-        {{A("gpu-fraction", "0.5"), A("gpu-fraction-container-name", "")}, -EINVAL, "no name of a container"},
+         "different containers"},
+        {{A("gpu-fraction", "0.5"), A("gpu-fraction-container-name", "")}, -EINVAL, "not a container name"},
         {{A("gpu-fraction", "0.5"), A("gpu-compute-share", "2")}, -EINVAL, "gpu-compute-share"},
         {{A("gpu-fraction", "0.5"), A("gpu-compute-share", "0.5"), A("gpu-compute-share-limit", "0.25")},
          -EINVAL,
@@ -276,7 +276,7 @@ static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
           A("kai.scheduler/gpu-compute-sharing-mode", "time-slicing")},
          -EINVAL,
          "contradict"},
-        {{A("gpu-fraction-num-devices", "2")}, -EINVAL, "how large a part"},
+        {{A("gpu-fraction-num-devices", "2")}, -EINVAL, "no fraction or memory is requested"},
         {{A("gpu-fraction", "0.5"), A("gpu-fraction-num-devices", "-2")}, -EINVAL, "number of GPUs"},
         {{A("gpu-fraction", "0.5"), A("mps", "true")}, -ENOTSUP, "MPS"},
         {{V("RUNAI_GPU_MEMORY_LIMIT", "-0.5")}, -EINVAL, "-0.5"},
@@ -294,11 +294,11 @@ static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
         {{R("nvidia.com/gpumem", "100"), R("nvidia.com/gpucores", "-1")}, -EINVAL, "gpucores"},
         {{R("nvidia.com/gpumem", "100"), R("nvidia.com/priority", "0")}, -ENOTSUP, "larger share"},
         {{R("nvidia.com/gpumem", "100"), V("CUDA_TASK_PRIORITY", "0")}, -ENOTSUP, "larger share"},
-        {{R("nvidia.com/gpumem", "100"), V("CUDA_DISABLE_CONTROL", "true")}, -ENOTSUP, "fence away"},
-        {{R("nvidia.com/gpumem", "100"), V("CUDA_OVERSUBSCRIBE", "true")}, -ENOTSUP, "is not lent"},
+        {{R("nvidia.com/gpumem", "100"), V("CUDA_DISABLE_CONTROL", "true")}, -ENOTSUP, "cannot be disabled"},
+        {{R("nvidia.com/gpumem", "100"), V("CUDA_OVERSUBSCRIBE", "true")}, -ENOTSUP, "is not supported"},
         {{R("nvidia.com/gpumem", "100"), V("GPU_CORE_UTILIZATION_POLICY", "maybe")}, -EINVAL, "maybe"},
         {{A("gpu-fraction", "0.5"), A("gpu-compute-mode", "force")}, -EINVAL, "force"},
-        {{R("nvshare.com/gpu", "1")}, -ENOTSUP, "is not lent"},
+        {{R("nvshare.com/gpu", "1")}, -ENOTSUP, "is not supported"},
         {{V("CUDA_DEVICE_MEMORY_LIMIT_0", "1g"), V("CUDA_DEVICE_MEMORY_LIMIT_1", "2g")}, -EINVAL, "contradict"},
         {{V("CUDA_DEVICE_MEMORY_LIMIT", "99999999999g")}, -EINVAL, "99999999999g"},
         {{R("volcano.sh/vgpu-memory", "1024"), R("volcano.sh/vgpu-cores", "200")}, -EINVAL, "vgpu-cores"},
@@ -314,7 +314,7 @@ static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
         {{A("gpu-fraction", "0.5"), A("gpu-fraction-num-devices", "17")}, -EINVAL, "num-devices"},
         {{R("nvidia.com/gpu", "1.5")}, -EINVAL, "number of GPUs, or a part"},
         {{R("nvidia.com/gpumem", "100"), R("nvidia.com/gpucores", "101")}, -EINVAL, "gpucores"},
-        {{R("nvidia.com/gpucores", "50")}, -EINVAL, "needs memory"},
+        {{R("nvidia.com/gpucores", "50")}, -EINVAL, "needs a memory request"},
         {{A("gpu-fraction", "0.5"), A("kai.scheduler/gpu-compute-sharing-mode", "sm-sharing")}, -ENOTSUP, "MPS"},
         {{R("nvidia.com/gpumem", "100"), A("nvidia.com/vgpu-mode", "mig")}, -ENOTSUP, "slice of the hardware"},
         {{A("gpu-fraction", "0.5"), A("gpu-compute-mode", "best")}, -EINVAL, "best"},
@@ -376,7 +376,7 @@ static void a_gpu_that_is_too_small_is_refused(void **state)
     (void)state;
     assert_int_equal(gpu_request_read(words, 1, &request, &err), 1);
     assert_int_equal(gpu_request_on(&request, 2 * GIB, &amounts, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "gpu-memory asks for 4294967296 bytes"));
+    assert_non_null(strstr(err.text, "gpu-memory requests 4294967296 bytes"));
 }
 
 static void words_about_other_things_are_not_known(void **state)

@@ -209,7 +209,7 @@ static int check(const struct claim_spec *spec, struct err *err)
     if (is_empty(spec->name))
         return err_set(err, -EINVAL, "a resource claim needs a name");
     if (spec->count < 0)
-        return err_set(err, -EINVAL, "resource claim '%s': it asks for %lld devices; must not be negative", spec->name,
+        return err_set(err, -EINVAL, "resource claim '%s': it requests %lld devices; must not be negative", spec->name,
                        (long long)spec->count);
     if (spec->device_count > LIST_MAX || spec->reserved_count > LIST_MAX)
         return err_set(err, -EINVAL, "resource claim '%s': more than %d devices or pods", spec->name, LIST_MAX);

@@ -15,17 +15,18 @@ static int check(const struct request_spec *spec, struct err *err)
     bool is_shared = spec->kind == REQUEST_FRACTION || spec->kind == REQUEST_GPU_MEMORY;
 
     if ((unsigned)spec->kind > REQUEST_MIG)
-        return err_set(err, -EINVAL, "no such kind of request: %d", (int)spec->kind);
+        return err_set(err, -EINVAL, "unknown kind of request: %d", (int)spec->kind);
     if (spec->gpus < 0 || spec->gpus > AMOUNT_MAX / GPU_ONE)
-        return err_set(err, -EINVAL, "it asks for %lld GPUs; must be 0 to %lld", (long long)spec->gpus,
+        return err_set(err, -EINVAL, "it requests %lld GPUs; must be 0 to %lld", (long long)spec->gpus,
                        (long long)(AMOUNT_MAX / GPU_ONE));
     if (spec->kind == REQUEST_FRACTION && !(spec->portion > 0 && spec->portion <= 1))
-        return err_set(err, -EINVAL, "it asks for the part %g of a GPU; must be above 0 and at most 1", spec->portion);
+        return err_set(err, -EINVAL, "it requests a fraction of %g GPU; must be above 0 and at most 1", spec->portion);
     if (spec->kind == REQUEST_GPU_MEMORY && (spec->memory_mib <= 0 || spec->memory_mib > MEMORY_MIB_MAX))
-        return err_set(err, -EINVAL, "it asks for %lld MiB of GPU memory; must be 1 to %d", (long long)spec->memory_mib,
+        return err_set(err, -EINVAL, "it requests %lld MiB of GPU memory; must be 1 to %d", (long long)spec->memory_mib,
                        MEMORY_MIB_MAX);
     if (is_shared && spec->devices > DEVICES_MAX)
-        return err_set(err, -EINVAL, "it asks for parts of %u GPUs; must be at most %d", spec->devices, DEVICES_MAX);
+        return err_set(err, -EINVAL, "it requests fractions of %u GPUs; must be at most %d", spec->devices,
+                       DEVICES_MAX);
     return 0;
 }
 

@@ -56,8 +56,8 @@ static void trees_that_cannot_be_are_refused(void **unused)
         {2, "gang 'g': the first group must be the root"},
         {3, "gang 'g': group 1: it needs -1; must not be negative"},
         {4, "gang 'g': a pod set needs a name"},
-        {5, "gang 'g': two pod sets are called 'a'"},
-        {6, "gang 'g': groups are nested more than 64 deep"},
+        {5, "gang 'g': two pod sets have the name 'a'"},
+        {6, "gang 'g': groups are nested more than 64 levels deep"},
         {7, "gang 'g': 5000 groups; at most 4096 are supported"},
         {8, "a gang needs a name"},
     };

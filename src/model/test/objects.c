@@ -196,7 +196,7 @@ static void a_pod_asks_for_the_gpus_of_its_claims_once_they_are_there(void **unu
 
     claim.count = -1;
     assert_int_equal(state_put_claim(state, &claim, &err), -EINVAL);
-    assert_string_equal(err.text, "resource claim 'b': it asks for -1 devices; must not be negative");
+    assert_string_equal(err.text, "resource claim 'b': it requests -1 devices; must not be negative");
     claim.name = "";
     assert_int_equal(state_put_claim(state, &claim, NULL), -EINVAL);
     claim = (struct claim_spec){.name = "big", .device_count = 1 << 20};

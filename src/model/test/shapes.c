@@ -71,14 +71,14 @@ static void requests_that_cannot_be_are_refused(void **unused)
         struct request_spec spec;
         const char *text;
     } cases[] = {
-        {{.kind = (enum request_kind)9}, "pod 'p': no such kind of request: 9"},
-        {{.gpus = -1}, "pod 'p': it asks for -1 GPUs; must be 0 to 9007199"},
-        {{.kind = REQUEST_FRACTION}, "pod 'p': it asks for the part 0 of a GPU; must be above 0 and at most 1"},
+        {{.kind = (enum request_kind)9}, "pod 'p': unknown kind of request: 9"},
+        {{.gpus = -1}, "pod 'p': it requests -1 GPUs; must be 0 to 9007199"},
+        {{.kind = REQUEST_FRACTION}, "pod 'p': it requests a fraction of 0 GPU; must be above 0 and at most 1"},
         {{.kind = REQUEST_FRACTION, .portion = 1.5},
-         "pod 'p': it asks for the part 1.5 of a GPU; must be above 0 and at most 1"},
-        {{.kind = REQUEST_GPU_MEMORY}, "pod 'p': it asks for 0 MiB of GPU memory; must be 1 to 268435456"},
+         "pod 'p': it requests a fraction of 1.5 GPU; must be above 0 and at most 1"},
+        {{.kind = REQUEST_GPU_MEMORY}, "pod 'p': it requests 0 MiB of GPU memory; must be 1 to 268435456"},
         {{.kind = REQUEST_FRACTION, .portion = 1, .devices = 2000},
-         "pod 'p': it asks for parts of 2000 GPUs; must be at most 1024"},
+         "pod 'p': it requests fractions of 2000 GPUs; must be at most 1024"},
         {{.amounts = &negative, .amount_count = 1},
          "pod 'p': resource 'cpu': amount -1 is out of range; must be 0 to 9007199254740992"},
         {{.amounts = &nameless, .amount_count = 1}, "pod 'p': a resource without a name"},

@@ -87,7 +87,7 @@ static void what_is_no_object_is_named_with_its_place(void **state)
     world_fails("apiVersion: v1\nkind: Pod\n", "a.yaml:1:1: Pod: metadata.name: is missing");
     world_fails(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a, creationTimestamp: yesterday}\n",
-        "a.yaml:3:40: Pod: metadata.creationTimestamp: 'yesterday' is no time; write it as 2026-03-01T12:00:00Z");
+        "a.yaml:3:40: Pod: metadata.creationTimestamp: 'yesterday' is not a time; write it as 2026-03-01T12:00:00Z");
     world_fails(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {schedulerName: kai-scheduler, nodeSelector: "
         "{disk: 1}}\n",

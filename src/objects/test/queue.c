@@ -62,8 +62,9 @@ static void an_input_without_queues_has_those_of_the_chart(void **state)
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
-    world_fails(QUEUE "metadata: {name: a}\nspec: {preemptMinRuntime: soon, resources: {}}\n",
-                "a.yaml:4:27: Queue a: spec.preemptMinRuntime: 'soon' is no duration; write it as 90s, 1h30m or 500ms");
+    world_fails(
+        QUEUE "metadata: {name: a}\nspec: {preemptMinRuntime: soon, resources: {}}\n",
+        "a.yaml:4:27: Queue a: spec.preemptMinRuntime: 'soon' is not a duration; write it as 90s, 1h30m or 500ms");
     world_fails(QUEUE "metadata: {name: a}\nspec: {resources: {gpu: {quota: many}}}\n",
                 "a.yaml:4:33: Queue a: spec.resources.gpu.quota: expected a number <= 1e+18, found string");
 }

@@ -45,9 +45,8 @@ static const struct flag flags[] = {
      "the security context of their container, JSON", 0, 0},
     {"runtime-class-name", FLAG_STRING, AT(runtime_class), "", "their runtime class (empty: none)", 0, 0},
     {"scale-adjust-namespace", FLAG_STRING, AT(scaling_namespace), "kai-scale-adjust",
-     "while pods wait here for more nodes, no GPU is reserved", 0, 0},
-    {"max-concurrent-reconciles", FLAG_INT, AT(reconciles_max), "10", "requests that are carried out at a time", 1,
-     10000},
+     "while pods wait here for more nodes, no GPU reserved", 0, 0},
+    {"max-concurrent-reconciles", FLAG_INT, AT(reconciles_max), "10", "requests processed at the same time", 1, 10000},
     {"rate-limiter-base-delay", FLAG_INT, AT(retry_first_s), "1",
      "seconds until a request is taken up whose outcome could not be written", 1, 3600},
     {"rate-limiter-max-delay", FLAG_INT, AT(retry_max_s), "60", "the same at most: it doubles each time", 1, 86400},
@@ -169,7 +168,7 @@ static void on_pods_synced(void *arg, bool is_first)
         return;
     binder->is_ready = true;
     service_set_ready(binder->service, true);
-    log_info(binder->log, "everything has been seen", log_int("requests", (int64_t)binder->items.len),
+    log_info(binder->log, "all objects have been listed", log_int("requests", (int64_t)binder->items.len),
              log_int("known_pods", (int64_t)binder->roster.pods),
              log_int("gpu_groups", (int64_t)binder->roster.groups));
     binder_sync_all(binder);

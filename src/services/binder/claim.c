@@ -35,7 +35,7 @@ int claim_name(yyjson_val *pod, yyjson_val *entry, const char **ret_name, struct
         *ret_name = made[0] ? made : NULL;
         return 0;
     }
-    return err_set(err, -EAGAIN, "the claim '%s' has not been made of its template yet", wanted);
+    return err_set(err, -EAGAIN, "resource claim '%s' has not been created from its template yet", wanted);
 }
 
 yyjson_mut_val *claim_allocation(yyjson_mut_val *allocations, const char *entry)
@@ -126,7 +126,7 @@ int claim_reserve(yyjson_mut_doc *claim, const char *pod, const char *uid, yyjso
     if (reserved_at(list, uid) < yyjson_mut_arr_size(list))
         return has_changed;
     if (yyjson_mut_arr_size(list) >= RESERVED_MAX)
-        return err_set(err, -ENOSPC, "resource claim %s is used by %d pods already", name, RESERVED_MAX);
+        return err_set(err, -ENOSPC, "resource claim %s is already used by %d pods, the maximum", name, RESERVED_MAX);
     yyjson_mut_val *entry = yyjson_mut_arr_add_obj(claim, list);
 
     document_set(claim, entry, "resource", "pods");

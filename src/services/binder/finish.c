@@ -65,7 +65,7 @@ static void on_status(void *arg, const struct kube_answer *answer)
     job->attempt = NULL;
     if (answer->err.code < 0 && answer->status != 404) {
         item->failures++;
-        log_warn(job->binder->log, "outcome cannot be written; the request is tried again",
+        log_warn(job->binder->log, "the result could not be written; trying again",
                  log_str("namespace", job->request->namespace), log_str("request", job->request->name),
                  log_error(&answer->err));
         end(job, retry_wait(item));
@@ -100,8 +100,9 @@ static void on_told(void *arg, const struct kube_answer *answer)
 
     job->attempt = NULL;
     if (answer->err.code < 0 && answer->status != 404)
-        log_warn(job->binder->log, "pod is not told what became of it", log_str("namespace", job->request->namespace),
-                 log_str("pod", job->request->pod), log_error(&answer->err));
+        log_warn(job->binder->log, "the pod's condition could not be written",
+                 log_str("namespace", job->request->namespace), log_str("pod", job->request->pod),
+                 log_error(&answer->err));
     write_outcome(job);
 }
 

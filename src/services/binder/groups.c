@@ -29,7 +29,7 @@ static void on_released(void *arg, const struct kube_answer *answer)
     struct roster_pod *pod = roster_find(&binder->roster, binder->reservation.namespace, release->name);
 
     if (answer->err.code < 0 && answer->status != 404 && answer->status != 409) {
-        log_warn(binder->log, "reservation pod cannot be deleted; tried again with the next change",
+        log_warn(binder->log, "reservation pod could not be deleted; trying again with the next change",
                  log_str("pod", release->name), log_error(&answer->err));
         if (pod && strcmp(pod->uid, release->uid) == 0)
             pod->is_deleting = false;
@@ -50,7 +50,7 @@ static void release_group(struct binder *binder, const struct roster_group *grou
         struct release *release = xcalloc(1, sizeof *release);
         *release = (struct release){.binder = binder, .name = xstrdup(pod->name), .uid = xstrdup(pod->uid)};
         pod->is_deleting = true;
-        log_info(binder->log, "shared GPU is given back", log_str("group", group->id), log_str("pod", pod->name),
+        log_info(binder->log, "shared GPU released", log_str("group", group->id), log_str("pod", pod->name),
                  log_str("node", pod->node));
         (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, false,
                              on_released, release);
@@ -92,7 +92,7 @@ static void end_orphans(struct binder *binder, const struct roster_group *group)
         if (pod->is_reservation || !pod->is_ours || !pod->is_running || pod->is_deleting)
             continue;
         pod->is_deleting = true;
-        log_warn(binder->log, "pod is ended: nothing keeps its GPU for it", log_str("namespace", pod->namespace),
+        log_warn(binder->log, "deleting pod: its GPU is not reserved any more", log_str("namespace", pod->namespace),
                  log_str("pod", pod->name), log_str("group", group->id));
         (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, true, NULL,
                              NULL);

@@ -113,8 +113,8 @@ static void on_pod(void *arg, const struct kube_answer *answer)
 
     if (request->pod_uid[0] && strcmp(uid, request->pod_uid) != 0) {
         job->is_stale = true;
-        (void)err_set(&err, -ESTALE, "pod %s/%s is not the one that was meant, but another of its name",
-                      request->namespace, request->pod);
+        (void)err_set(&err, -ESTALE, "pod %s/%s was replaced by another pod of the same name", request->namespace,
+                      request->pod);
         job_fail(job, &err);
         return;
     }
@@ -374,7 +374,7 @@ static void on_corrupt_deleted(void *arg, const struct kube_answer *answer)
 
     job->attempt = NULL;
     if (answer->err.code < 0 && answer->status != 404)
-        log_warn(job->binder->log, "request cannot be deleted", log_str("namespace", job->request->namespace),
+        log_warn(job->binder->log, "BindRequest could not be deleted", log_str("namespace", job->request->namespace),
                  log_str("request", job->request->name), log_error(&answer->err));
     job_free(job);
     item_ended(item, 0);
@@ -403,7 +403,7 @@ void job_start(struct item *item)
     /* Its GPUs are wanted while it runs, also when it has failed before. */
     item_set_phase(item, REQUEST_ACTIVE, request->failed_attempts, request->version);
     if (request_is_corrupt(request)) {
-        log_warn(job->binder->log, "request for a part of a GPU names no GPU group, and is deleted",
+        log_warn(job->binder->log, "deleting BindRequest: it asks for a part of a GPU but names no GPU group",
                  log_str("namespace", request->namespace), log_str("request", request->name));
         job->attempt = attempt_delete(&job->binder->attempts, kube_known(KUBE_BIND_REQUESTS), request->namespace,
                                       request->name, request->uid, true, on_corrupt_deleted, job);

@@ -36,16 +36,16 @@ struct binder_meters *meters_new(struct binder *binder)
     *meters = (struct binder_meters){
         .bound = meter_series(attempts, METER_LABELS("bound")),
         .failed = meter_series(attempts, METER_LABELS("failed")),
-        .duration = meter_series(metrics_histogram(metrics, "binder_attempt_duration_seconds",
-                                                   "From the start of an attempt to its outcome.", NULL, buckets,
-                                                   ARRAY_LEN(buckets)),
-                                 NULL),
+        .duration =
+            meter_series(metrics_histogram(metrics, "binder_attempt_duration_seconds",
+                                           "Duration of an attempt to bind a pod.", NULL, buckets, ARRAY_LEN(buckets)),
+                         NULL),
         .due = meter_series(
-            metrics_gauge(metrics, "binder_requests_waiting", "BindRequests that wait for their turn.", NULL), NULL),
-        .running = meter_series(
-            metrics_gauge(metrics, "binder_requests_running", "BindRequests that are being carried out.", NULL), NULL),
+            metrics_gauge(metrics, "binder_requests_waiting", "BindRequests that wait to be processed.", NULL), NULL),
+        .running =
+            meter_series(metrics_gauge(metrics, "binder_requests_running", "BindRequests in progress.", NULL), NULL),
         .reserved =
-            meter_series(metrics_gauge(metrics, "binder_gpu_groups", "Shared GPUs that are known.", NULL), NULL),
+            meter_series(metrics_gauge(metrics, "binder_gpu_groups", "Known GPU groups (shared GPUs).", NULL), NULL),
         .pods = meter_series(metrics_gauge(metrics, "binder_known_pods", "Pods that the binder keeps in memory.", NULL),
                              NULL),
     };

@@ -68,7 +68,7 @@ static int row_parse(struct plugin_options *options, const struct json_at *row, 
     if (plugin == _BINDER_PLUGIN_MAX) {
         if (!is_enabled)
             return 0;
-        return json_fail(row, err, -EINVAL, "there is no such plugin; disable it, or remove it");
+        return json_fail(row, err, -EINVAL, "unknown plugin; disable or remove it");
     }
     options->is_enabled[plugin] = is_enabled;
     if (json_member_int64(row, "priority", JSON_OPTIONAL, INT32_MIN, INT32_MAX, &options->priority[plugin], err) < 0 ||

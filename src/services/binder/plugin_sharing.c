@@ -132,7 +132,7 @@ static void prepare(struct job *job)
     char fence[FENCE_NAME_MAX];
 
     if (has_fence && !fence_name(job->pod_uid, fence)) {
-        (void)err_set(&err, -EINVAL, "the pod has a UID that no fence can be named after: %s", job->pod_uid);
+        (void)err_set(&err, -EINVAL, "the pod's UID cannot be used in the name of a CDI device: %s", job->pod_uid);
         job_fail(job, &err);
         return;
     }

@@ -135,7 +135,7 @@ static void on_waited(void *arg, const struct kube_answer *answer)
         wait_for_claim(job);
     } else if (volume_at(job)->is_told && strcmp(chosen, job->request->node) != 0) {
         /* The provisioner has given up on this node. */
-        (void)err_set(&err, -EXDEV, "persistentvolumeclaim \"%s\": no volume could be made for node %s",
+        (void)err_set(&err, -EXDEV, "persistentvolumeclaim \"%s\": no volume could be provisioned for node %s",
                       volume_at(job)->claim, job->request->node);
         job_fail(job, &err);
     } else if (nsec_now_monotonic() > work->deadline) {
@@ -300,7 +300,7 @@ static void on_own_volume(void *arg, const struct kube_answer *answer)
     job->call = NULL;
     if (err.code == 0 && kube_answer_object(answer, &volume, &err) == 0 &&
         !volume_is_reachable(volume, root(job->volumes->node)))
-        (void)err_set(&err, -EXDEV, "persistentvolumeclaim \"%s\": its volume %s cannot be reached from node %s",
+        (void)err_set(&err, -EXDEV, "persistentvolumeclaim \"%s\": its volume %s is not accessible from node %s",
                       volume_at(job)->claim, kube_text(volume, "metadata", "name"), job->request->node);
     if (err.code < 0)
         job_fail(job, &err);
@@ -369,7 +369,8 @@ static void on_claim(void *arg, const struct kube_answer *answer)
     const char *class = volume_class(claim);
 
     if (volume_at(job)->is_ephemeral && !is_owned_by(claim, job->pod_uid)) {
-        (void)err_set(&err, -EEXIST, "persistentvolumeclaim \"%s\" was not made for this pod", volume_at(job)->claim);
+        (void)err_set(&err, -EEXIST, "persistentvolumeclaim \"%s\" was not created for this pod",
+                      volume_at(job)->claim);
         job_fail(job, &err);
         return;
     }

@@ -20,8 +20,9 @@ static void on_unlabelled(void *arg, const struct kube_answer *answer)
     if (answer->err.code == 0 && kube_answer_object(answer, &pod, NULL) == 0)
         binder_pod_seen(job->binder, pod);
     else if (answer->status != 404)
-        log_warn(job->binder->log, "pod stays in its GPU groups", log_str("namespace", job->request->namespace),
-                 log_str("pod", job->request->pod), log_error(&answer->err));
+        log_warn(job->binder->log, "the GPU group labels of the pod could not be removed",
+                 log_str("namespace", job->request->namespace), log_str("pod", job->request->pod),
+                 log_error(&answer->err));
     job_finish(job);
 }
 
@@ -57,7 +58,7 @@ static void undo_next(struct job *job)
 void job_undone(struct job *job, const struct err *err)
 {
     if (err && err->code < 0)
-        log_warn(job->binder->log, "rollback is not complete", log_str("namespace", job->request->namespace),
+        log_warn(job->binder->log, "rollback is incomplete", log_str("namespace", job->request->namespace),
                  log_str("pod", job->request->pod), log_error(err));
     undo_next(job);
 }

@@ -151,7 +151,8 @@ static void on_found(void *arg, const struct kube_answer *answer)
     const char *phase = kube_text(pod, "status", "phase");
 
     if (strcmp(label_of(pod, KEY_GPU_GROUP), seat->group) != 0) {
-        seat_fail(seat, -EEXIST, "the pod %s/%s is in the way; delete it", binder->reservation.namespace, seat->name);
+        seat_fail(seat, -EEXIST, "pod %s/%s has the name of a reservation pod but is none; delete it",
+                  binder->reservation.namespace, seat->name);
     } else if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0) {
         seat->attempt = attempt_delete(&binder->attempts, kube_known(KUBE_PODS), binder->reservation.namespace,
                                        seat->name, kube_text(pod, "metadata", "uid"), false, on_cleared, seat);
@@ -183,7 +184,7 @@ static void on_created(void *arg, const struct kube_answer *answer)
         seat_fail(seat, err.code, "%s", err.text);
         return;
     }
-    log_info(binder->log, "GPU is reserved", log_str("group", seat->group), log_str("node", seat->node),
+    log_info(binder->log, "GPU reserved", log_str("group", seat->group), log_str("node", seat->node),
              log_str("pod", seat->name));
     seat_learn(seat, pod);
 }
@@ -197,7 +198,8 @@ static void create(struct seat *seat)
         return;
     }
     if (seat->tries_left-- == 0) {
-        seat_fail(seat, -EAGAIN, "the pod %s/%s comes and goes", binder->reservation.namespace, seat->name);
+        seat_fail(seat, -EAGAIN, "reservation pod %s/%s is deleted again and again", binder->reservation.namespace,
+                  seat->name);
         return;
     }
     seat->attempt = attempt_start(&binder->attempts, &(struct attempt_request){
@@ -239,7 +241,7 @@ static void on_timeout(void *arg)
         (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, false, NULL,
                              NULL);
     }
-    seat_fail(seat, -ETIMEDOUT, "the pod %s/%s on node %s did not say within %s which GPU it got",
+    seat_fail(seat, -ETIMEDOUT, "reservation pod %s/%s on node %s did not report its GPU within %s",
               binder->reservation.namespace, seat->name, seat->node,
               duration_format(binder->reservation.timeout, timeout));
 }

@@ -85,8 +85,8 @@ static void on_done(void *arg, const struct kube_answer *answer)
     if (answer->err.code == 0 && kube_answer_object(answer, &pod, NULL) == 0)
         binder_pod_seen(binder, pod);
     else if (answer->status != 404)
-        log_warn(binder->log, "pod stays in its GPU groups", log_str("namespace", stray->namespace),
-                 log_str("pod", stray->name), log_error(&answer->err));
+        log_warn(binder->log, "the GPU group labels of the pod could not be removed",
+                 log_str("namespace", stray->namespace), log_str("pod", stray->name), log_error(&answer->err));
     stray_free(stray);
 }
 
@@ -105,7 +105,7 @@ static void stray_add(struct binder *binder, const struct roster_pod *pod)
         .next = binder->strays,
     };
     binder->strays = stray;
-    log_info(binder->log, "pod was put into a GPU group and never bound", log_str("namespace", pod->namespace),
+    log_info(binder->log, "pod has a GPU group label but was never bound", log_str("namespace", pod->namespace),
              log_str("pod", pod->name));
     stray->modify = kube_modify_start(binder->client, &(struct kube_modify_request){
                                                           .resource = kube_known(KUBE_PODS),

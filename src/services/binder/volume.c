@@ -59,12 +59,13 @@ int volume_decide(yyjson_val *claim, yyjson_val *class, const char *node, enum v
         return 0;
     }
     if (volume_class(claim)[0] && !class)
-        return err_set(err, -ENOENT, "persistentvolumeclaim \"%s\": there is no storage class \"%s\"", name,
+        return err_set(err, -ENOENT, "persistentvolumeclaim \"%s\": storage class \"%s\" does not exist", name,
                        volume_class(claim));
     if (strcmp(kube_text(class, "volumeBindingMode"), "WaitForFirstConsumer") != 0)
         return err_set(err, -EAGAIN, "pod has unbound immediate PersistentVolumeClaims: \"%s\"", name);
     if (chosen[0] && strcmp(chosen, node) != 0)
-        return err_set(err, -EXDEV, "persistentvolumeclaim \"%s\": its volume is being made for node %s", name, chosen);
+        return err_set(err, -EXDEV, "persistentvolumeclaim \"%s\": its volume is being provisioned for node %s", name,
+                       chosen);
     *ret_need = chosen[0] ? VOLUME_WAIT : VOLUME_CHOOSE;
     return 0;
 }
@@ -221,7 +222,7 @@ int volume_class_serves(yyjson_val *class, yyjson_val *node, struct err *err)
     size_t i, max;
 
     if (strcmp(kube_text(class, "provisioner"), "kubernetes.io/no-provisioner") == 0)
-        return err_set(err, -ENOTSUP, "there is no free volume that fits, and storage class \"%s\" makes none",
+        return err_set(err, -ENOTSUP, "no free volume fits, and storage class \"%s\" has no provisioner",
                        kube_text(class, "metadata", "name"));
     if (yyjson_arr_size(terms) == 0)
         return 0;
@@ -230,7 +231,7 @@ int volume_class_serves(yyjson_val *class, yyjson_val *node, struct err *err)
         if (topology_allows(term, node))
             return 0;
     }
-    return err_set(err, -EXDEV, "storage class \"%s\" makes no volumes for node %s",
+    return err_set(err, -EXDEV, "storage class \"%s\" cannot provision volumes for node %s",
                    kube_text(class, "metadata", "name"), kube_text(node, "metadata", "name"));
 }
 
@@ -248,7 +249,7 @@ int volume_give(yyjson_mut_doc *volume, yyjson_val *claim, struct err *err)
         return 0;
     if (ref && (document_text(ref, "uid")[0] || strcmp(document_text(ref, "name"), of.name) != 0 ||
                 strcmp(document_text(ref, "namespace"), of.namespace) != 0))
-        return err_set(err, -EBUSY, "persistentvolume %s has been given to another claim", document_text(meta, "name"));
+        return err_set(err, -EBUSY, "persistentvolume %s is bound to another claim", document_text(meta, "name"));
     if (!ref)
         document_set(volume, document_member(volume, meta, "annotations"), KEY_BOUND_BY_US, "yes");
     ref = document_member(volume, spec, "claimRef");

@@ -49,12 +49,12 @@ static int configure(struct service *service, struct err *err)
     if (!values->node[0])
         values->node = node ? node : "";
     if (!values->node[0])
-        return err_set(err, -EINVAL, "which node this is has to be said: --node-name, or NODE_NAME");
+        return err_set(err, -EINVAL, "the name of this node is not set: use --node-name or NODE_NAME");
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
         const char *path = *paths[i].path;
 
         if (path[0] != '/' || (path[1] && path[strlen(path) - 1] == '/') || strlen(path) > PATH_MAX / 4)
-            return err_set(err, -EINVAL, "--%s: '%s' is no path that begins with '/' and does not end so",
+            return err_set(err, -EINVAL, "--%s: '%s' is not a path that begins with '/' and does not end with '/'",
                            paths[i].flag, path);
     }
     return 0;
@@ -75,7 +75,9 @@ static void collect(void *arg, struct metrics *metrics)
         fenced += (*post)->done != NULL;
     meter_set(meter_series(metrics_gauge(metrics, "fencer_pods", "Pods of the node that share GPUs.", NULL), NULL),
               fencer->posts.len);
-    meter_set(meter_series(metrics_gauge(metrics, "fencer_fenced_pods", "Of these, behind their fence.", NULL), NULL),
+    meter_set(meter_series(
+                  metrics_gauge(metrics, "fencer_fenced_pods", "Pods of the node whose GPU isolation is set up.", NULL),
+                  NULL),
               (double)fenced);
 }
 

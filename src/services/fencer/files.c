@@ -78,10 +78,11 @@ static int find_library(const struct fence_places *places, enum fence_driver dri
     for (size_t i = 0; i < ARRAY_LEN(folders) && !is_found; i++)
         is_found = find_driver(places, root, folders[i], sonames[driver], library);
     if (!is_found)
-        return err_set(err, -ENOENT, "the driver's %s is in no library folder below %s/", sonames[driver], root);
+        return err_set(err, -ENOENT, "the driver's %s was not found in the library folders below %s/", sonames[driver],
+                       root);
     if (!put(library->proxy, "%s/proxy/%s", places->library_dir, sonames[driver]) ||
         !put(seen, "%s%s", places->host_root, library->proxy) || access(seen, R_OK) < 0)
-        return err_set(err, -ENOENT, "Muster's own %s is not in %s/proxy", sonames[driver], places->library_dir);
+        return err_set(err, -ENOENT, "Muster's %s was not found in %s/proxy", sonames[driver], places->library_dir);
     return 0;
 }
 
@@ -92,7 +93,7 @@ int fence_files_find(const struct fence_places *places, struct fence_files *ret_
 
     if (!put(ret_files->core, "%s/libmuster-gpu-core.so", places->library_dir) ||
         !put(seen, "%s%s", places->host_root, ret_files->core) || access(seen, R_OK) < 0)
-        return err_set(err, -ENOENT, "Muster's libmuster-gpu-core.so is not in %s", places->library_dir);
+        return err_set(err, -ENOENT, "Muster's libmuster-gpu-core.so was not found in %s", places->library_dir);
     for (enum fence_driver driver = 0; driver < _DRIVER_MAX && r >= 0; driver++)
         r = find_library(places, driver, &ret_files->drivers[driver], err);
     return r;

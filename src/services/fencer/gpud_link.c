@@ -57,8 +57,8 @@ static void read_refusal(struct gpud_answer *answer)
         (void)err_set(&answer->err, -EINVAL, "%s", text);
     else
         (void)err_set(&answer->err, -EINVAL, "%s",
-                      answer->status == 413 ? "the pod's words about GPUs are longer than the GPU daemon reads"
-                                            : "the GPU daemon refuses and does not say why");
+                      answer->status == 413 ? "the pod's GPU annotations are too long"
+                                            : "the GPU daemon refused the request without a reason");
 }
 
 static void on_done(void *arg, const struct http_response *response)

@@ -102,7 +102,7 @@ static void on_synced(void *arg, bool is_first)
     struct fencer *fencer = arg;
 
     if (is_first)
-        log_info(fencer->service->log, "the pods of the node have been seen",
+        log_info(fencer->service->log, "the pods of the node have been listed",
                  log_int("pods", (int64_t)follower_len(fencer->pods)), log_int("sharing", fencer->posts.len));
     loop_task_queue(&fencer->work);
 }

@@ -214,6 +214,6 @@ char *sharer_ask(const struct sharer *sharer, const struct keepers *keepers)
     (void)yyjson_mut_obj_add_str(doc, labels, "namespace", sharer->namespace);
     (void)yyjson_mut_obj_add_str(doc, labels, "pod", sharer->name);
     (void)yyjson_mut_obj_add_str(doc, labels, "container", sharer->container);
-    (void)yyjson_mut_obj_add_val(doc, root, "words", yyjson_mut_raw(doc, sharer->words));
+    (void)yyjson_mut_obj_add_val(doc, root, "pod", yyjson_mut_raw(doc, sharer->words));
     return write_json(doc);
 }

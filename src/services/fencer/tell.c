@@ -14,12 +14,12 @@ void post_complain(struct fencer *fencer, struct post *post, const struct err *e
         return;
     free(post->told);
     post->told = xstrdup(err->text);
-    log_warn(fencer->service->log, "a pod is not behind the fence that it calls for",
-             log_str("namespace", post->pod.namespace), log_str("pod", post->pod.name), log_error(err));
+    log_warn(fencer->service->log, "GPU isolation of a pod failed", log_str("namespace", post->pod.namespace),
+             log_str("pod", post->pod.name), log_error(err));
     (void)err_wrap(&text, text.code, "%s",
-                   post->done          ? "Its GPUs stay fenced as before"
-                   : post->pod.is_held ? "Its containers cannot start on shared GPUs"
-                                       : "It runs on shared GPUs without a fence");
+                   post->done          ? "GPU isolation stays as it was"
+                   : post->pod.is_held ? "Containers cannot start on shared GPUs"
+                                       : "The pod runs on shared GPUs without isolation");
     recorder_record(fencer->service->recorder, &(struct event){
                                                    .api_version = "v1",
                                                    .kind = "Pod",

@@ -62,7 +62,7 @@ static void daemon_is_away(struct fencer *fencer, const struct err *err)
 {
     nsec_t wait = next_wait(fencer, &fencer->backoff);
 
-    log_warn(fencer->service->log, "the GPU daemon does not answer; fences that stand are left alone", log_error(err),
+    log_warn(fencer->service->log, "the GPU daemon does not answer; existing groups stay as they are", log_error(err),
              log_duration("again_after", wait));
     meter_set(fencer->daemon_up, 0);
     service_set_ready(fencer->service, false);
@@ -82,7 +82,7 @@ static void remove_file(struct fencer *fencer, const char *fence)
     struct err err = {0};
 
     if (cdi_remove(fencer->flags->cdi_dir, fence, &err) < 0)
-        log_warn(fencer->service->log, "a file cannot be removed; it is tried again", log_str("fence", fence),
+        log_warn(fencer->service->log, "CDI device could not be removed; trying again", log_str("fence", fence),
                  log_error(&err));
 }
 
@@ -120,7 +120,7 @@ static void check_files(struct fencer *fencer)
     struct err err = {0};
 
     if (cdi_sweep(fencer->flags->cdi_dir, is_wanted, fencer, &err) < 0)
-        log_warn(fencer->service->log, "files that nobody wants cannot be removed", log_error(&err));
+        log_warn(fencer->service->log, "unused CDI devices could not be removed", log_error(&err));
     vec_foreach (&fencer->posts, at) {
         struct post *post = *at;
 
@@ -173,10 +173,10 @@ static void on_removed(void *arg, const struct gpud_answer *answer)
     }
     /* One that is refused shows up when the daemon is asked again. */
     if (answer->err.code < 0 && answer->status != 404)
-        log_warn(fencer->service->log, "a group cannot be removed; it is tried again", log_str("group", fencer->asking),
+        log_warn(fencer->service->log, "group could not be removed; trying again", log_str("group", fencer->asking),
                  log_error(&answer->err));
     else
-        log_info(fencer->service->log, "a fence is taken down", log_str("group", fencer->asking));
+        log_info(fencer->service->log, "GPU isolation removed", log_str("group", fencer->asking));
     forget_group(fencer, fencer->asking);
     loop_task_queue(&fencer->work);
 }
@@ -201,7 +201,7 @@ static void post_is_done(struct fencer *fencer, struct post *post, const char *a
         fail_post(fencer, post, asked, &err);
         return;
     }
-    log_info(fencer->service->log, post->done ? "a fence is moved" : "a fence is put up",
+    log_info(fencer->service->log, post->done ? "GPU isolation changed" : "GPU isolation set up",
              log_str("namespace", post->pod.namespace), log_str("pod", post->pod.name),
              log_str("group", post->pod.fence));
     free(post->done);

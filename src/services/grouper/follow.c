@@ -84,7 +84,7 @@ static void on_defaults(void *arg, const struct follow_event *event)
     if (event->change == FOLLOW_DELETED)
         text = "";
     if (known_set_defaults(&grouper->known, *text ? text : NULL, &err) < 0)
-        log_warn(grouper->service->log, "default priorities cannot be read; the last ones stay",
+        log_warn(grouper->service->log, "default priorities could not be read; keeping the last ones",
                  log_str("config_map", event->name), log_error(&err));
 }
 

@@ -180,7 +180,7 @@ static void on_resource(void *arg, const struct kube_resource *resource, const s
         if (err && err->code < 0)
             shelf->err = *err;
         else
-            (void)err_set(&shelf->err, -ENOENT, "the server has no kind %s of %s", shelf->kind, shelf->api_version);
+            (void)err_set(&shelf->err, -ENOENT, "the API server has no kind %s in %s", shelf->kind, shelf->api_version);
         finish(shelf);
         return;
     }

@@ -46,7 +46,7 @@ static int configure(struct service *service, struct err *err)
     if (strcmp(values->bind_requests, "auto") != 0 && strcmp(values->bind_requests, "always") != 0)
         return err_set(err, -EINVAL, "--bind-requests: '%s' is neither auto nor always", values->bind_requests);
     if (!*values->defaults_name != !*values->defaults_namespace)
-        return err_set(err, -EINVAL, "--default-priorities-configmap-name and -namespace belong together");
+        return err_set(err, -EINVAL, "--default-priorities-configmap-name and -namespace must be set together");
     service->settings.lease_name = "54dff599.kai.scheduler";
     service->settings.component = "pod-grouper";
     return 0;

@@ -132,7 +132,7 @@ static void on_owner(void *arg, struct got *got, int status, const struct err *e
         work->owner_count > 1 ? got_object(work->owners[work->owner_count - 2].got) : work->object->root.val;
     yyjson_val *reference = yyjson_arr_get_first(yyjson_obj_get(yyjson_obj_get(below, "metadata"), "ownerReferences"));
     if (strcmp(kube_text(reference, "uid"), wanted_uid) != 0) {
-        (void)err_set(&wrong, -ESTALE, "%s %s has expired: it is another one of that name now", owner->kind,
+        (void)err_set(&wrong, -ESTALE, "%s %s was replaced by another object of the same name", owner->kind,
                       owner->object->name);
         walk_failed(work, &wrong);
     } else if (yyjson_arr_size(references) > 1) {
@@ -152,7 +152,7 @@ static void walk_up(struct reconcile *work, yyjson_val *from)
     struct owner *owner = &work->owners[work->owner_count];
 
     if (work->owner_count == OWNERS_MAX) {
-        reconcile_fail(work, &(struct err){-ELOOP, "owners: more above each other than can be"});
+        reconcile_fail(work, &(struct err){-ELOOP, "too many levels of owners"});
         return;
     }
     owner->api_version = kube_text(reference, "apiVersion");

@@ -109,7 +109,7 @@ static void refused(struct reconcile *work, const struct kube_answer *answer)
     struct err err = answer->err;
 
     if (answer->status == 422)
-        (void)err_wrap(&err, err.code, "the PodGroup that follows from %s %s is refused", top->kind->kind, top->name);
+        (void)err_wrap(&err, err.code, "the PodGroup of %s %s was rejected", top->kind->kind, top->name);
     reconcile_fail(work, &err);
 }
 

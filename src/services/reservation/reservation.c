@@ -67,7 +67,7 @@ static void try_later(struct reservation *reservation, const struct err *err)
 {
     nsec_t wait = backoff_next(&reservation->backoff, chance_next(kube_client_chance(reservation->service->client)));
 
-    log_warn(reservation->service->log, "the pod cannot be told which GPU it has", log_error(err),
+    log_warn(reservation->service->log, "the pod's GPU annotation could not be written", log_error(err),
              log_duration("again_after", wait));
     loop_timer_start(&reservation->timer, wait);
 }
@@ -88,7 +88,7 @@ static void on_written(void *arg, const struct kube_answer *answer)
         try_later(reservation, &answer->err);
         return;
     }
-    log_info(reservation->service->log, "the GPU is kept", log_str("gpu", reservation->uuid));
+    log_info(reservation->service->log, "GPU reserved", log_str("gpu", reservation->uuid));
     idle(reservation);
 }
 
@@ -132,10 +132,10 @@ static void on_pod(void *arg, const struct kube_answer *answer)
         return;
     }
     if (strcmp(known, reservation->uuid) != 0)
-        log_warn(reservation->service->log, "the pod says that it has another GPU, and is left as it is",
+        log_warn(reservation->service->log, "the pod's annotation names another GPU; keeping it",
                  log_str("gpu", reservation->uuid), log_str("pod_says", known));
     else
-        log_info(reservation->service->log, "the GPU is kept, as the pod says already", log_str("gpu", known));
+        log_info(reservation->service->log, "GPU reserved; the annotation exists already", log_str("gpu", known));
     idle(reservation);
 }
 
@@ -158,7 +158,7 @@ static int reservation_configure(struct service *service, struct err *err)
     const struct reservation_flags *values = service->values;
 
     if (!flag_or_variable(values->pod, "POD_NAME")[0] || !flag_or_variable(values->namespace, "POD_NAMESPACE")[0])
-        return err_set(err, -EINVAL, "which pod this is has to be said: set POD_NAME and POD_NAMESPACE");
+        return err_set(err, -EINVAL, "the name of this pod is not set: set POD_NAME and POD_NAMESPACE");
     service->process->settings.metrics_address = values->metrics_address;
     service->process->settings.health_address = values->health_address;
     return 0;
@@ -174,9 +174,10 @@ static int only_gpu(const char *library, char uuid[static NVML_UUID_SIZE], struc
         return r;
     uint32_t count = nvml_gpu_count(nvml);
     if (count == 0)
-        r = err_set(err, -ENODEV, "no GPU can be seen: the pod has to ask for nvidia.com/gpu: 1");
+        r = err_set(err, -ENODEV, "no GPU is visible: the pod must request nvidia.com/gpu: 1");
     else if (count > 1)
-        r = err_set(err, -EEXIST, "%u GPUs can be seen instead of one: the container runtime does not keep GPUs apart",
+        r = err_set(err, -EEXIST,
+                    "%u GPUs are visible instead of one: the container runtime does not limit GPUs to containers",
                     count);
     else
         r = nvml_uuid(nvml, 0, uuid, err);

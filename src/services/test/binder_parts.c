@@ -309,7 +309,7 @@ static void plugins_are_sorted_and_checked(void **state)
         {"{\"gpusharing\":{\"priority\":400,\"arguments\":{\"cdiEnabled\":\"true\"}}}", "gvd", NULL},
         {"{\"volumebinding\":{\"enabled\":false},\"other\":{\"enabled\":false}}", "dg", NULL},
         {"{\"dynamicresources\":{\"priority\":300,\"arguments\":{\"bindTimeoutSeconds\":\"5\"}}}", "dvg", NULL},
-        {"{\"other\":{\"enabled\":true}}", NULL, "no such plugin"},
+        {"{\"other\":{\"enabled\":true}}", NULL, "unknown plugin"},
         {"{\"volumebinding\":{\"enabled\":true}}", NULL, "bindTimeoutSeconds is missing"},
         {"{\"volumebinding\":{\"arguments\":{\"bindTimeoutSeconds\":\"0\"}}}", NULL, "expected seconds"},
         {"{\"gpusharing\":{\"arguments\":{\"cdiEnabled\":\"yes\"}}}", NULL, "'true' or 'false'"},

@@ -143,11 +143,10 @@ static void the_daemon_is_asked_when_all_gpus_are_known(void **state)
     assert_true(keeper_read(yyjson_doc_get_root(other), &keeper));
     vec_push(&keepers, keeper);
     _cleanup_(freep) char *ask = sharer_ask(&sharer, &keepers);
-    assert_string_equal(ask,
-                        "{\"gpus\":[\"GPU-1\",\"7\"],"
-                        "\"labels\":{\"namespace\":\"n\",\"pod\":\"p\",\"container\":\"c\"},"
-                        "\"name\":\"pod-" UID "\","
-                        "\"words\":{\"annotations\":{\"gpu-memory\":\"\\\"\"},\"resources\":{},\"variables\":{}}}");
+    assert_string_equal(ask, "{\"gpus\":[\"GPU-1\",\"7\"],"
+                             "\"labels\":{\"namespace\":\"n\",\"pod\":\"p\",\"container\":\"c\"},"
+                             "\"name\":\"pod-" UID "\","
+                             "\"pod\":{\"annotations\":{\"gpu-memory\":\"\\\"\"},\"resources\":{},\"variables\":{}}}");
     vec_foreach (&keepers, at)
         keeper_done(at);
     vec_done(&keepers);
@@ -218,7 +217,7 @@ static void the_driver_is_found_behind_its_links(void **state)
     (void)state;
     host_make(&host);
     assert_int_equal(find(&host, &files, &err), -ENOENT);
-    assert_non_null(strstr(err.text, "libcuda.so.1 is in no library folder"));
+    assert_non_null(strstr(err.text, "libcuda.so.1 was not found in the library folders"));
     for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
         assert_int_equal(symlink(targets[i], path_in(&host, "driver/usr/lib64/libcuda.so.1")), 0);
         assert_int_equal(find(&host, &files, &err), 0);
@@ -234,7 +233,7 @@ static void the_driver_is_found_behind_its_links(void **state)
     assert_int_equal(find(&host, &files, &err), -ENOENT);
     assert_int_equal(unlink(path_in(&host, "muster/libmuster-gpu-core.so")), 0);
     assert_int_equal(find(&host, &files, &err), -ENOENT);
-    assert_non_null(strstr(err.text, "libmuster-gpu-core.so is not in /muster"));
+    assert_non_null(strstr(err.text, "libmuster-gpu-core.so was not found in /muster"));
     host_remove(&host);
 }
 

@@ -49,7 +49,7 @@ static int add_plugin(struct scenario_reader *r, const struct json_at *item, str
     rc = config_add_plugin(&r->s->config, name, arguments, count, err);
     if (rc != -ENOENT)
         return scenario_wrap(item, rc, err);
-    strbuf_addf(&r->s->warnings, "there is no plugin called '%s': it is left out\n", name);
+    strbuf_addf(&r->s->warnings, "unknown plugin '%s': it is left out\n", name);
     return 0;
 }
 

@@ -78,8 +78,8 @@ static void missing_columns_are_named_at_once(void **state)
 
     assert_int_equal(csv_next(&csv, &err), 1);
     assert_string_equal(csv_field(&csv, CSV_NO_COLUMN), "");
-    assert_int_equal(csv_fail(&csv, 1, &err, "'%s' is no number", "x"), -EINVAL);
-    assert_string_equal(err.text, "trace.csv:2: gpus: 'x' is no number");
+    assert_int_equal(csv_fail(&csv, 1, &err, "'%s' is not a number", "x"), -EINVAL);
+    assert_string_equal(err.text, "trace.csv:2: gpus: 'x' is not a number");
     csv_done(&csv);
 }
 

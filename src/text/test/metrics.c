@@ -23,9 +23,9 @@ static void expect_text(struct metrics *metrics, const char *expected)
     strbuf_done(&text);
 }
 
-#define DROPPED                                                                                       \
-    "# HELP kai_metric_series_dropped_total Uses of series that a metric had no room for any more.\n" \
-    "# TYPE kai_metric_series_dropped_total counter\n"                                                \
+#define DROPPED                                                                                                \
+    "# HELP kai_metric_series_dropped_total Samples that were dropped because a metric had too many series.\n" \
+    "# TYPE kai_metric_series_dropped_total counter\n"                                                         \
     "kai_metric_series_dropped_total 0\n"
 
 static void counters_and_gauges_are_written_by_name_with_escaped_labels(void **state)

@@ -242,7 +242,7 @@ static int check_answer(struct question *question, const struct http_response *r
     if (r < 0 && response->status != 200)
         return err_wrap(err, r, "status %d", response->status);
     if (r >= 0 && is_capacity && question->samples.len == 0)
-        return err_set(err, -ENODATA, "there is no data; is what the cluster has known to Prometheus?");
+        return err_set(err, -ENODATA, "no data: does Prometheus have the metrics of capacity?");
     return r;
 }
 
@@ -348,7 +348,7 @@ static int check_source(struct usage *usage, struct err *err)
     if (!url)
         url = getenv(source->url_variable);
     if (!url)
-        return err_set(err, -EINVAL, "connectionStringEnvVar: there is no variable %s", source->url_variable);
+        return err_set(err, -EINVAL, "connectionStringEnvVar: variable %s is not set", source->url_variable);
     int r = take_url(usage, url, err);
     if (r < 0)
         return err_wrap(err, r, source->url ? "connectionString" : "connectionStringEnvVar");

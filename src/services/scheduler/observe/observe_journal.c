@@ -48,8 +48,8 @@ static void on_cycle_end(void *arg, const struct scheduler_cycle *cycle)
 static void collect(void *arg, struct metrics *metrics)
 {
     const struct journal_observer *observer = arg;
-    struct meter *bytes = metrics_gauge(metrics, "journal_bytes", "Bytes that the journal takes.", NULL);
-    struct meter *cycles = metrics_gauge(metrics, "journal_cycles", "Cycles that were written to the journal.", NULL);
+    struct meter *bytes = metrics_gauge(metrics, "journal_bytes", "Size of the journal on disk.", NULL);
+    struct meter *cycles = metrics_gauge(metrics, "journal_cycles", "Cycles in the journal.", NULL);
     struct meter *is_well = metrics_gauge(metrics, "journal_is_written", "1, or 0 when it cannot be written.", NULL);
 
     meter_set(meter_series(bytes, NULL), (double)journal_bytes(observer->journal));

@@ -28,26 +28,26 @@ static void make_latencies(struct scheduler_metrics *m, struct metrics *metrics)
     double buckets[LATENCY_BUCKETS];
 
     double_up(5, buckets, LATENCY_BUCKETS);
-    m->e2e = metrics_gauge(metrics, "e2e_scheduling_latency_milliseconds", "How long the last cycle took.", NULL);
+    m->e2e = metrics_gauge(metrics, "e2e_scheduling_latency_milliseconds", "Duration of the last cycle.", NULL);
     m->open_session = metrics_gauge(metrics, "open_session_latency_milliseconds",
-                                    "How long the last cycle took until its first action.", NULL);
+                                    "Duration of the last cycle before its first action.", NULL);
     m->close_session = metrics_gauge(metrics, "close_session_latency_milliseconds",
-                                     "How long the last cycle took behind its last action.", NULL);
+                                     "Duration of the last cycle after its last action.", NULL);
     m->plugin = metrics_gauge(metrics, "plugin_scheduling_latency_milliseconds",
-                              "How long a plugin took in the last cycle, where that is apart from the actions.",
+                              "Duration of a plugin in the last cycle, apart from the actions.",
                               METER_LABELS("plugin", "OnSession"));
     m->action = metrics_gauge(metrics, "action_scheduling_latency_milliseconds",
-                              "How long an action took in the last cycle.", METER_LABELS("action"));
+                              "Duration of an action in the last cycle.", METER_LABELS("action"));
     m->task_latency = metrics_histogram(metrics, "task_scheduling_latency_milliseconds",
-                                        "From the creation of a pod until it was bound or a BindRequest made.", NULL,
-                                        buckets, LATENCY_BUCKETS);
+                                        "From the creation of a pod until it was bound or its BindRequest created.",
+                                        NULL, buckets, LATENCY_BUCKETS);
     m->bind_latency = metrics_histogram(metrics, "task_bind_latency_milliseconds",
-                                        "From the decision until the bind or the BindRequest was there.", NULL, buckets,
-                                        LATENCY_BUCKETS);
+                                        "From the decision until the pod was bound or its BindRequest created.", NULL,
+                                        buckets, LATENCY_BUCKETS);
     (void)meter_series(m->task_latency, NULL);
     (void)meter_series(m->bind_latency, NULL);
     m->usage_latency = metrics_histogram(metrics, "usage_query_latency_milliseconds",
-                                         "How long it took to ask for past use.", NULL, buckets, LATENCY_BUCKETS);
+                                         "Duration of a query for past use.", NULL, buckets, LATENCY_BUCKETS);
     (void)meter_series(m->usage_latency, NULL);
 }
 
@@ -55,14 +55,16 @@ static void make_counts(struct scheduler_metrics *m, struct metrics *metrics)
 {
     const char *const *action = METER_LABELS("action");
 
-    m->scheduled = metrics_counter(metrics, "podgroups_scheduled_by_action", "Pod groups that got places.", action);
-    m->acted_on = metrics_counter(metrics, "podgroups_acted_on_by_action", "Pod groups that were taken up.", action);
+    m->scheduled = metrics_counter(metrics, "podgroups_scheduled_by_action",
+                                   "Pod groups that an action found places for.", action);
+    m->acted_on =
+        metrics_counter(metrics, "podgroups_acted_on_by_action", "Pod groups that an action tried to place.", action);
     m->simulated = metrics_counter(metrics, "scenarios_simulation_by_action",
-                                   "Sets of victims that were tried in a simulation.", action);
+                                   "Scenarios (sets of victims) that were simulated.", action);
     m->filtered = metrics_counter(metrics, "scenarios_filtered_by_action",
-                                  "Sets of victims that were told to be of no use without a simulation.", action);
-    m->preemptions =
-        metrics_counter(metrics, "total_preemption_attempts", "Pod groups that preempt looked for victims for.", NULL);
+                                  "Scenarios (sets of victims) that were ruled out without a simulation.", action);
+    m->preemptions = metrics_counter(metrics, "total_preemption_attempts",
+                                     "Pod groups for which preempt searched for victims.", NULL);
     (void)meter_series(m->preemptions, NULL);
     m->evicted = metrics_counter(metrics, "pod_group_evicted_pods_total", "Pods of a pod group that were evicted.",
                                  METER_LABELS("podgroup", "namespace", "uid", "nodepool", "action"));
@@ -73,16 +75,15 @@ static void make_searches(struct scheduler_metrics *m, struct metrics *metrics)
     double buckets[SEARCH_BUCKETS];
 
     double_up(0.001, buckets, SEARCH_BUCKETS);
-    m->searches = metrics_counter(metrics, "scenario_search_jobs_total", "Searches for victims by how they ended.",
+    m->searches = metrics_counter(metrics, "scenario_search_jobs_total", "Searches for victims by result.",
                                   METER_LABELS("action", "result", "reduced_budget"));
     m->exhausted = metrics_counter(metrics, "scenario_search_action_budget_exhausted_total",
-                                   "Cycles in which an action had no time left.", METER_LABELS("action"));
+                                   "Cycles in which an action reached its time limit.", METER_LABELS("action"));
     m->duration = metrics_histogram(metrics, "scenario_search_duration_seconds",
-                                    "From the first to the last scenario of a search.",
+                                    "Duration of a search, from its first to its last scenario.",
                                     METER_LABELS("action", "generator", "result"), buckets, SEARCH_BUCKETS);
-    m->scenarios =
-        metrics_counter(metrics, "scenario_search_scenarios_total", "Sets of victims by what became of them.",
-                        METER_LABELS("action", "generator", "state"));
+    m->scenarios = metrics_counter(metrics, "scenario_search_scenarios_total", "Scenarios (sets of victims) by state.",
+                                   METER_LABELS("action", "generator", "state"));
 }
 
 static double seconds(nsec_t duration)
