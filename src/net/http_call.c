@@ -78,7 +78,7 @@ static bool is_good(const struct http_call *call)
 }
 
 /* One line of the headers; the empty one is their end. Those of an interim answer or of a proxy end likewise. */
-static size_t on_header(char *bytes, size_t size, size_t count, void *arg)
+static size_t on_header(const char *bytes, size_t size, size_t count, void *arg)
 {
     struct http_call *call = arg;
     size_t len = size * count;

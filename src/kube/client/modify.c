@@ -66,9 +66,9 @@ static void on_written(void *arg, const struct kube_answer *answer)
         modify->is_unknown = true;
         modify->readable_since = 0;
     }
-    if (answer->err.code < 0 && may_show_up_late(modify))
-        rest(modify);
-    else if (!kube_answer_is_conflict(answer) || --modify->tries_left == 0)
+    bool is_awaited = answer->err.code < 0 && may_show_up_late(modify);
+
+    if (!is_awaited && (!kube_answer_is_conflict(answer) || --modify->tries_left == 0))
         finish(modify, answer);
     else
         rest(modify);
