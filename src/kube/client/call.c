@@ -117,6 +117,16 @@ static void on_rested(void *arg)
 {
     struct kube_call *call = arg;
 
+    kube_wait_cancel(call->client, &call->back);
+    kube_client_queue(call->client, call);
+}
+
+static void on_server_back(void *arg)
+{
+    struct kube_call *call = arg;
+
+    call->was_woken = true;
+    loop_timer_stop(&call->rest);
     kube_client_queue(call->client, call);
 }
 
@@ -150,6 +160,7 @@ struct kube_call *kube_call_new(struct kube_client *client, const struct kube_re
     split_init(&call->split, request->verb == KUBE_WATCH ? SPLIT_STREAM : SPLIT_LIST, KUBE_ITEM_BYTES_MAX,
                ENVELOPE_MAX);
     loop_timer_init(&call->rest, client->loop, on_rested, call);
+    call->back = (struct kube_wait){.on_back = on_server_back, .arg = call};
     return call;
 }
 
@@ -184,6 +195,7 @@ void kube_call_free(struct kube_call *call)
         http_cancel(call->http);
         leave_server(call);
     }
+    kube_wait_cancel(call->client, &call->back);
     unlink_call(call);
     split_done(&call->split);
     loop_timer_done(&call->rest);
@@ -263,6 +275,9 @@ static bool try_again(struct kube_call *call, const struct kube_answer *answer, 
     call->tries_left--;
     call->state = CALL_RESTING;
     loop_timer_start(&call->rest, MAX(wait, retry_after));
+    /* A server that asks for patience gets it. */
+    if (!call->was_woken && answer->status / 100 != 4 && retry_after < 0)
+        kube_await_server(client, &call->back);
     return true;
 }
 

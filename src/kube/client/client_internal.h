@@ -8,6 +8,7 @@
 #include "kube/client/backoff.h"
 #include "kube/client/bucket.h"
 #include "kube/client/client.h"
+#include "kube/client/prober.h"
 #include "kube/client/split.h"
 #include "net/http.h"
 #include "net/loop.h"
@@ -31,6 +32,8 @@ struct kube_call {
     struct http_call *http;
     struct loop_timer rest;
     struct backoff backoff;
+    struct kube_wait back;  // the server may come back before the rest is over
+    bool was_woken;         // by that, which happens once
     uint32_t tries_left;
     bool has_new_login;
     bool was_sent;    // the server may have seen a try before this one

@@ -7,20 +7,47 @@
 #include "kube/client/client_internal.h"
 #include "kube/client/prober_internal.h"
 
-#define PROBE_EVERY (200 * NSEC_PER_MSEC)
+#define PROBE_FIRST (100 * NSEC_PER_MSEC)
+#define PROBE_MAX (500 * NSEC_PER_MSEC)
 #define PROBE_TIMEOUT (2 * NSEC_PER_SEC)
+
+/* After so long without a probe the next one belongs to another outage. */
+#define PROBE_REST (5 * NSEC_PER_SEC)
+
+/* Of the answers that refuse the probe itself so many are one that it is ready. */
+enum { REFUSALS = 4 };
 
 struct kube_prober {
     struct kube_client *client;
     struct list waiting;
     struct loop_timer timer;  // to the next probe
-    struct kube_call *call;   // the probe
+    struct backoff backoff;
+    struct kube_call *call;  // the probe
+    nsec_t probed;           // when the last one ended
+    uint32_t refusals;       // in a row
 };
 
 static void probe_later(struct kube_prober *prober)
 {
-    if (prober->waiting.len > 0 && !prober->call && !loop_timer_is_running(&prober->timer))
-        loop_timer_start(&prober->timer, PROBE_EVERY);
+    struct kube_client *client = prober->client;
+
+    if (prober->waiting.len == 0 || prober->call || loop_timer_is_running(&prober->timer))
+        return;
+    if (nsec_now_monotonic() - prober->probed > PROBE_REST)
+        backoff_reset(&prober->backoff);
+    loop_timer_start(&prober->timer, backoff_next(&prober->backoff, chance_next(&client->chance)));
+}
+
+/*
+ * A server that starts refuses the probe until it has loaded its roles; one that never lets us see /readyz cannot be told
+ * from it. So a refusal alone does not count, but some in a row do: those who wait find out for themselves.
+ */
+static bool is_ready(struct kube_prober *prober, const struct kube_answer *answer)
+{
+    bool is_refusal = answer->status / 100 == 4;
+
+    prober->refusals = is_refusal ? prober->refusals + 1 : 0;
+    return answer->err.code == 0 || (is_refusal && prober->refusals % REFUSALS == 0);
 }
 
 /* Those that come meanwhile wait for the next probe. */
@@ -39,7 +66,8 @@ static void on_probed(void *arg, const struct kube_answer *answer)
     struct kube_prober *prober = arg;
 
     prober->call = NULL;
-    if (answer->err.code == 0)
+    prober->probed = nsec_now_monotonic();
+    if (is_ready(prober, answer))
         wake_all(prober);
     probe_later(prober);
 }
@@ -68,6 +96,7 @@ void kube_await_server(struct kube_client *client, struct kube_wait *wait)
     if (!client->prober) {
         client->prober = xcalloc(1, sizeof *client->prober);
         client->prober->client = client;
+        client->prober->backoff = (struct backoff){.first = PROBE_FIRST, .max = PROBE_MAX};
         loop_timer_init(&client->prober->timer, client->loop, probe, client->prober);
     }
     wait->is_waiting = true;

@@ -9,8 +9,10 @@ struct kube_client;
 
 /*
  * One prober a server. Whoever has lost the server waits here, beside a backoff of its own: while anybody waits, the server
- * is asked five times a second whether it is ready (/readyz, which it also denies while it has not loaded its roles), and
- * when it is, all go on together. So nobody is late because it asked at a bad moment before.
+ * is asked two to ten times a second whether it is ready (/readyz, which it also denies while it has not loaded its roles),
+ * and when it is, all go on together. So nobody is late because it asked at a bad moment before. Where /readyz is refused
+ * for good, all go on every second or two. Those who may be refused for another reason than the server's state must count
+ * for themselves how often they come back.
  */
 struct kube_wait {
     void (*on_back)(void *arg);  // once for each kube_await_server(), from the loop

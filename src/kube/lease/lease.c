@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "kube/client/meta.h"
+#include "kube/client/prober.h"
 #include "kube/client/verbs.h"
 #include "kube/lease/lease_internal.h"
 #include "net/loop.h"
@@ -29,6 +30,8 @@ struct lease {
     struct kube_call *call;
     struct loop_timer next;      // attempt
     struct loop_timer deadline;  // of holding it
+    struct kube_wait back;       // the server may come back before the next attempt
+    bool was_woken;              // by that, since an attempt went well
     struct lease_record record;  // as seen last
     char leader[256];            // that was told of
     nsec_t seen;                 // when the record changed
@@ -48,6 +51,7 @@ static void lose(struct lease *lease, const struct err *err)
     lease->is_lost = true;
     loop_timer_stop(&lease->next);
     loop_timer_stop(&lease->deadline);
+    kube_wait_cancel(lease->client, &lease->back);
     kube_cancel(TAKE_PTR(lease->call));
     options.on_lost(options.arg, err);
 }
@@ -70,10 +74,24 @@ static void plan(struct lease *lease)
     loop_timer_start(&lease->next, lease->is_held ? period : period + (nsec_t)(random % ((uint64_t)period / 5 + 1)));
 }
 
-static void report(const struct lease *lease, const struct err *err)
+/* Whoever is refused for good comes back once only. */
+static void fail(struct lease *lease, const struct err *err)
 {
+    plan(lease);
+    if (!lease->was_woken)
+        kube_await_server(lease->client, &lease->back);
     if (lease->options.on_problem)
         lease->options.on_problem(lease->options.arg, err);
+}
+
+static void on_server_back(void *arg)
+{
+    struct lease *lease = arg;
+
+    if (!loop_timer_is_running(&lease->next))
+        return;
+    lease->was_woken = true;
+    loop_timer_start(&lease->next, 0);
 }
 
 static void hold(struct lease *lease)
@@ -82,6 +100,7 @@ static void hold(struct lease *lease)
 
     lease->renewed = lease->began;
     lease->is_held = true;
+    lease->was_woken = false;
     loop_timer_start(&lease->deadline, lease->renewed + lease->options.renew_deadline - nsec_now_monotonic());
     plan(lease);
     if (!was_held)
@@ -93,14 +112,12 @@ static void on_written(void *arg, const struct kube_answer *answer)
     struct lease *lease = arg;
 
     lease->call = NULL;
-    if (answer->err.code == 0) {
+    if (answer->err.code == 0)
         hold(lease);
-        return;
-    }
-    plan(lease);
-    /* Somebody was faster; the next attempt shows who. */
-    if (!kube_answer_is_conflict(answer) && answer->err.code != -EEXIST)
-        report(lease, &answer->err);
+    else if (kube_answer_is_conflict(answer) || answer->err.code == -EEXIST)
+        plan(lease);  // somebody was faster; the next attempt shows who
+    else
+        fail(lease, &answer->err);
 }
 
 static void write_lease(struct lease *lease, enum kube_verb verb, const yyjson_mut_doc *doc, kube_done_fn on_done)
@@ -132,6 +149,7 @@ static void follow_leader(struct lease *lease)
         lose(lease, &err);
         return;
     }
+    lease->was_woken = false;
     plan(lease);
     if (strcmp(lease->leader, lease->record.holder) == 0)
         return;
@@ -187,8 +205,7 @@ static void on_read(void *arg, const struct kube_answer *answer)
         decide(lease, object);
         return;
     }
-    plan(lease);
-    report(lease, &err);
+    fail(lease, &err);
 }
 
 static void read_lease(struct lease *lease, kube_done_fn on_done)
@@ -233,6 +250,7 @@ struct lease *lease_new(struct kube_client *client, const struct lease_options *
     lease->identity = xstrndup(options->identity, sizeof lease->record.holder - 1);
     loop_timer_init(&lease->next, kube_client_loop(client), attempt, lease);
     loop_timer_init(&lease->deadline, kube_client_loop(client), on_deadline, lease);
+    lease->back = (struct kube_wait){.on_back = on_server_back, .arg = lease};
     loop_timer_start(&lease->next, 0);
     return lease;
 }
@@ -242,6 +260,7 @@ void lease_free(struct lease *lease)
     if (!lease)
         return;
     kube_cancel(lease->call);
+    kube_wait_cancel(lease->client, &lease->back);
     loop_timer_done(&lease->next);
     loop_timer_done(&lease->deadline);
     free(lease->namespace);
@@ -297,6 +316,7 @@ static void on_nothing_to_release(void *arg)
 void lease_release(struct lease *lease, void (*on_done)(void *arg), void *arg)
 {
     kube_cancel(TAKE_PTR(lease->call));
+    kube_wait_cancel(lease->client, &lease->back);
     loop_timer_stop(&lease->deadline);
     loop_timer_stop(&lease->next);
     lease->on_released = on_done;
