@@ -47,6 +47,26 @@ def server_killed(world):
     world.clear()
 
 
+@SUITE.test("after an outage the pod of a new queue is bound, though kinds that it does not need stay refused")
+def back_at_once(world):
+    world.settle([world.pod("before")])
+    world.cluster.kill("kube-apiserver")
+    # These cannot be followed any more.
+    forbidden = world.proxy.counts["forbidden"]
+    world.proxy.refuses = lambda method, path: path.split("?")[0].endswith(("/storageclasses", "/noderesourcetopologies"))
+    time.sleep(3)
+    world.cluster.start("kube-apiserver")
+    ready = time.monotonic()
+    world.queue("late", "all")
+    name = world.pod("of-a-new-queue", labels={"kai.scheduler/queue": "late"})
+    world.cluster.wait_until(lambda: world.places_of([name]), "a bind", 60)
+    print(f"# bound {time.monotonic() - ready:.2f} s after the server was ready")
+    expect(world.proxy.counts["forbidden"] > forbidden, True, "refusals")
+    world.settle(["before", name])
+    world.clear()
+    world.api.delete(f"{w.QUEUES}/late")
+
+
 @SUITE.test("watches are cut in the middle of an object")
 def watches_cut(world):
     names = []

@@ -37,11 +37,8 @@ class World:
         cluster.apply_crds(ROOT / "tests" / "cluster" / "crds_foreign.yaml")
         for name, value in CLASSES.items():
             self.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": name}, "value": value})
-        amount = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
-        for name, parent in (("all", ""), ("q", "all")):
-            self.api.create(QUEUES, {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name},
-                                     "spec": {**({"parentQueue": parent} if parent else {}), "resources": {
-                                         "gpu": amount, "cpu": amount, "memory": amount}}})
+        self.queue("all")
+        self.queue("q", "all")
         for name in ("kai-resource-reservation", "kai-scale-adjust", "kai-scheduler"):
             self.api.create("/api/v1/namespaces", {"metadata": {"name": name}})
         self.api.create("/api/v1/namespaces/kai-resource-reservation/serviceaccounts",
@@ -66,6 +63,12 @@ class World:
         return [name for name in SERVICES if self.cluster.processes.alive(name)]
 
     # The load.
+
+    def queue(self, name, parent=None):
+        amount = {"quota": -1, "limit": -1, "overQuotaWeight": 1}
+        self.api.create(QUEUES, {"apiVersion": "scheduling.run.ai/v2", "kind": "Queue", "metadata": {"name": name},
+                                 "spec": {**({"parentQueue": parent} if parent else {}), "resources": {
+                                     "gpu": amount, "cpu": amount, "memory": amount}}})
 
     def pod(self, name, gpus=1, owner=None, labels=None, annotations=None, scheduler="kai-scheduler"):
         meta = {"name": name, "labels": {"kai.scheduler/queue": "q", **(labels or {})},
