@@ -17,6 +17,7 @@ JS_TOKEN = re.compile(
     r"(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<string>'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`(?:\\.|[^`\\])*`)", re.DOTALL)
 GAP = re.compile(r"(?:\s|PRI[a-zA-Z0-9]+)*\Z")
 CALL = re.compile(r"([a-z_]\w*)\s*\((?:[^()]|\([^()]*\))*\Z")
+SHELL = re.compile(r"\$\{|\$cur|\$prev|_files|source <\(|compgen")  # parts of the completions
 ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'"}
 
 LOG_CALL = re.compile(r"^log_(?:error|fail|warn|info|debug|trace)$")
@@ -84,7 +85,7 @@ def literals(path, source, token):
 def texts_in_code(path, source, token):
     bare = C_TOKEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]) if found.lastgroup == "comment" else found[0], source)
     for offset, text in literals(path, source, token):
-        if len(re.findall(r"[A-Za-z]{2,}", text)) >= 3:
+        if len(re.findall(r"(?<![\w/.$-])[A-Za-z']{2,}(?![\w/=$-])", text)) >= 3 and not SHELL.search(text):
             kind = kind_of(path, bare[:offset]) if token is C_TOKEN else "page"
             yield Text(path, line_of(source, offset), kind, text)
 

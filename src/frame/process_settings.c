@@ -11,14 +11,13 @@
 #define AT(member) FLAG_AT(struct process_settings, member)
 
 const struct flag process_flags[] = {
-    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), ":8080", "where /metrics is served; 0 for nowhere", 0,
-     0},
+    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), ":8080", "address of /metrics; 0: not served", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), ":8081",
-     "where /healthz and /readyz are served; 0 for nowhere", 0, 0},
-    {"stop-timeout", FLAG_DURATION, AT(stop_timeout), "10s", "the longest that an orderly stop may take", 0, 0},
-    {"v", FLAG_INT, AT(verbosity), "3", "how much is logged: 0 to 3 usual, 4 details, 6 everything", 0, 10},
-    {"log-json", FLAG_BOOL, AT(is_json), "false", "log lines as JSON", 0, 0},
-    {"zap-devel", FLAG_BOOL, AT(is_devel), "true", "false logs lines as JSON", 0, 0},
+     "address of /healthz and /readyz; 0: not served", 0, 0},
+    {"stop-timeout", FLAG_DURATION, AT(stop_timeout), "10s", "longest time for an orderly stop", 0, 0},
+    {"v", FLAG_INT, AT(verbosity), "3", "verbosity of the log: 0 to 3 normal, 4 details, 6 everything", 0, 10},
+    {"log-json", FLAG_BOOL, AT(is_json), "false", "write log lines as JSON", 0, 0},
+    {"zap-devel", FLAG_BOOL, AT(is_devel), "true", "false: write log lines as JSON", 0, 0},
     {"zap-encoder", FLAG_STRING, AT(log_encoder), "", "json or console", 0, 0},
     {"zap-log-level", FLAG_STRING, AT(log_level), "", "error, warn, info, debug, or a number as for --v", 0, 0},
     {"version", FLAG_BOOL, AT(wants_version), "false", "print the version and exit", 0, 0},

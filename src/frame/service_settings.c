@@ -11,19 +11,21 @@ static const struct flag api_flags[] = {
     {"kubeconfig", FLAG_STRING, AT(kubeconfig), "",
      "where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
     {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
-    {"qps", FLAG_DOUBLE, AT(qps), "0", "requests a second in the long run; 0 for no limit", 0, 1e6},
-    {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once, before qps counts", 0, 1e6},
-    {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "requests under way at a time", 1, 10000},
+    {"qps", FLAG_DOUBLE, AT(qps), "0", "requests to the API server per second; 0: unlimited", 0, 1e6},
+    {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once before --qps limits them", 0, 1e6},
+    {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "most requests to the API server in progress", 1, 10000},
 };
 
 static const struct flag election_flags[] = {
     {"leader-elect", FLAG_BOOL, AT(wants_lease), "false", "act only while holding a Lease, for several replicas", 0, 0},
     {"leader-election-namespace", FLAG_STRING, AT(lease_namespace), "",
      "where the Lease is (empty: the namespace that the service runs in)", 0, 0},
-    {"lease-duration", FLAG_DURATION, AT(lease_duration), "15s", "a Lease not renewed for so long may be taken", 0, 0},
+    {"lease-duration", FLAG_DURATION, AT(lease_duration), "15s",
+     "another replica takes over a Lease that was not renewed for this long", 0, 0},
     {"lease-renew-deadline", FLAG_DURATION, AT(lease_renew_deadline), "10s",
-     "the holder stops when it could not renew for so long", 0, 0},
-    {"lease-retry-period", FLAG_DURATION, AT(lease_retry_period), "2s", "time between attempts", 0, 0},
+     "the leader stops if it cannot renew the Lease for this long", 0, 0},
+    {"lease-retry-period", FLAG_DURATION, AT(lease_retry_period), "2s",
+     "time between attempts to get or renew the Lease", 0, 0},
 };
 
 size_t service_flag_sets(const struct service_kind *kind, struct flag_set ret_sets[static SERVICE_FLAG_SETS])

@@ -150,7 +150,7 @@ def _(here):
     here.clear()
 
 
-@SUITE.test("no GPU reserved while the cluster grows")
+@SUITE.test("no GPU is reserved while the cluster grows")
 def _(here):
     path = "/api/v1/namespaces/kai-scale-adjust/pods"
     here.cluster.wait_for("/api/v1/namespaces/kai-scale-adjust/serviceaccounts/default")

@@ -15,7 +15,7 @@ CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 EVENTS = f"/api/v1/namespaces/{NAMESPACE}/events"
 NODES = "/api/v1/nodes"
 FLAGS = ["--listen-address=0", "--plugin-server-port=0"]
-READY = b"everything is known"
+READY = b"all objects have been listed"
 PRIORITIES = {"train": 50, "build": 100, "inference": 125}
 
 

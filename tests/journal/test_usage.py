@@ -125,8 +125,8 @@ def _(stage):
         stage.pod("any", 1, queue="a")
         stage.bound("any")
         log = stage.cluster.processes.log_of("scheduler", 100000)
-        expect_in("past use is not known yet; deciding without it", log)
-        expect_in("past use could not be asked for; what is known of it stays", log)
+        expect_in("past use is not known yet; scheduling without it", log)
+        expect_in("past use could not be queried; keeping the last known values", log)
         expect_in("status 503: the answer is not Prometheus'", log)
         expect("secret" in log, False, "the password is in the log")
         expect(known.headers[-1], "Basic bWU6c2VjcmV0")
@@ -142,7 +142,7 @@ def _(stage):
             known.fails = fails
             stage.cluster.wait_until(lambda said=word: said in stage.cluster.processes.log_of("scheduler", 100000), word, 20)
             shares(stage, MUCH_OF_A)
-        stage.cluster.wait_until(lambda: "past use is stale; it counts as it was" in stage.log(), "it is stale", 20)
+        stage.cluster.wait_until(lambda: "past use is stale; still using it" in stage.log(), "it is stale", 20)
         known.fails = None
         known.used = {"a": {"gpu": 0.25}, "b": {"gpu": 0.75}}
         shares(stage, MUCH_OF_B)

@@ -267,7 +267,7 @@ def _(stage):
         stage.start(*lease, name="first")
         stage.cluster.wait_until(lambda: "leading" in stage.log("first"), "the first one leads")
         stage.start(*lease, "--lease-retry-period=1s", name="second")
-        stage.cluster.wait_until(lambda: "everything is known" in stage.log("second"), "the second one is ready")
+        stage.cluster.wait_until(lambda: "all objects have been listed" in stage.log("second"), "the second one is ready")
         stage.pod("one", 1)
         stage.bound("one")
         expect("leading" in stage.log("second"), False)
@@ -321,9 +321,9 @@ def _(stage):
             stage.bound(*(f"passing-{turn}-{number}" for number in range(10)))
             for number in range(10):
                 stage.delete(f"passing-{turn}-{number}")
-            if "listing everything anew" in stage.log():
+            if "listing all objects again" in stage.log():
                 break
-        expect_in("listing everything anew", stage.log())
+        expect_in("listing all objects again", stage.log())
         for number in range(3):
             stage.pod(f"whole-{number}", 8)
         expect(node in stage.bound("whole-0", "whole-1", "whole-2"), False)

@@ -19,7 +19,7 @@
 static const struct flag flags[] = {
     {"node-name", FLAG_STRING, AT(node), "", "the node that it runs on (empty: $NODE_NAME)", 0, 0},
     {"resource-reservation-namespace", FLAG_STRING, AT(reservation_namespace), KEY_RESERVATION_NAMESPACE,
-     "where the pods are that keep shared GPUs", 0, 0},
+     "namespace of reservation pods", 0, 0},
     {"gpud-folder", FLAG_STRING, AT(gpud_folder), "/run/muster/gpu", "folder of 'muster gpud'", 0, 0},
     {"cdi-dir", FLAG_STRING, AT(cdi_dir), "/var/run/cdi", "where container runtimes look for devices", 0, 0},
     {"library-dir", FLAG_STRING, AT(library_dir), "/usr/lib/muster", "the host's libraries for tenants, with proxy/", 0,

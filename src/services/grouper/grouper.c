@@ -17,16 +17,18 @@
 #define AT(member) FLAG_AT(struct grouper_flags, member)
 
 static const struct flag flags[] = {
-    {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME, "whose pods are grouped", 0, 0},
-    {"queue-label-key", FLAG_STRING, AT(queue_label_key), KEY_QUEUE, "label that names the queue", 0, 0},
-    {"nodepool-label-key", FLAG_STRING, AT(nodepool_label_key), KEY_NODE_POOL, "label that names the node pool", 0, 0},
+    {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME, "group pods with this spec.schedulerName",
+     0, 0},
+    {"queue-label-key", FLAG_STRING, AT(queue_label_key), KEY_QUEUE, "pod label with the name of the queue", 0, 0},
+    {"nodepool-label-key", FLAG_STRING, AT(nodepool_label_key), KEY_NODE_POOL, "label with the name of the node pool",
+     0, 0},
     {"pod-label-selector", FLAG_PAIRS, AT(pod_selector), NULL, "only pods with these labels", 0, 0},
     {"namespace-label-selector", FLAG_PAIRS, AT(namespace_selector), NULL, "only pods of namespaces with these labels",
      0, 0},
-    {"max-concurrent-reconciles", FLAG_INT, AT(workers), "10", "pods that are dealt with at a time", 1, 1000},
+    {"max-concurrent-reconciles", FLAG_INT, AT(workers), "10", "pods processed at the same time", 1, 1000},
     {"bind-requests", FLAG_STRING, AT(bind_requests), "auto",
-     "as for the scheduler; auto: pods without owners are grouped once bound", 0, 0},
-    {"search-legacy-pg", FLAG_BOOL, AT(searches_legacy), "true", "keep groups that older releases named otherwise", 0,
+     "as for the scheduler; auto: group pods without owners after the bind", 0, 0},
+    {"search-legacy-pg", FLAG_BOOL, AT(searches_legacy), "true", "keep PodGroups with the names of older releases", 0,
      0},
     {"knative-gang-schedule", FLAG_BOOL, AT(gangs_knative), "true", "group the pods of a Knative revision as a gang", 0,
      0},
@@ -34,7 +36,8 @@ static const struct flag flags[] = {
      0, 0},
     {"default-priorities-configmap-name", FLAG_STRING, AT(defaults_name), "",
      "ConfigMap with a priority and preemptibility for kinds of owners", 0, 0},
-    {"default-priorities-configmap-namespace", FLAG_STRING, AT(defaults_namespace), "", "where it is", 0, 0},
+    {"default-priorities-configmap-namespace", FLAG_STRING, AT(defaults_namespace), "", "namespace of that ConfigMap",
+     0, 0},
 };
 
 static int configure(struct service *service, struct err *err)

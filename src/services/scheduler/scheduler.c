@@ -101,7 +101,7 @@ static void on_listed(void *arg)
 
     placements_apply_all(s->placements);
     engine_take_in(s->engine);
-    log_info(s->service->log, "everything is known", log_int("nodes", s->state->nodes_by_rank.len),
+    log_info(s->service->log, "all objects have been listed", log_int("nodes", s->state->nodes_by_rank.len),
              log_int("pods", (int64_t)map64_len(&s->state->pod_by_name)));
     service_set_ready(s->service, true);
     pace_release(s->pace, HOLD_LISTING);
@@ -296,7 +296,7 @@ static void renew(void *arg)
         loop_timer_start(&s->renewal, RENEWAL_STEP);
         return;
     }
-    log_info(s->service->log, "listing everything anew", log_int("names", intern_len(&s->state->names)));
+    log_info(s->service->log, "listing all objects again", log_int("names", intern_len(&s->state->names)));
     service_set_ready(s->service, false);
     pace_hold(s->pace, HOLD_LISTING);
     forget_cluster(s);

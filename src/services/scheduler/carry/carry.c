@@ -241,7 +241,7 @@ void carry_fail(struct carrying *carrying, const struct err *err)
     nsec_t wait = is_there ? setback_note(carry->setbacks, SETBACK_BIND, carrying->key, carrying->node,
                                           err->code == -EAGAIN, nsec_now_monotonic())
                            : 0;
-    log_warn(carry->log, "bind failed; the pod is decided on again",
+    log_warn(carry->log, "bind failed; the pod is scheduled again",
              log_str("namespace", key_namespace(carry->state, carrying->key)),
              log_str("pod", key_name(carry->state, carrying->key)),
              log_str("node", state_name(carry->state, carrying->node)), log_duration("again_after", wait),
@@ -281,7 +281,7 @@ static void take_elsewhere(struct carrying *carrying, yyjson_val *pod, const str
     const char *node = kube_text(pod, "spec", "nodeName");
 
     OBSERVE(carry->observers, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, err);
-    log_warn(carry->log, "the pod is bound to another node; it is taken to be there",
+    log_warn(carry->log, "the pod is already bound to another node; keeping that node",
              log_str("namespace", key_namespace(carry->state, carrying->key)),
              log_str("pod", key_name(carry->state, carrying->key)), log_str("node", node),
              log_str("decided", state_name(carry->state, carrying->node)));

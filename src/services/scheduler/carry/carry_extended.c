@@ -215,8 +215,8 @@ int carry_extended(struct carrying *carrying, yyjson_val *object, struct err *er
     struct extended e = {.resource = state_name(state, pod->gpu_resource)};
     int r = work_out(&e, object, err);
     if (r >= 0 && claim->device_count > 0 && *request_of_device(&e, claim->device_count - 1) == '\0')
-        r = err_set(err, -EINVAL, "its containers ask for fewer of %s than the %u devices that were chosen", e.resource,
-                    claim->device_count);
+        r = err_set(err, -EINVAL, "its containers request fewer of %s than the %u devices that were selected",
+                    e.resource, claim->device_count);
     if (r >= 0)
         encode(carrying, &e, claim);
     extended_done(&e);

@@ -37,7 +37,7 @@ static enum kube_shown judge(void *arg, yyjson_val *request, struct err *err)
     bool is_of_pod = !*uid || strcmp(uid, state_name(state, carrying->uid)) == 0;
     if (is_of_pod && !is_leaving && !has_failed && strcmp(node, state_name(state, carrying->node)) == 0)
         return KUBE_SHOWS_DONE;
-    (void)err_set(err, -EEXIST, "create bindrequests %s/%s: there is one for node %s already%s",
+    (void)err_set(err, -EEXIST, "create bindrequests %s/%s: one for node %s already exists%s",
                   key_namespace(state, carrying->key), key_name(state, carrying->key), node,
                   is_leaving   ? ", which is being deleted"
                   : has_failed ? ", which has failed"

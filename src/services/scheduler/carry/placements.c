@@ -282,7 +282,7 @@ static void take_devices(struct placements *placements, const struct placement *
     struct err err = {0};
     if (json_member_object(&root, "allocation", JSON_REQUIRED, &allocation, &err) < 0 ||
         claim_put_planned(placements->state, &arena, id, &allocation, &err) < 0)
-        log_warn(placements->log, "the devices of a BindRequest cannot be read; they are taken to be free",
+        log_warn(placements->log, "the devices of a BindRequest cannot be read; treating them as free",
                  log_str("namespace", key_namespace(placements->state, placement->key)),
                  log_str("name", key_name(placements->state, placement->key)), log_error(&err));
     arena_done(&arena);

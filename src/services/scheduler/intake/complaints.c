@@ -94,7 +94,7 @@ static void tell(struct complaints *complaints, enum watch_kind kind, const stru
         .text = xstrdup(text),
     };
 
-    log_info(complaints->log, "object makes no sense",
+    log_info(complaints->log, "invalid object",
              log_str("kind", watch_resource(kind, *complaints->device_version)->kind),
              log_str("namespace", event->namespace), log_str("name", event->name), log_str("problem", text));
     if (!pace_is_held(complaints->pace, HOLD_STANDBY)) {
@@ -116,7 +116,7 @@ void complaints_tell(struct complaints *complaints)
 void complaints_log(struct complaints *complaints, enum watch_kind kind, const struct follow_event *event,
                     const char *text)
 {
-    log_warn(complaints->log, "object is hardly meant so",
+    log_warn(complaints->log, "suspicious object",
              log_str("kind", watch_resource(kind, *complaints->device_version)->kind),
              log_str("namespace", event->namespace), log_str("name", event->name), log_str("problem", text));
 }

@@ -131,7 +131,7 @@ static void on_patience(void *arg)
 {
     struct usage *usage = arg;
 
-    log_warn(usage->log, "past use is not known yet; deciding without it",
+    log_warn(usage->log, "past use is not known yet; scheduling without it",
              log_duration("after", usage->settings->source.wait));
     end_wait(usage);
 }
@@ -164,10 +164,10 @@ static void fail(struct usage *usage, const struct err *err)
     nsec_t staleness = MAX(usage->settings->source.staleness, usage->settings->interval);
     nsec_t age = nsec_now_monotonic() - usage->known_since;
 
-    log_warn(usage->log, "past use could not be asked for; what is known of it stays", log_error(err));
+    log_warn(usage->log, "past use could not be queried; keeping the last known values", log_error(err));
     if (usage->known_since > 0 && !usage->is_stale && age > staleness) {
         usage->is_stale = true;
-        log_warn(usage->log, "past use is stale; it counts as it was", log_duration("age", age));
+        log_warn(usage->log, "past use is stale; still using it", log_duration("age", age));
     }
     end_fetch(usage);
 }

@@ -128,7 +128,7 @@ static void on_standing(void *arg, enum follow_standing standing)
         loop_timer_stop(&watching->caught_up);
         pace_hold(watching->pace, HOLD_BEHIND);
         if (standing == FOLLOW_CUT && is_news)
-            log_info(watching->log, "a watch is cut; nothing is decided until it is open again",
+            log_info(watching->log, "a watch is interrupted; scheduling pauses until it resumes",
                      log_str("kind", resource_of(watch)->plural));
         if (standing == FOLLOW_CUT)
             watching->on_cut(watching->arg);
@@ -185,7 +185,7 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
         return;
     }
     if (!watch->is_missing)
-        log_info(watching->log, "the API server does not have this kind; it is looked for again",
+        log_info(watching->log, "the API server does not have this kind; checking again later",
                  log_str("kind", resource_of(watch)->plural));
     watch->is_missing = true;
     watch->is_told = true;

@@ -24,7 +24,7 @@ static void on_trouble(void *arg, const struct err *err)
     struct log *log = observer->view->service->log;
 
     if (err)
-        log_fail(log, "the journal cannot be written; scheduling goes on without it", log_error(err));
+        log_fail(log, "the journal cannot be written; scheduling continues without it", log_error(err));
     else
         log_info(log, "the journal is written again", log_str("folder", observer->view->flags->journal));
 }

@@ -78,7 +78,7 @@ static void end(struct snapshots *snapshots)
 
 static void fail(struct snapshots *snapshots, int status, const char *text)
 {
-    log_warn(snapshots->view->service->log, "snapshot could not be made", log_str("error", text));
+    log_warn(snapshots->view->service->log, "snapshot could not be created", log_str("error", text));
     http_reply_text(snapshots->exchange, status, text);
     end(snapshots);
 }
