@@ -11,11 +11,13 @@
 /* Templates lie a few members deep; whatever nests deeper is no workload. */
 enum { DEPTH_MAX = 12 };
 
-bool owner_find(const struct object_set *set, const char *namespace, const char *pod_group, struct owner *ret_owner)
+/* Owners above each other: more is a circle. */
+enum { OWNERS_MAX = 16 };
+
+/* The first owner that the object names; false when it names none. */
+static bool owner_of(const struct object_set *set, const struct object *object, struct owner *ret_owner)
 {
-    const struct object *group =
-        object_set_find(set, object_kind_of("scheduling.run.ai", "PodGroup"), namespace, pod_group);
-    yyjson_val *meta = group ? yyjson_obj_get(group->root.val, "metadata") : NULL;
+    yyjson_val *meta = yyjson_obj_get(object->root.val, "metadata");
     yyjson_val *reference = yyjson_arr_get_first(yyjson_obj_get(meta, "ownerReferences"));
     const char *kind_name = yyjson_get_str(yyjson_obj_get(reference, "kind"));
     const char *name = yyjson_get_str(yyjson_obj_get(reference, "name"));
@@ -28,11 +30,32 @@ bool owner_find(const struct object_set *set, const char *namespace, const char 
     *ret_owner = (struct owner){
         .api_version = api_version,
         .kind = kind_name,
-        .namespace = namespace,
+        .namespace = object->namespace,
         .name = name,
-        .object = kind ? object_set_find(set, kind, kind->is_cluster_wide ? "" : namespace, name) : NULL,
+        .object = kind ? object_set_find(set, kind, kind->is_cluster_wide ? "" : object->namespace, name) : NULL,
     };
     return true;
+}
+
+bool owner_find(const struct object_set *set, const char *namespace, const char *pod_group, struct owner *ret_owner)
+{
+    const struct object *group =
+        object_set_find(set, object_kind_of("scheduling.run.ai", "PodGroup"), namespace, pod_group);
+
+    return group && owner_of(set, group, ret_owner);
+}
+
+bool owner_is_below(const struct object_set *set, const struct owner *owner, const char *name)
+{
+    struct owner above;
+    const struct object *object = owner->object;
+
+    for (int i = 0; i < OWNERS_MAX && object && owner_of(set, object, &above); i++) {
+        if (strcmp(above.name, name) == 0)
+            return true;
+        object = above.object;
+    }
+    return false;
 }
 
 void json_pointer_add(char *path, size_t size, const char *key)

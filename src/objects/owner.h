@@ -23,6 +23,9 @@ struct owner {
 /* False when there is no such PodGroup in the input, or nobody owns it: then the PodGroup is what was written. */
 bool owner_find(const struct object_set *set, const char *namespace, const char *pod_group, struct owner *ret_owner);
 
+/* Whether a workload of that name owns this one, directly or in steps, as a Deployment owns its pods. */
+bool owner_is_below(const struct object_set *set, const struct owner *owner, const char *name);
+
 /* A pod template of a workload; a Pod is its own template. */
 struct pod_template {
     char path[256];  // as a JSON pointer: "/spec/template"; "" for a Pod

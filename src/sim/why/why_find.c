@@ -57,22 +57,15 @@ static const struct pod *first_pod(const struct state *state, const struct gang 
     return NULL;
 }
 
-static const char *owner_name(const struct why_input *input, const struct gang *gang)
-{
-    const struct state *state = input->state;
-    struct owner owner;
-
-    if (input->objects &&
-        owner_find(input->objects, state_name(state, gang->namespace), state_name(state, gang->name), &owner))
-        return owner.name;
-    return NULL;
-}
-
 static bool fits_owner(const struct why_input *input, const struct gang *gang, const char *name)
 {
-    const char *owner = owner_name(input, gang);
+    const struct state *state = input->state;
+    const char *namespace = state_name(state, gang->namespace);
+    struct owner owner;
 
-    return owner ? strcmp(owner, name) == 0 : is_made_for(state_name(input->state, gang->name), name);
+    if (!input->objects || !owner_find(input->objects, namespace, state_name(state, gang->name), &owner))
+        return is_made_for(state_name(state, gang->name), name);
+    return strcmp(owner.name, name) == 0 || owner_is_below(input->objects, &owner, name);
 }
 
 /* By the names of gangs themselves, or of the workloads that they were made for. */
