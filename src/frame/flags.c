@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "text/json.h"
+#include "text/suggest.h"
 
 /* Whether it may stand alone: what comes behind it is another flag. */
 static bool is_switch(const struct flag *flag)
@@ -64,7 +66,7 @@ static int set_bool(bool *value, const char *text, struct err *err)
             return 0;
         }
     }
-    return err_set(err, -EINVAL, "'%s' is neither true nor false", text);
+    return err_set(err, -EINVAL, "expected true or false, found '%s'", text);
 }
 
 static int set_int(const struct flag *flag, int64_t *value, const char *text, struct err *err)
@@ -103,7 +105,7 @@ static int set_pairs(struct flag_pairs *pairs, const char *text, struct err *err
         const char *equals = memchr(text, '=', len);
 
         if (!equals || equals == text)
-            return err_set(err, -EINVAL, "'%.*s' is not of the form key=value", (int)len, text);
+            return err_set(err, -EINVAL, "expected key=value, found '%.*s'", (int)len, text);
         if (pairs->len >= FLAG_PAIRS_MAX)
             return err_set(err, -EINVAL, "more than %d pairs", FLAG_PAIRS_MAX);
         vec_push(pairs, (struct flag_pair){xstrndup(text, (size_t)(equals - text)),
@@ -224,6 +226,21 @@ static int give(const struct flag_set *sets, size_t set_count, const char *name,
     return 0;
 }
 
+static int unknown_flag(const struct flag_set *sets, size_t set_count, const char *name, size_t len, struct err *err)
+{
+    struct suggestion suggestion;
+    char typed[64];
+    char hint[SUGGESTION_MAX];
+
+    (void)snprintf(typed, sizeof typed, "%.*s", (int)len, name);
+    suggestion_init(&suggestion, typed);
+    for (size_t s = 0; s < set_count; s++) {
+        for (size_t i = 0; i < sets[s].count; i++)
+            suggestion_offer(&suggestion, sets[s].flags[i].name);
+    }
+    return err_set(err, -EINVAL, "unknown flag --%s%s", typed, suggestion_text(&suggestion, "--", hint));
+}
+
 /* Reads the flag at argv[*at] and moves behind it. */
 static int read_flag(const struct flag_set *sets, size_t set_count, int argc, const char *const *argv, int *at,
                      struct err *err)
@@ -239,7 +256,7 @@ static int read_flag(const struct flag_set *sets, size_t set_count, int argc, co
         return err_set(err, -EINVAL, "'%s' is not a flag; to set a boolean, write --name=false", word);
     flag = find_flag(sets, set_count, name, len, &first);
     if (!flag)
-        return err_set(err, -EINVAL, "unknown flag --%.*s", (int)len, name);
+        return unknown_flag(sets, set_count, name, len, err);
     if (!text && is_switch(flag))
         text = "true";
     if (!text && *at < argc)

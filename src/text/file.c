@@ -42,7 +42,7 @@ static bool growing_room(struct growing *g)
 
 static int too_large(size_t max_bytes, struct err *err)
 {
-    return err_set(err, -EFBIG, "is larger than the %zu bytes that are read", max_bytes);
+    return err_set(err, -EFBIG, "is larger than the limit of %zu bytes", max_bytes);
 }
 
 static void growing_take(struct growing *g, char **ret_data, size_t *ret_len)
@@ -123,7 +123,7 @@ int file_gunzip(const void *data, size_t len, size_t max_bytes, char **ret_data,
     _cleanup_(growing_done) struct growing out = {.max = max_bytes};
     _cleanup_(inflate_done) z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)len};
     if (inflateInit2(&stream, MAX_WBITS + GZIP_ONLY) != Z_OK)
-        return err_set(err, -ENOMEM, "zlib cannot start");
+        return err_set(err, -ENOMEM, "zlib cannot be initialized");
 
     do {
         int r = inflate_member(&stream, &out, err);

@@ -262,7 +262,7 @@ int jq_answer(const char *request, size_t len, char **ret_answer, struct err *er
 
     if (!jv_is_valid(parsed)) {
         jv message = jv_invalid_get_msg(parsed);
-        int r = err_set(err, -EINVAL, "the request is no JSON: %s",
+        int r = err_set(err, -EINVAL, "the request is not JSON: %s",
                         jv_get_kind(message) == JV_KIND_STRING ? jv_string_value(message) : "empty or too long");
 
         jv_free(message);

@@ -128,7 +128,7 @@ int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value
 
     const char *suffix = read_digits(text + (*text == '+'), &value);
     if (!suffix || !read_suffix(suffix, &value))
-        return err_set(err, -EINVAL, "'%s' is no quantity; write a number such as 2, 500m, 1.5 or 64Gi", text);
+        return err_set(err, -EINVAL, "expected a quantity such as 2, 500m, 1.5 or 64Gi, found '%s'", text);
     if (!to_integer(value, ret_value))
         return err_set(err, -ERANGE, "'%s' is too large", text);
     return 0;

@@ -12,28 +12,30 @@
 /* Names of Kubernetes objects are at most 253 characters long, nearly all far shorter. */
 enum { WORD_MAX = 128, KEYS_MAX = 2 };
 
-/* Letters to add, take away or change (Levenshtein), row by row. */
+/* Letters to add, take away, change or swap with the next one (Damerau and Levenshtein), row by row; a swap looks two rows
+ * back. */
 static size_t keys_between(const char *a, const char *b)
 {
-    size_t row[WORD_MAX + 1];
+    size_t rows[3][WORD_MAX + 1];
     size_t len = strlen(b);
+    size_t i;
 
     if (strlen(a) > WORD_MAX || len > WORD_MAX)
         return WORD_MAX;
     for (size_t j = 0; j <= len; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i]; i++) {
-        size_t corner = row[0];
+        rows[0][j] = j;
+    for (i = 0; a[i]; i++) {
+        const size_t *above = rows[i % 3];
+        size_t *row = rows[(i + 1) % 3];
 
         row[0] = i + 1;
         for (size_t j = 0; j < len; j++) {
-            size_t above = row[j + 1];
-
-            row[j + 1] = MIN(MIN(above, row[j]) + 1, corner + (a[i] != b[j]));
-            corner = above;
+            row[j + 1] = MIN(MIN(above[j + 1], row[j]) + 1, above[j] + (a[i] != b[j]));
+            if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+                row[j + 1] = MIN(row[j + 1], rows[(i + 2) % 3][j - 1] + 1);
         }
     }
-    return row[len];
+    return rows[i % 3][len];
 }
 
 void suggestion_init(struct suggestion *suggestion, const char *typed)

@@ -96,11 +96,11 @@ static int unpack(struct unpacking *u, zip_t *zip, zip_uint64_t packed_max, char
     zip_stat_t stat;
 
     if (zip_get_num_entries(zip, 0) > ZIP_ENTRIES_MAX)
-        return err_set(u->err, -EFBIG, "%s: holds more than %d files", u->name, ZIP_ENTRIES_MAX);
+        return err_set(u->err, -EFBIG, "%s: contains more than %d files", u->name, ZIP_ENTRIES_MAX);
 
     zip_int64_t index = zip_name_locate(zip, u->member, 0);
     if (index < 0)
-        return err_set(u->err, -ENOENT, "%s: holds no file called %s", u->name, u->member);
+        return err_set(u->err, -ENOENT, "%s: contains no file %s", u->name, u->member);
     if (zip_stat_index(zip, (zip_uint64_t)index, 0, &stat) < 0)
         return fail_damaged(u, zip_strerror(zip));
 

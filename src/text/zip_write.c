@@ -183,5 +183,5 @@ int zip_writer_finish(struct zip_writer *writer, char **ret_data, size_t *ret_le
     if (r >= 0)
         r = take(into, ret_data, ret_len);
     zip_source_free(into);
-    return r < 0 ? err_set(err, r, "%s cannot be put into an archive", writer->member) : 0;
+    return r < 0 ? err_set(err, r, "%s cannot be added to an archive", writer->member) : 0;
 }

@@ -339,7 +339,7 @@ def _():
 @tests.case("a gzip bomb")
 def _():
     member = gzip.compress(b" " * (64 << 20), 9)
-    expect_refused(play(member * 17, "bomb.json.gz"), "bomb.json.gz: is larger than the 1073741824 bytes")
+    expect_refused(play(member * 17, "bomb.json.gz"), "bomb.json.gz: is larger than the limit of 1073741824 bytes")
 
 
 @tests.case("names cannot break the line or move the cursor")

@@ -27,6 +27,12 @@ def _():
         expect(result.out == run("version").out and result.err == "", result)
 
 
+@tests.case("the nearest flag is suggested for a mistyped one")
+def _():
+    expect_refused(run("binder", "--leader-elects"),
+                   "muster binder: unknown flag --leader-elects; did you mean --leader-elect? See 'muster help binder'")
+
+
 @tests.case("a kubeconfig that is missing is wrong usage, said in one line")
 def _():
     for service in WITH_API:

@@ -57,7 +57,7 @@ def _():
     result = run("scenario", EXAMPLE, env={"TERM": "xterm-256color", "COLUMNS": "40", "CLICOLOR_FORCE": "1"})
     expect_accepted(result)
     expect("\x1b" not in result.out, "an escape in a pipe")
-    expect("the largest node has 8 GPUs (first for pod too-big-0)\n" in result.out, result.out)
+    expect("the largest node has 8 GPUs (pod too-big-0)\n" in result.out, result.out)
     expect("…" not in result.out, "cut in a pipe")
 
 

@@ -177,9 +177,9 @@ def complaints(cluster):
     maker = Maker(cluster)
     with Kartas(maker, coordinated=COORDINATED):
         maker.pod("c1", widget(maker, "c1", {"worker": {"replicas": 3}}))
-        complaint(cluster, "c1", "component coordinator stands for no pod: give it a scaleDefinition")
+        complaint(cluster, "c1", "component coordinator has no pods: give it a scaleDefinition")
         maker.pod("c2", widget(maker, "c2", {"coordinator": {"replicas": "many"}}))
-        complaint(cluster, "c2", "'.spec.coordinator.replicas' gives something else than a whole number")
+        complaint(cluster, "c2", "'.spec.coordinator.replicas' returns a value that is not a whole number")
         maker.pod("c3", widget(maker, "c3", {"coordinator": 3}))
         complaint(cluster, "c3", "'.spec.coordinator.replicas' fails on the workload")
 

@@ -49,7 +49,7 @@ static void look_at_driver(void)
             say(WRONG, "GPU", err.text);
             continue;
         }
-        (void)snprintf(text, sizeof text, "%s, %s, %.1f Gi", gpu.uuid, gpu.name,
+        (void)snprintf(text, sizeof text, "%s, %s, %.1f GiB", gpu.uuid, gpu.name,
                        (double)gpu.total_bytes / (double)(1 << 30));
         say(FINE, "GPU", text);
     }

@@ -136,8 +136,8 @@ static void bad_files_are_named_in_one_line(void **folder)
         {"f.zip", "PK\3\4 and no more", -EBADMSG, "/f.zip: is cut or damaged: Not a zip archive"},
         {"g.zip", "no zip", -EBADMSG, "/g.zip: is cut or damaged: it does not start as a zip archive does"},
         {"h.yaml", NODE("a") "status: {allocatable: {cpu: 0.1x}}\n", -EINVAL,
-         "/h.yaml:4:29: Node a: status.allocatable.cpu: '0.1x' is no quantity; write a number such as 2, 500m, 1.5 or "
-         "64Gi"},
+         "/h.yaml:4:29: Node a: status.allocatable.cpu: expected a quantity such as 2, 500m, 1.5 or 64Gi, found "
+         "'0.1x'"},
         {"i.yaml", NODE("a") "status: {allocatable: {memory: 1e400}}\n", -ERANGE,
          "/i.yaml:4:32: Node a: status.allocatable.memory: '1e400' is too large"},
     };

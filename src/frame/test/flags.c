@@ -110,9 +110,9 @@ static void what_is_wrong_is_said_with_the_name_of_the_flag(void **state)
         {{"--workers=0"}, "--workers: 0 is not between 1 and 100"},
         {{"--workers=x"}, "--workers: 'x' is not a whole number"},
         {{"--qps", "much"}, "--qps: 'much' is not a number"},
-        {{"--is-on=maybe"}, "--is-on: 'maybe' is neither true nor false"},
+        {{"--is-on=maybe"}, "--is-on: expected true or false, found 'maybe'"},
         {{"--leader-elect", "false"}, "'false' is not a flag; to set a boolean, write --name=false"},
-        {{"--labels=a"}, "--labels: 'a' is not of the form key=value"},
+        {{"--labels=a"}, "--labels: expected key=value, found 'a'"},
         {{"--name"}, "--name needs a value: TEXT"},
         {{"word"}, "'word' is not a flag; to set a boolean, write --name=false"},
     };

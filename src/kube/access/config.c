@@ -95,7 +95,7 @@ int kube_config_in_cluster(const char *folder, struct kube_config **ret_config, 
     size_t len = 0;
 
     if (!host || !host[0] || !port || !port[0] || access(token_file, R_OK) < 0)
-        return err_set(err, -ENOENT, "not in a pod: no KUBERNETES_SERVICE_HOST or no %s", token_file);
+        return err_set(err, -ENOENT, "not in a pod: KUBERNETES_SERVICE_HOST or %s is missing", token_file);
     /* A pod may live without it; then names have to be written out. */
     if (file_read(namespace_file, 1024, &home, &len, NULL) == 0)
         home[strcspn(home, "\r\n \t")] = '\0';
@@ -162,7 +162,7 @@ static int load_list(const char *list, const char *context, struct kube_config *
         at += len + (at[len] == ':');
     }
     if (sources.count == 0)
-        return err_set(err, -ENOENT, "none of the files in KUBECONFIG is there: %s", list);
+        return err_set(err, -ENOENT, "none of the files in KUBECONFIG exists: %s", list);
     return kube_config_parse(sources.texts, sources.count, context, ret_config, err);
 }
 

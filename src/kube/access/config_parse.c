@@ -44,7 +44,7 @@ static int read_sources(struct sources *sources, const struct kube_config_text *
         if (r < 0)
             return r;
         if (sources->docs.len > before + 1)
-            return err_set(err, -EINVAL, "%s: holds more than one document", texts[i].name);
+            return err_set(err, -EINVAL, "%s: contains more than one document", texts[i].name);
         /* An empty file is as good as none. */
         if (sources->docs.len == before)
             continue;
@@ -224,7 +224,7 @@ static int read_cluster(const struct sources *sources, const char *name, struct 
         (r = copy_secret(source, at, "certificate-authority-data", "certificate-authority", &config->ca, err)) < 0)
         return err_wrap(err, r, "%s: cluster %s", source->name, name);
     if (!config->server)
-        return err_set(err, -EINVAL, "%s: cluster %s: names no server", source->name, name);
+        return err_set(err, -EINVAL, "%s: cluster %s: server is missing", source->name, name);
     if (strncmp(config->server, "https://", 8) != 0 && strncmp(config->server, "http://", 7) != 0)
         return err_set(err, -EINVAL, "%s: cluster %s: server has to start with https:// or http://", source->name,
                        name);
@@ -254,7 +254,7 @@ static int read_user(const struct sources *sources, const char *name, struct kub
         (r = read_exec(source, at, &config->exec, err)) < 0)
         return err_wrap(err, r, "%s: user %s", source->name, name);
     if (!config->exec.command && yyjson_is_obj(yyjson_obj_get(at->val, "auth-provider")))
-        return err_set(err, -EINVAL, "%s: user %s: auth-provider is a thing of the past; use exec", source->name, name);
+        return err_set(err, -EINVAL, "%s: user %s: auth-provider is not supported; use exec", source->name, name);
     return 0;
 }
 
@@ -275,7 +275,8 @@ static int find_context(const struct sources *sources, const char *context, cons
             return 0;
         }
     }
-    return err_set(err, -EINVAL, "%s: has no current-context, and none was named", sources->list.items[0].name);
+    return err_set(err, -EINVAL, "%s: current-context is missing, and no context was given",
+                   sources->list.items[0].name);
 }
 
 static int read_context(const struct sources *sources, const char *context, struct kube_config *config, struct err *err)

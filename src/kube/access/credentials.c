@@ -82,7 +82,7 @@ static int read_secret(const struct kube_secret *secret, const char *old, char *
     int r = file_read(secret->file, KUBE_SECRET_BYTES_MAX, &text, &len, err);
 
     if (r == 0 && (len == 0 || strlen(text) != len))
-        r = err_set(err, -EINVAL, "%s: is empty or no text", secret->file);
+        r = err_set(err, -EINVAL, "%s: is empty or not text", secret->file);
     if (r < 0 && !old && !secret->text)
         return r;
     if (r < 0)
@@ -134,7 +134,7 @@ static int set_token(struct kube_credentials *credentials, char *token, struct e
     trim(token);
     if (!is_good_token(token)) {
         free_secret(token);
-        return err_set(err, -EINVAL, "the token holds something that is no part of a token");
+        return err_set(err, -EINVAL, "the token contains invalid characters");
     }
     (void)replace(&credentials->token, token);
     return 0;
@@ -187,7 +187,7 @@ static int take_answer(struct kube_credentials *credentials, const struct proces
     int r = kube_exec_parse(exec, result->output, result->output_len, &answer, err);
     /* Or it would be asked again at once, for ever. */
     if (r == 0 && answer.expires && nsec_now_wall() > answer.expires - EXPIRES_EARLY)
-        r = err_set(err, -EKEYEXPIRED, "gave credentials that have expired");
+        r = err_set(err, -EKEYEXPIRED, "returned expired credentials");
     if (r == 0)
         r = set_token(credentials, TAKE_PTR(answer.token), err);
     if (r == 0) {

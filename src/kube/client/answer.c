@@ -44,7 +44,7 @@ int kube_answer_object(const struct kube_answer *answer, yyjson_val **ret_object
     struct kube_call *call = answer->call;
 
     if (!call)
-        return err_set(err, -ENODATA, "nothing was asked of the server");
+        return err_set(err, -ENODATA, "no request was sent to the server");
     if (!call->doc) {
         int r = json_parse(answer->body, answer->body_len, "the answer", &call->doc, err);
 

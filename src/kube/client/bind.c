@@ -45,7 +45,7 @@ static enum kube_shown judge(void *arg, yyjson_val *pod, struct err *err)
     else if (strcmp(node, bind->node) == 0)
         return KUBE_SHOWS_DONE;
     else
-        (void)err_set(err, -EEXIST, "bind pods %s/%s: is on node %s already", bind->namespace, bind->pod, node);
+        (void)err_set(err, -EEXIST, "bind pods %s/%s: the pod is already on node %s", bind->namespace, bind->pod, node);
     return KUBE_SHOWS_IMPOSSIBLE;
 }
 

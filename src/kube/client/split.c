@@ -155,7 +155,7 @@ static int in_envelope(struct split *split, char c, struct err *err)
         return is_space(c) ? 0 : bad(err, c);
     strbuf_addch(&split->envelope, c);
     if (split->envelope.is_cut)
-        return err_set(err, -EFBIG, "what surrounds the items is larger than %zu bytes", split->envelope.max);
+        return err_set(err, -EFBIG, "the metadata of the list is larger than %zu bytes", split->envelope.max);
     if (split->in_string) {
         in_envelope_string(split, c);
     } else if (c == '"') {

@@ -252,7 +252,8 @@ static void on_watched(void *arg, const struct kube_watch_end *end)
         backoff_reset(&follower->backoff);
     }
     if (end->err.code == 0 && is_short)
-        (void)err_set(&err, -EAGAIN, "watch %s: ended as soon as it had begun", follower->options.resource->plural);
+        (void)err_set(&err, -EAGAIN, "watch %s: the server closed the watch at once",
+                      follower->options.resource->plural);
     if (cannot_stream(follower, end)) {
         follower->can_stream = false;
         start_again(follower, 0);

@@ -46,7 +46,7 @@ static bool read_meta(struct follower *follower, yyjson_val *object, struct kube
 
     if (kube_meta_read(object, ret_meta))
         return true;
-    (void)err_set(&err, -EINVAL, "%s: an object without a name was left out", follower->options.resource->plural);
+    (void)err_set(&err, -EINVAL, "%s: skipped an object without a name", follower->options.resource->plural);
     follower_report(follower, &err, 0);
     return false;
 }

@@ -52,8 +52,7 @@ static int on_item(void *arg, const char *text, size_t len)
     struct err err = {0};
 
     if (!text) {
-        (void)err_set(&err, -EFBIG, "list %s: an object of more than %d bytes was left out", plural,
-                      KUBE_ITEM_BYTES_MAX);
+        (void)err_set(&err, -EFBIG, "list %s: skipped an object of more than %d bytes", plural, KUBE_ITEM_BYTES_MAX);
         report(list, &err);
         return 0;
     }

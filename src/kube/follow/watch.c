@@ -49,7 +49,7 @@ int kube_event_parse(const char *text, size_t len, yyjson_doc **ret_doc, struct 
 
     event.object = yyjson_obj_get(root, "object");
     if (find_change(kube_text(root, "type"), &event.change) < 0)
-        return err_set(err, -EINVAL, "event: type is none that is known");
+        return err_set(err, -EINVAL, "event: unknown type");
     if (!yyjson_is_obj(event.object))
         return err_set(err, -EINVAL, "event: has no object");
     if (event.change != KUBE_ERROR)
@@ -103,7 +103,7 @@ static int on_item(void *arg, const char *text, size_t len)
     struct err err = {0};
 
     if (!text) {
-        (void)err_set(&err, -EFBIG, "watch %s: an event of more than %d bytes was left out", watch->plural,
+        (void)err_set(&err, -EFBIG, "watch %s: skipped an event of more than %d bytes", watch->plural,
                       KUBE_ITEM_BYTES_MAX);
         return watch->on_event(watch->arg, NULL, &err);
     }

@@ -61,7 +61,7 @@ static void on_deadline(void *arg)
     struct lease *lease = arg;
     struct err err;
 
-    (void)err_set(&err, -ETIMEDOUT, "lease %s/%s could not be renewed in time", lease->namespace, lease->name);
+    (void)err_set(&err, -ETIMEDOUT, "lease %s/%s was not renewed in time", lease->namespace, lease->name);
     lose(lease, &err);
 }
 
@@ -144,7 +144,7 @@ static void follow_leader(struct lease *lease)
     struct err err;
 
     if (lease->is_held) {
-        (void)err_set(&err, -EPERM, "lease %s/%s is held by %s now", lease->namespace, lease->name,
+        (void)err_set(&err, -EPERM, "lease %s/%s is now held by %s", lease->namespace, lease->name,
                       lease->record.holder);
         lose(lease, &err);
         return;

@@ -141,12 +141,13 @@ static void what_is_wrong_is_named(void **state)
     } cases[] = {
         {"", NULL, "is empty"},
         {"- 1\n", NULL, "expected an object"},
-        {"a: 1\n", NULL, "no current-context"},
+        {"a: 1\n", NULL, "current-context is missing"},
         {"a: 1\n---\nb: 2\n", NULL, "more than one document"},
         {"current-context: x\n", NULL, "no context named \"x\""},
         {"contexts: [{name: x, context: {user: u}}]\n", "x", "cluster"},
         {"contexts: [{name: x, context: {cluster: c}}]\n", "x", "no cluster named \"c\""},
-        {"contexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, cluster: {}}]\n", "x", "names no server"},
+        {"contexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, cluster: {}}]\n", "x",
+         "server is missing"},
         {"contexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: 'file:///x'}}]\n", "x",
          "has to start with https://"},
         {"contexts: [{name: x, context: {cluster: c}}]\n"

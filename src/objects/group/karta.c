@@ -104,7 +104,7 @@ static int need(struct grouping *g, enum group_need what, struct err *err)
             &g->objects->arena, KEY_KARTA_GROUP "=%s," KEY_KARTA_VERSION "=%s," KEY_KARTA_KIND "=%s",
             api_group(g->top->api_version, group), slash ? slash + 1 : g->top->api_version, g->top->kind->kind);
     }
-    return err_set(err, -EAGAIN, "what is known of %s %s is not enough", g->top->kind->kind, g->top->name);
+    return err_set(err, -EAGAIN, "%s %s is missing members that are needed", g->top->kind->kind, g->top->name);
 }
 
 static int topology_at(yyjson_val *object, struct topology_constraint_spec *ret_topology, struct err *err)
@@ -147,7 +147,7 @@ static int add_component_group(struct karta *karta, yyjson_val *mapping, struct 
         return err_set(err, -EINVAL, "subGroups: there is no component '%s'", name);
     TRY(karta_scale(karta, component, NULL, &draft.min_member, err));
     if (draft.min_member == 0)
-        return err_set(err, -EINVAL, "component %s stands for no pod: give it a scaleDefinition", name);
+        return err_set(err, -EINVAL, "component %s has no pods: give it a scaleDefinition", name);
     TRY(topology_at(mapping, &draft.topology, err));
     int is_in = karta->g->pod_subgroup ? 0 : is_pod_below(karta, component, err);
     if (is_in < 0)
@@ -201,7 +201,7 @@ static int find_pod_component(const struct karta *karta, int32_t *ret_component,
         if (r > 0)
             return 0;
     }
-    return err_set(err, -EINVAL, "no component chooses the pod");
+    return err_set(err, -EINVAL, "no component selects the pod");
 }
 
 static int passes_filters(const struct karta *karta, yyjson_val *member, struct err *err)
@@ -243,7 +243,7 @@ static int find_member(const struct karta *karta, int32_t component, int32_t *re
             }
         }
     }
-    return err_set(err, -EINVAL, "the pod is no member of any of its podGroups");
+    return err_set(err, -EINVAL, "the pod is not a member of any of its podGroups");
 }
 
 /* A result as a part of a name. */
@@ -258,7 +258,7 @@ static int text_of(const struct karta *karta, const char *expression, const char
         return 0;
     }
     if (!yyjson_is_num(result) && !yyjson_is_bool(result))
-        return err_set(err, -EINVAL, "'%s' gives something else than text for the pod", expression);
+        return err_set(err, -EINVAL, "'%s' returns a value that is not text for the pod", expression);
     text = yyjson_val_write(result, 0, NULL);
     BUG_ON(!text);
     *ret_text = arena_strdup(&karta->g->objects->arena, text);

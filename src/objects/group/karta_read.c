@@ -44,7 +44,7 @@ static int add_component(struct karta *karta, yyjson_val *val, struct err *err)
     if (!name || !*name)
         return err_set(err, -EINVAL, "a component has no name");
     if (karta_find(karta, name) != KARTA_NONE)
-        return err_set(err, -EINVAL, "component %s is there twice", name);
+        return err_set(err, -EINVAL, "component %s is defined twice", name);
     if (karta->components.len == KARTA_COMPONENTS_MAX)
         return err_set(err, -EINVAL, "has more than %d components", KARTA_COMPONENTS_MAX);
     if (ways > 1)
@@ -65,7 +65,7 @@ static int check_root(const struct karta *karta, struct err *err)
     root = yyjson_obj_get(root, "rootComponent");
 
     if (has(root, "ownerRef"))
-        return err_set(err, -EINVAL, "the root component has an ownerRef: it can have none");
+        return err_set(err, -EINVAL, "the root component has an ownerRef, which is not allowed");
     if (!has(root, "statusDefinition"))
         return err_set(err, -EINVAL, "the root component has no statusDefinition");
     return 0;
@@ -88,7 +88,7 @@ static int find_parents(struct karta *karta, struct err *err)
 
         for (int32_t at = (int32_t)i; at > 0; at = karta->components.items[at].parent) {
             if (++steps > karta->components.len)
-                return err_set(err, -EINVAL, "component %s is its own owner in the end",
+                return err_set(err, -EINVAL, "component %s: its ownerRefs form a cycle",
                                karta->components.items[i].name);
         }
     }
@@ -272,9 +272,9 @@ int karta_result(const struct karta *karta, const char *expression, yyjson_val *
     TRY(karta_results(karta, expression, OF_POD, &results, err));
     *ret_result = yyjson_arr_get_first(results);
     if (yyjson_arr_size(results) != 1)
-        return err_set(err, -EINVAL, "'%s' gives %zu results for the pod, expected one", expression,
+        return err_set(err, -EINVAL, "'%s' returns %zu results for the pod, expected one", expression,
                        yyjson_arr_size(results));
     if (yyjson_is_null(*ret_result) || yyjson_equals_str(*ret_result, ""))
-        return err_set(err, -EINVAL, "'%s' gives nothing for the pod", expression);
+        return err_set(err, -EINVAL, "'%s' returns nothing for the pod", expression);
     return 0;
 }

@@ -39,7 +39,7 @@ int karta_instances(const struct karta *karta, const struct karta_component *com
     yyjson_arr_foreach(*ret_ids, i, max, id)
     {
         if (!yyjson_is_str(id) || yyjson_equals_str(id, ""))
-            return err_set(err, -EINVAL, "component %s: '%s' gives an ID that is no text or empty", component->name,
+            return err_set(err, -EINVAL, "component %s: '%s' returns an ID that is empty or not text", component->name,
                            path);
     }
     return 0;
@@ -64,8 +64,8 @@ static int replicas_at(const struct karta *karta, const struct karta_component *
 
         if (!yyjson_is_null(result) &&
             json_int64(&(struct json_at){.val = result}, INT32_MIN, INT32_MAX, &value, NULL) < 0)
-            return err_set(err, -EINVAL, "component %s: '%s' gives something else than a whole number", component->name,
-                           path);
+            return err_set(err, -EINVAL, "component %s: '%s' returns a value that is not a whole number",
+                           component->name, path);
     }
     return 0;
 }

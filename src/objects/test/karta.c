@@ -147,9 +147,9 @@ static void components_become_subgroups(void **state)
     groups_as(karta, (const char *const[]){".a", "[2]", ".b", "[3]", NULL},
               "\"subGroups\":[{\"name\":\"a\",\"minMember\":2},{\"name\":\"b\",\"minMember\":3}]");
     groups_as(karta, (const char *const[]){".a", "[2]", ".b", "[null]", NULL},
-              "Widget o: by Karta k: component b stands for no pod: give it a scaleDefinition");
+              "Widget o: by Karta k: component b has no pods: give it a scaleDefinition");
     groups_as(karta, (const char *const[]){".a", "[2.5]", NULL},
-              "Widget o: by Karta k: component a: '.a' gives something else than a whole number");
+              "Widget o: by Karta k: component a: '.a' returns a value that is not a whole number");
     groups_as(karta, (const char *const[]){".a", "[1, 2]", NULL},
               "Widget o: by Karta k: component a: its scale has 2 numbers for 1 instances");
 }

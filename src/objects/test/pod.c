@@ -76,8 +76,8 @@ static void what_admission_refuses_is_named(void **state)
         "GPUs, found both: leave one out");
     world_fails(
         POD("p", "", "  containers:\n  - {name: c, resources: {requests: {cpu: 0.1x}}}\n"),
-        "a.yaml:11:43: Pod team/p: spec.containers[0].resources.requests.cpu: '0.1x' is no quantity; write a number "
-        "such as 2, 500m, 1.5 or 64Gi");
+        "a.yaml:11:43: Pod team/p: spec.containers[0].resources.requests.cpu: expected a quantity such as 2, 500m, "
+        "1.5 or 64Gi, found '0.1x'");
     world_fails(POD("p", "", "  containers:\n  - {name: c, resources: {requests: {memory: 1e400}}}\n"),
                 "a.yaml:11:46: Pod team/p: spec.containers[0].resources.requests.memory: '1e400' is too large");
     world_fails(

@@ -69,7 +69,7 @@ static void a_file_up_to_the_bound_is_read_whole(void **state)
     char *none = NULL;
     assert_int_equal(file_read(file.path, 2, &none, &len, &err), -EFBIG);
     assert_null(none);
-    (void)snprintf(expected, sizeof expected, "%s: is larger than the 2 bytes that are read", file.path);
+    (void)snprintf(expected, sizeof expected, "%s: is larger than the limit of 2 bytes", file.path);
     assert_string_equal(err.text, expected);
 }
 

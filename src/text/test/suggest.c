@@ -15,6 +15,7 @@ static const char *suggest(const char *typed, char text[static SUGGESTION_MAX])
     suggestion_init(&suggestion, typed);
     suggestion_offer(&suggestion, "research");
     suggestion_offer(&suggestion, "vision");
+    suggestion_offer(&suggestion, "run");
     suggestion_offer(&suggestion, "a-very-long-name-of-a-training-job-for-language-models");
     return suggestion_text(&suggestion, "", text);
 }
@@ -31,9 +32,22 @@ static void the_nearest_word_is_suggested(void **state)
     assert_string_equal(suggest("product", text), "");
 }
 
+static void two_letters_in_the_wrong_order_are_one_mistake(void **state)
+{
+    (void)state;
+    char text[SUGGESTION_MAX];
+
+    assert_string_equal(suggest("urn", text), "; did you mean run?");
+    assert_string_equal(suggest("ruin", text), "; did you mean run?");
+    assert_string_equal(suggest("nur", text), "");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_nearest_word_is_suggested)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_word_is_suggested),
+        cmocka_unit_test(two_letters_in_the_wrong_order_are_one_mistake),
+    };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

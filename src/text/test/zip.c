@@ -70,7 +70,7 @@ static void a_file_that_is_not_there_is_named(void **state)
     _cleanup_(freep) char *archive = make_archive("other.json", "{}", 2, &len);
 
     assert_int_equal(read_archive(archive, len, 1000, &err), -ENOENT);
-    assert_string_equal(err.text, "snapshot.zip: holds no file called snapshot.json");
+    assert_string_equal(err.text, "snapshot.zip: contains no file snapshot.json");
 }
 
 static void a_cut_archive_is_refused_wherever_it_is_cut(void **state)
