@@ -19,7 +19,7 @@ static const struct flag api_flags[] = {
 static const struct flag election_flags[] = {
     {"leader-elect", FLAG_BOOL, AT(wants_lease), "false", "act only while holding a Lease, for several replicas", 0, 0},
     {"leader-election-namespace", FLAG_STRING, AT(lease_namespace), "",
-     "where the Lease is (empty: the namespace that the service runs in)", 0, 0},
+     "namespace of the Lease (empty: that of the service)", 0, 0},
     {"lease-duration", FLAG_DURATION, AT(lease_duration), "15s",
      "another replica takes over a Lease that was not renewed for this long", 0, 0},
     {"lease-renew-deadline", FLAG_DURATION, AT(lease_renew_deadline), "10s",
