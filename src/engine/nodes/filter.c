@@ -594,9 +594,9 @@ bool filters_pass(struct engine *engine, pod_id pod, node_id node, enum filter_s
 {
     const struct request *request = state_request(engine->state, pod);
     const struct constraints *constraints = state_constraints(engine->state, pod);
+    const struct filter *end = engine->filters.rows + engine->filters.count;
 
-    for (uint32_t i = 0; i < engine->filters.count; i++) {
-        const struct filter *filter = &engine->filters.rows[i];
+    for (const struct filter *filter = engine->filters.rows; filter < end; filter++) {
         if (filter->scope != scope || !engine_has(engine, filter->plugin))
             continue;
         if (filter->applies && !filter->applies(engine, request, constraints))

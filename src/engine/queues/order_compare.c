@@ -80,10 +80,17 @@ void queue_rank_of(const struct engine *engine, queue_id id, const double *asked
         .loaded_share = loaded,
         .plain_share = plain,
     };
-    ret->key_count = engine->queue_orders.count;
-    for (uint32_t i = 0; i < engine->queue_orders.count; i++) {
-        const struct queue_order *row = &engine->queue_orders.rows[i];
-        ret->keys[i] = engine_has(engine, row->plugin) ? row->value(engine, &figures) : 0;
+    const struct queue_order *end = engine->queue_orders.rows + engine->queue_orders.count;
+    ret->whole = 0;
+    ret->fraction_count = 0;
+    for (const struct queue_order *row = engine->queue_orders.rows; row < end; row++) {
+        if (!engine_has(engine, row->plugin))
+            continue;
+        if (row->bits > 0)
+            ret->whole = ret->whole << row->bits | row->whole(engine, &figures);
+        if (row->fraction_count > 0)
+            row->fractions(engine, &figures, ret->fractions + ret->fraction_count);
+        ret->fraction_count += row->fraction_count;
     }
     ret->created = queue->created;
     ret->uid = state_name(engine->state, queue->uid);
@@ -105,9 +112,11 @@ static int compare_allocatable(const struct queue_rank *l, const struct queue_ra
 
 int queue_rank_compare_shares(const struct queue_rank *l, const struct queue_rank *r)
 {
-    for (uint32_t i = 0; i < l->key_count; i++) {
-        if (l->keys[i] != r->keys[i])
-            return l->keys[i] < r->keys[i] ? -1 : 1;
+    if (l->whole != r->whole)
+        return l->whole < r->whole ? -1 : 1;
+    for (uint32_t i = 0; i < l->fraction_count; i++) {
+        if (l->fractions[i] != r->fractions[i])
+            return l->fractions[i] < r->fractions[i] ? -1 : 1;
     }
     return 0;
 }

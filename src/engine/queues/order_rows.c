@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The tables of orders. KAI's plugins by their names; proportion has several orders of queues, in this sequence. */
+/* The tables of orders, of gangs and of queues, under the names of KAI's plugins. */
 #include "engine/queues/order_rows.h"
 
 #include "base/macros.h"
@@ -47,51 +47,35 @@ bool gang_order_by_completeness(const struct engine *engine)
     return false;
 }
 
-static double over_utilised_last(const struct engine *engine, const struct queue_figures *figures)
+/* First by what a queue is: over-utilised last, starved first, by priority, and last if it would break a share of 0. */
+static uint64_t standing(const struct engine *engine, const struct queue_figures *figures)
 {
+    uint64_t priority = (uint64_t)((int64_t)INT32_MAX - figures->priority);
+
     (void)engine;
-    return figures->is_over_utilised;
+    return (uint64_t)figures->is_over_utilised << 34 | (uint64_t)!figures->is_starved << 33 | priority << 1 |
+           (uint64_t)figures->violates_zero_share;
 }
 
-static double starved_first(const struct engine *engine, const struct queue_figures *figures)
+/* Then by the part of its share that it would hold, and that it holds. */
+static void saturation(const struct engine *engine, const struct queue_figures *figures, double *ret)
 {
     (void)engine;
-    return !figures->is_starved;
-}
-
-static double priority_first(const struct engine *engine, const struct queue_figures *figures)
-{
-    (void)engine;
-    return -(double)figures->priority;
-}
-
-static double zero_share_last(const struct engine *engine, const struct queue_figures *figures)
-{
-    (void)engine;
-    return figures->violates_zero_share;
-}
-
-static double loaded_share(const struct engine *engine, const struct queue_figures *figures)
-{
-    (void)engine;
-    return figures->loaded_share;
-}
-
-static double plain_share(const struct engine *engine, const struct queue_figures *figures)
-{
-    (void)engine;
-    return figures->plain_share;
+    ret[0] = figures->loaded_share;
+    ret[1] = figures->plain_share;
 }
 
 static const struct queue_order queue_rows[] = {
-    {.name = "over-utilised", .plugin = PLUGIN_PROPORTION, .value = over_utilised_last, .is_monotone = true},
-    {.name = "starved", .plugin = PLUGIN_PROPORTION, .value = starved_first, .is_monotone = true},
-    {.name = "priority", .plugin = PLUGIN_PROPORTION, .value = priority_first, .is_monotone = true},
-    {.name = "zero-share", .plugin = PLUGIN_PROPORTION, .value = zero_share_last, .is_monotone = true},
-    {.name = "loaded-share", .plugin = PLUGIN_PROPORTION, .value = loaded_share, .is_monotone = true},
-    {.name = "plain-share", .plugin = PLUGIN_PROPORTION, .value = plain_share, .is_monotone = true},
+    {
+        .name = "proportion",
+        .plugin = PLUGIN_PROPORTION,
+        .bits = 35,
+        .whole = standing,
+        .fraction_count = 2,
+        .fractions = saturation,
+        .is_monotone = true,
+    },
 };
-_Static_assert(ARRAY_LEN(queue_rows) <= QUEUE_ORDERS_MAX, "a rank has room for every row");
 const struct queue_order_table standard_queue_orders = {queue_rows, ARRAY_LEN(queue_rows)};
 
 bool orders_are_plain(const struct engine *engine)

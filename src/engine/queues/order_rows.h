@@ -46,13 +46,20 @@ struct queue_figures {
 /*
  * Which queue is next: likewise. Where all rows say the same, what is allocatable and age decide. Without shares
  * (plugin proportion) queues go by age alone.
+ *
+ * Queues are compared very often. The whole numbers of all rows are put side by side into one number, as those of gangs
+ * are; where that is equal, the fractions of all rows decide one by one. So a row with whole numbers must not stand
+ * behind one with fractions.
  */
-enum { QUEUE_ORDERS_MAX = 8 };
+enum { QUEUE_FRACTIONS_MAX = 4 };
 
 struct queue_order {
     const char *name;
     enum plugin plugin;
-    double (*value)(const struct engine *engine, const struct queue_figures *figures);  // the smaller, the earlier
+    uint32_t bits;  // that values of `whole` take; 0: there are none
+    uint64_t (*whole)(const struct engine *engine, const struct queue_figures *figures);  // the smaller, the earlier
+    uint32_t fraction_count;
+    void (*fractions)(const struct engine *engine, const struct queue_figures *figures, double *ret);
     bool is_monotone;  // a queue that holds less never comes later by it: rehearsals rest on that
 };
 

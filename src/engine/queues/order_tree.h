@@ -22,8 +22,9 @@ struct order_node;
 
 /* What queues are compared by, first things first. */
 struct queue_rank {
-    double keys[QUEUE_ORDERS_MAX];  // values of the rows of orders; the smaller is first
-    uint32_t key_count;
+    uint64_t whole;                         // values of the rows of orders, side by side; the smaller is first
+    double fractions[QUEUE_FRACTIONS_MAX];  // likewise, one by one
+    uint32_t fraction_count;
     double allocatable[SHARE_COUNT];
     nsec_t created;
     const char *uid;

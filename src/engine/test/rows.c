@@ -49,7 +49,7 @@ static void add_queue_order(struct cluster *c, struct queue_order row)
 {
     uint32_t count = standard_queue_orders.count;
 
-    assert_true(count < QUEUE_ORDERS_MAX);
+    assert_true(count < ROWS_MAX);
     memcpy(queue_rows + 1, standard_queue_orders.rows, count * sizeof *queue_rows);
     queue_rows[0] = row;
     c->engine->queue_orders = (struct queue_order_table){queue_rows, count + 1};
@@ -179,9 +179,9 @@ static void an_order_of_gangs_of_ones_own_decides_who_is_next(void **state)
     cluster_end(&c);
 }
 
-static double younger_first(const struct engine *engine, const struct queue_figures *figures)
+static uint64_t younger_first(const struct engine *engine, const struct queue_figures *figures)
 {
-    return -(double)engine->state->queues.items[figures->queue].created;
+    return 15 - (uint64_t)engine->state->queues.items[figures->queue].created;
 }
 
 static void an_order_of_queues_of_ones_own_decides_who_is_next(void **state)
@@ -194,7 +194,8 @@ static void an_order_of_queues_of_ones_own_decides_who_is_next(void **state)
     put_queue(&c, queue_with("young", NULL, 1, 1));
     put_waiting(&c, "a", "old", 1, 1);
     put_waiting(&c, "b", "young", 1, 1);
-    add_queue_order(&c, (struct queue_order){.name = "own", .plugin = PLUGIN_PREDICATES, .value = younger_first});
+    add_queue_order(
+        &c, (struct queue_order){.name = "own", .plugin = PLUGIN_PREDICATES, .bits = 4, .whole = younger_first});
     run_at(&c, 100, ACTION_ALLOCATE);
     assert_decisions(&c, "bind b-0 node");
     cluster_end(&c);
@@ -285,7 +286,7 @@ static void a_rehearsal_leaves_pods_alone_that_a_score_applies_to(void **state)
     assert_true(is_rehearsed(&c));
 }
 
-static double nothing(const struct engine *engine, const struct queue_figures *figures)
+static uint64_t nothing(const struct engine *engine, const struct queue_figures *figures)
 {
     (void)engine;
     (void)figures;
@@ -295,7 +296,7 @@ static double nothing(const struct engine *engine, const struct queue_figures *f
 static void a_rehearsal_needs_orders_that_it_can_follow(void **state)
 {
     (void)state;
-    struct queue_order own = {.name = "own", .plugin = PLUGIN_PREDICATES, .value = nothing};
+    struct queue_order own = {.name = "own", .plugin = PLUGIN_PREDICATES, .bits = 1, .whole = nothing};
     struct cluster c;
 
     put_hopeless(&c);
@@ -318,11 +319,19 @@ static void a_rehearsal_needs_orders_that_it_can_follow(void **state)
 static void ranks_have_room_for_all_rows(void **state)
 {
     (void)state;
-    uint32_t bits = 0;
+    uint32_t gang_bits = 0;
+    uint32_t queue_bits = 0;
+    uint32_t fractions = 0;
 
     for (uint32_t i = 0; i < standard_gang_orders.count; i++)
-        bits += standard_gang_orders.rows[i].bits;
-    assert_true(bits <= 64);
+        gang_bits += standard_gang_orders.rows[i].bits;
+    for (uint32_t i = 0; i < standard_queue_orders.count; i++) {
+        const struct queue_order *row = &standard_queue_orders.rows[i];
+        assert_true(row->bits == 0 || (row->whole && fractions == 0));
+        queue_bits += row->bits;
+        fractions += row->fraction_count;
+    }
+    assert_true(gang_bits <= 64 && queue_bits <= 64 && fractions <= QUEUE_FRACTIONS_MAX);
 }
 
 int main(void)

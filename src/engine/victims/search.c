@@ -43,7 +43,7 @@ struct search *search_new(struct engine *engine, enum action action)
     s->plan = plan_new();
     s->refutation = refutation_new();
     s->rehearsal = search_rehearsal_new();
-    s->validation = validation_new(engine);
+    s->validation = validation_new();
     return s;
 }
 

@@ -11,7 +11,7 @@ struct search;
 struct validation;
 
 /* The action's rules on who was really evicted, asked while the statement holds the plan. */
-struct validation *validation_new(const struct engine *engine);
+struct validation *validation_new(void);
 void validation_free(struct validation *validation);
 
 /* Keeps the queues' books as they are before the search; for validate_reclaim. */

@@ -37,17 +37,13 @@ struct queue_rest {
 
 struct validation {
     uint32_t number;
-    struct queue_before *before;  // by queue id: the books before the search
+    struct queue_before *before;  // by queue id: the books before the search; NULL until a first one needs them
     struct queue_rest *rests;     // by queue id
 };
 
-struct validation *validation_new(const struct engine *engine)
+struct validation *validation_new(void)
 {
-    struct validation *validation = xcalloc(1, sizeof *validation);
-
-    validation->before = xcalloc(engine->state->queues.len, sizeof *validation->before);
-    validation->rests = xcalloc(engine->state->queues.len, sizeof *validation->rests);
-    return validation;
+    return xcalloc(1, sizeof(struct validation));
 }
 
 void validation_free(struct validation *validation)
@@ -62,10 +58,15 @@ void validation_free(struct validation *validation)
 void validate_remember_queues(struct search *s)
 {
     const struct state *state = s->engine->state;
+    struct validation *v = s->validation;
 
+    if (!v->before) {
+        v->before = xcalloc(state->queues.len, sizeof *v->before);
+        v->rests = xcalloc(state->queues.len, sizeof *v->rests);
+    }
     for (queue_id id = 0; id < state->queues.len; id++) {
-        s->validation->before[id].allocated = state->queues.items[id].allocated;
-        s->validation->before[id].fixed = state->queues.items[id].allocated_fixed;
+        v->before[id].allocated = state->queues.items[id].allocated;
+        v->before[id].fixed = state->queues.items[id].allocated_fixed;
     }
 }
 
