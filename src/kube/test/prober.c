@@ -23,8 +23,6 @@
 #include "net/loop.h"
 #include "net/rest/rest.h"
 
-#define LONG NSEC_PER_HOUR
-
 enum { KINDS = 4 };
 
 struct world {
