@@ -217,7 +217,7 @@ def _():
 def _():
     result = simulate({"c.yaml": replaced("queue: team}", "queue: nobody}")}, "simulate", "c.yaml")
     expect_accepted(result)
-    expect("queue does not exist" in result.out, result.out)
+    expect("queue nobody does not exist" in result.out, result.out)
 
 
 @tests.case("links in a folder lead in no circle, and those that lead nowhere count by their names")

@@ -96,13 +96,13 @@ def fits(columns, command):
         expect(width(line) <= columns, f"{width(line)} columns of {columns}: {line}")
 
 
-for size in (60, 72, 80, 100, 132, 200):
+for size in (72, 80, 100, 132, 200):
     tests.add(f"tables of scenario fit into {size} columns", fits, size, "scenario")
 for size in (72, 80, 132):
     tests.add(f"tables of simulate fit into {size} columns", fits, size, "simulate")
 
 
-@tests.case("a bar shows how far a play is, on a terminal and nowhere else")
+@tests.case("a bar shows how far a simulation is, on a terminal and nowhere else")
 def _():
     with tempfile.TemporaryDirectory() as folder:
         made = run("trace", "generate", "--days", "2", "--gpus", "64", "--jobs", "800", "--queues", "4",

@@ -18,7 +18,7 @@ enum { CELL_MAX = 1024, NODES_SHOWN = 4, DEPTH_SHOWN = 8 };
 static void add_gpus(struct table *t, enum table_style style, double amount)
 {
     if (amount == UNLIMITED)
-        table_cell(t, TABLE_DIM, "any");
+        table_cell(t, TABLE_DIM, "unlimited");
     else
         table_cell(t, style, "%.6g", amount);
 }
@@ -64,10 +64,10 @@ static void print_queues(FILE *out, const struct table_view *view, const struct 
                          const struct engine *engine)
 {
     static const struct table_column columns[] = {
-        {"QUEUE", TABLE_LEFT, TABLE_CUT},     {"QUOTA", TABLE_RIGHT, TABLE_WHOLE},
-        {"LIMIT", TABLE_RIGHT, TABLE_WHOLE},  {"FAIR SHARE", TABLE_RIGHT, TABLE_WHOLE},
-        {"BEFORE", TABLE_RIGHT, TABLE_WHOLE}, {"NOW", TABLE_RIGHT, TABLE_WHOLE},
-        {"WANTED", TABLE_RIGHT, TABLE_WHOLE},
+        {"QUEUE", TABLE_LEFT, TABLE_CUT},        {"QUOTA", TABLE_RIGHT, TABLE_WHOLE},
+        {"LIMIT", TABLE_RIGHT, TABLE_WHOLE},     {"FAIR SHARE", TABLE_RIGHT, TABLE_WHOLE},
+        {"BEFORE", TABLE_RIGHT, TABLE_WHOLE},    {"ALLOCATED", TABLE_RIGHT, TABLE_WHOLE},
+        {"REQUESTED", TABLE_RIGHT, TABLE_WHOLE},
     };
     struct table t;
 
@@ -84,13 +84,13 @@ static const struct {
     enum table_style style;
     const char *word;
 } words[] = {
-    {POD_RUNNING, TABLE_GOOD, "runs"},       {POD_BOUND, TABLE_GOOD, "runs"},
-    {POD_BINDING, TABLE_GOOD, "starts"},     {POD_ALLOCATED, TABLE_GOOD, "starts"},
-    {POD_PIPELINED, TABLE_WARN, "promised"}, {POD_RELEASING, TABLE_BAD, "leaves"},
-    {POD_STUCK, TABLE_BAD, "stuck"},         {POD_PENDING, TABLE_DIM, "waits"},
-    {POD_GATED, TABLE_DIM, "gated"},         {POD_SUCCEEDED, TABLE_DIM, "finished"},
-    {POD_FAILED, TABLE_DIM, "failed"},       {POD_UNKNOWN, TABLE_DIM, "unknown"},
-    {POD_DELETED, TABLE_DIM, "deleted"},
+    {POD_RUNNING, TABLE_GOOD, "Running"},      {POD_BOUND, TABLE_GOOD, "Running"},
+    {POD_BINDING, TABLE_GOOD, "Starting"},     {POD_ALLOCATED, TABLE_GOOD, "Starting"},
+    {POD_PIPELINED, TABLE_WARN, "Preempting"}, {POD_RELEASING, TABLE_BAD, "Leaving"},
+    {POD_STUCK, TABLE_BAD, "Stuck"},           {POD_PENDING, TABLE_DIM, "Pending"},
+    {POD_GATED, TABLE_DIM, "Gated"},           {POD_SUCCEEDED, TABLE_DIM, "Completed"},
+    {POD_FAILED, TABLE_DIM, "Failed"},         {POD_UNKNOWN, TABLE_DIM, "Unknown"},
+    {POD_DELETED, TABLE_DIM, "Deleted"},
 };
 _Static_assert(ARRAY_LEN(words) == _POD_STATUS_MAX, "every status has a word");
 
@@ -163,8 +163,8 @@ static void add_job_rows(struct table *t, const struct scenario *s, const struct
 static void print_jobs(FILE *out, const struct table_view *view, const struct scenario *s)
 {
     static const struct table_column columns[] = {
-        {"JOB", TABLE_LEFT, TABLE_CUT},     {"QUEUE", TABLE_LEFT, TABLE_CUT},   {"PRIORITY", TABLE_RIGHT, TABLE_WHOLE},
-        {"STATE", TABLE_LEFT, TABLE_WHOLE}, {"PODS", TABLE_RIGHT, TABLE_WHOLE}, {"GPUS", TABLE_RIGHT, TABLE_WHOLE},
+        {"WORKLOAD", TABLE_LEFT, TABLE_CUT}, {"QUEUE", TABLE_LEFT, TABLE_CUT},   {"PRIORITY", TABLE_RIGHT, TABLE_WHOLE},
+        {"STATE", TABLE_LEFT, TABLE_WHOLE},  {"PODS", TABLE_RIGHT, TABLE_WHOLE}, {"GPUS", TABLE_RIGHT, TABLE_WHOLE},
         {"NODES", TABLE_LEFT, TABLE_WRAP},
     };
     struct table t;
@@ -172,7 +172,7 @@ static void print_jobs(FILE *out, const struct table_view *view, const struct sc
     table_init(&t, columns, ARRAY_LEN(columns));
     for (uint32_t i = 0; i < s->jobs.len; i++)
         add_job_rows(&t, s, &s->jobs.items[i]);
-    (void)fprintf(out, "\nJobs\n");
+    (void)fprintf(out, "\nWorkloads\n");
     table_print(&t, view, out);
     table_done(&t);
 }
@@ -181,10 +181,10 @@ static void print_waiting(FILE *out, const struct table_view *view, const struct
                           const struct engine *engine)
 {
     static const struct table_column columns[] = {
-        {"JOB", TABLE_LEFT, TABLE_CUT},
-        {"VERDICT", TABLE_LEFT, TABLE_WHOLE},
-        {"CLASS", TABLE_LEFT, TABLE_WHOLE},
-        {"WHY", TABLE_LEFT, TABLE_WRAP},
+        {"WORKLOAD", TABLE_LEFT, TABLE_CUT},
+        {"REASON", TABLE_LEFT, TABLE_WHOLE},
+        {"OUTLOOK", TABLE_LEFT, TABLE_WHOLE},
+        {"MESSAGE", TABLE_LEFT, TABLE_WRAP},
     };
     struct strbuf why;
     struct table t;
@@ -207,7 +207,7 @@ static void print_waiting(FILE *out, const struct table_view *view, const struct
         table_cell(&t, TABLE_PLAIN, "%s", why.text);
     }
     if (t.cells.len > 0) {
-        (void)fprintf(out, "\nWaiting\n");
+        (void)fprintf(out, "\nPending workloads\n");
         table_print(&t, view, out);
     }
     table_done(&t);
