@@ -141,7 +141,7 @@ def requests_in_others_words_are_kept():
                 (422, "needs MPS", {"annotations": {"gpu-fraction": "0.1", "gpu-compute-mode": "sm-sharing"}}),
                 (400, "gpu-fraction", {"annotations": {"gpu-fraction": "half"}}),
                 (400, "requests 2 GPUs", {"annotations": {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}}),
-                (400, "nothing in it asks", {"annotations": {"team": "a"}}),
+                (400, "no annotation, resource or variable requests", {"annotations": {"team": "a"}}),
                 (400, "bytes", {"annotations": {"gpu-memory": "9999999"}})):
             found, said = ask("refused", **words)
             assert found == status and reason in said["error"], (found, said)

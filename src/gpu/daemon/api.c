@@ -79,7 +79,7 @@ static void get_group(void *arg, struct http_exchange *exchange)
     if (group)
         reply_group(exchange, 200, group);
     else
-        rest_fail(exchange, -ENOENT, "no group '%s'", name_in(exchange));
+        rest_fail(exchange, -ENOENT, "no group '%s'; GET /v1/status lists the groups", name_in(exchange));
 }
 
 static int read_spec(const struct http_exchange *exchange, struct group_spec *spec, struct err *err)
@@ -127,7 +127,7 @@ static void delete_group(void *arg, struct http_exchange *exchange)
     const char *owner = rest_query(exchange, "owner");
 
     if (!group || (owner && strtoll(owner, NULL, 10) != group->spec.owner)) {
-        rest_fail(exchange, -ENOENT, "no group '%s'", name_in(exchange));
+        rest_fail(exchange, -ENOENT, "no group '%s'; GET /v1/status lists the groups", name_in(exchange));
         return;
     }
     log_info(gpud->log, "group removed", log_str("group", group->spec.name));
