@@ -64,7 +64,7 @@ def _(here):
     here.operator.is_paused = True
     here.bind(fraction_pod("mute"), NODE, "Fraction", portion="0.50", groups=["group-mute"])
     here.cluster.wait_until(here.reservations, "the reservation pod")
-    told = wait_failed(here, "mute", "did not say within 2s which GPU it got")
+    told = wait_failed(here, "mute", "did not report its GPU within 2s")
     here.cluster.wait_until(lambda: not here.reservations(), "the reservation pod is removed")
     expect(told["metadata"].get("labels"), None)
     here.operator.is_paused = False
@@ -143,7 +143,7 @@ def _(here):
     here.api.create(REQUESTS, world.request(old, NODE))
     here.cluster.start("binder")
     failed = here.wait_phase("same", "Failed")
-    expect_in("another of its name", failed["status"]["reason"])
+    expect_in("another pod of the same name", failed["status"]["reason"])
     young = here.api.get(f"{PODS}/same")
     expect((young["spec"].get("nodeName"), world.condition(young, "PodBound")), (None, None))
     here.cluster.start("kube-controller-manager")

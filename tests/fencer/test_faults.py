@@ -104,7 +104,7 @@ def _(here):
 
     link.unlink()
     late = here.seated("late", {"gpu-fraction": "0.25"}, gpu=1)
-    expect_in("libnvidia-ml.so.1 is in no library folder", here.complaint(late, "the driver's")["message"])
+    expect_in("libnvidia-ml.so.1 was not found in the library folders", here.complaint(late, "the driver's")["message"])
     expect(here.file(late).exists(), False)
     (folder / "libnvidia-ml.so.590.2").rename(folder / before)
     link.symlink_to(before)

@@ -118,7 +118,7 @@ def _(here):
         ("both", {"gpu-fraction": "0.1", "gpu-memory": "100"}, 1, "not both"),
         ("nothing", {}, 1, "requests a part of a GPU"),
         ("much", {"gpu-memory": "99999999"}, 1, "gpu-memory"),
-        ("long", {"gpu-fraction": "0." + "1" * 100000}, 1, "longer than"),
+        ("long", {"gpu-fraction": "0." + "1" * 100000}, 1, "too long"),
         ("more", {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}, 1, "requests 2 GPUs"),
         ("nowhere", {"gpu-fraction": "0.1"}, "GPU-of-another-node", "no GPU 'GPU-of-another-node'"),
         ("odd", {"gpu-fraction": "0.1"}, '"},{' + "x" * 100, "neither the UUID"),

@@ -159,7 +159,7 @@ def passed_over(cluster):
     with Kartas(maker, writes=karta([*children, component("c", replicas="del(.spec)")], gang)):
         is_default("o2", "Karta writes is not used: 'del(.spec)': del is not allowed")
     with Kartas(maker, loop=karta([component("a", "b"), component("b", "a")], gang)):
-        is_default("o3", "is its own owner in the end")
+        is_default("o3", "its ownerRefs form a cycle")
     with Kartas(maker, idle=karta(children, {})):
         is_default("o4")
     with Kartas(maker, other=karta(children, gang, {**KIND, "version": "v2"})):

@@ -166,7 +166,7 @@ def failures(cluster):
     warning_of(cluster, "f3", "more than one owner")
     gone = {**first, "metadata": {**first["metadata"], "uid": "11111111-2222-3333-4444-555555555555"}}
     maker.pod("f4", gone)
-    warning_of(cluster, "f4", "expired")
+    warning_of(cluster, "f4", "was replaced by another object of the same name")
     maker.pod("f5", maker.make("jobset.x-k8s.io/v1alpha2", "JobSet", "f5", {"replicatedJobs": [{"name": "a"}]}))
     warning_of(cluster, "f5", "job-index")
     late = maker.make("ray.io/v1", "RayJob", "f6", {})
