@@ -43,7 +43,7 @@ def _(here):
     expect(here.cluster.stop("keeper"), 0)
 
     here.cluster.start("keeper")
-    here.cluster.wait_until(lambda: "as the pod says already" in here.cluster.log_of("keeper"), "the log")
+    here.cluster.wait_until(lambda: "the annotation exists already" in here.cluster.log_of("keeper"), "the log")
     expect(here.cluster.stop("keeper", signal.SIGINT), 0)
     expect(here.api.get(f"{RESERVED}/keeper")["metadata"]["resourceVersion"], told["metadata"]["resourceVersion"])
     here.api.delete(f"{RESERVED}/keeper?gracePeriodSeconds=0")
@@ -53,13 +53,13 @@ def _(here):
 def _(here):
     flag = f"--nvml-library={library(here)}"
     for part, flags, variables in [
-        ("no GPU can be seen", [flag], {"FAKE_GPUS": "0"}),
-        ("2 GPUs can be seen instead of one", [flag], {"FAKE_GPUS": "2"}),
-        ("cannot be started: Insufficient Permissions", [flag], {"FAKE_FAILS": "init"}),
+        ("no GPU is visible", [flag], {"FAKE_GPUS": "0"}),
+        ("2 GPUs are visible", [flag], {"FAKE_GPUS": "2"}),
+        ("cannot be initialised: Insufficient Permissions", [flag], {"FAKE_FAILS": "init"}),
         ("cannot be counted: Insufficient Permissions", [flag], {"FAKE_FAILS": "count"}),
         ("GPU 0: Insufficient Permissions", [flag], {"FAKE_FAILS": "handle"}),
         ("the UUID is unknown", [flag], {"FAKE_FAILS": "uuid"}),
-        ("no NVIDIA driver here", ["--nvml-library=/no/such/library"], {}),
+        ("no NVIDIA driver found", ["--nvml-library=/no/such/library"], {}),
         ("has no function nvmlInit_v2", ["--nvml-library=libm.so.6"], {}),
     ]:
         status, said = run_once(here, *flags, **variables)
