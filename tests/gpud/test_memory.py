@@ -147,7 +147,7 @@ def requests_in_others_words_are_kept():
             assert found == status and reason in said["error"], (found, said)
         found, said = daemon.ask("PUT", "/v1/groups/both", {"name": "both", "gpus": [0], "memory": {"request": "1Gi"},
                                                             "pod": {"annotations": {"gpu-memory": "2000"}}})
-        assert found == 400 and "one of them" in said["error"], said
+        assert found == 400 and "give either" in said["error"], said
     finally:
         daemon.stop()
 
