@@ -53,12 +53,10 @@ static void read_refusal(struct gpud_answer *answer)
 {
     const char *text = yyjson_get_str(yyjson_obj_get(answer->value, "error"));
 
-    if (text)
-        (void)err_set(&answer->err, -EINVAL, "%s", text);
-    else
-        (void)err_set(&answer->err, -EINVAL, "%s",
-                      answer->status == 413 ? "the pod's GPU annotations are too long"
-                                            : "the GPU daemon refused the request without a reason");
+    /* The daemon's server knows the size of the request, and not what is in it. */
+    if (answer->status == 413)
+        text = "the pod's GPU annotations are too long";
+    (void)err_set(&answer->err, -EINVAL, "%s", text ? text : "the GPU daemon refused the request without a reason");
 }
 
 static void on_done(void *arg, const struct http_response *response)
