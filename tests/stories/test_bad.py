@@ -120,7 +120,7 @@ def _(here):
     here.job("wordy", gpus=1, annotations={"note": "x" * (ANNOTATIONS_MAX - 10)})
     pod = here.cluster.wait_until(lambda: here.pods_of("wordy"), "its pod", 20)[0]["metadata"]["name"]
     text = here.told(pod, "PodGrouperWarning", "pod-grouper")
-    expect_in("the PodGroup that follows from Job wordy is refused", text)
+    expect_in("the PodGroup of Job wordy was rejected", text)
     expect_in("metadata.annotations: Too long: may not be more than 262144 bytes", text)
     others_run(here)
     # As long as it can be, with what is added to it.
