@@ -40,7 +40,11 @@ static void convert_any(const char *source, const uint8_t *data, size_t size)
         file = open_memstream(&out, &len);
         trace_write(&trace, file);
         (void)fclose(file);
-        BUG_ON(trace.jobs.len > 0 && trace_parse(&again, "again", out, len, &err) < 0);
+        if (trace.jobs.len > 0 && trace_parse(&again, "again", out, len, &err) < 0) {
+            (void)fprintf(stderr, "the converted trace cannot be read: %s\n%.*s", err.text, (int)MIN(len, (size_t)4096),
+                          out);
+            BUG_ON(true);
+        }
         BUG_ON(again.jobs.len != trace.jobs.len);
     }
     conversion_done(&conversion);

@@ -147,16 +147,35 @@ static void make_unique(struct converter *c, struct trace_job *job)
     map64_put(&c->names, (uint64_t)job->namespace << 32 | job->name, 1);
 }
 
+/* Times that a trace can be written with and read again: after 1970 and before 2200, and run times of up to 30 years. */
+#define RUN_MAX (INT64_C(1000000000) * NSEC_PER_SEC)
+
+static bool is_moment(nsec_t time)
+{
+    return time > 0 && time < INT64_C(7258118400) * NSEC_PER_SEC;
+}
+
+/* Adds the workload: returns 1, or 0 when its times cannot be meant. */
 static int submit(struct converter *c, nsec_t submitted, struct trace_job *job, struct err *err)
 {
     if (c->trace->jobs.len >= CONVERT_JOBS_MAX)
         return err_set(err, -EFBIG, "%s: more than %d workloads; convert fewer days at a time", c->input->name,
                        CONVERT_JOBS_MAX);
+    if (!is_moment(submitted) || (job->recorded_start != 0 && !is_moment(job->recorded_start)) ||
+        (job->run != TRACE_RUNS_ON && (job->run < 0 || job->run > RUN_MAX))) {
+        convert_skip(c);
+        return 0;
+    }
+    /* Records are in whole seconds: a run that took none of them took less than one. */
+    if (job->run == 0)
+        job->run = NSEC_PER_SEC;
+    if (job->name == 0)
+        job->name = trace_intern(c->trace, "unnamed");
     make_unique(c, job);
     job->min_available = job->pods;
     job->is_preemptible = true;
     trace_submit(c->trace, submitted, job);
-    return 0;
+    return 1;
 }
 
 int convert_ran(struct converter *c, nsec_t submitted, nsec_t started, nsec_t run, struct trace_job *job,
@@ -164,7 +183,7 @@ int convert_ran(struct converter *c, nsec_t submitted, nsec_t started, nsec_t ru
 {
     job->recorded_start = started;
     job->run = run;
-    return submit(c, submitted, job, err);
+    return MIN(submit(c, submitted, job, err), 0);
 }
 
 int convert_waited(struct converter *c, nsec_t submitted, nsec_t ended, struct trace_job *job, struct err *err)
@@ -176,10 +195,10 @@ int convert_waited(struct converter *c, nsec_t submitted, nsec_t ended, struct t
         return 0;
     }
     r = submit(c, submitted, job, err);
-    if (r < 0)
+    if (r <= 0)
         return r;
     c->conversion->pending++;
-    if (ended > submitted)
+    if (ended > submitted && is_moment(ended))
         vec_push(&c->trace->events,
                  (struct trace_event){.time = ended, .kind = TRACE_CANCEL, .job = c->trace->jobs.len - 1});
     return 0;

@@ -38,9 +38,12 @@ static bool is_same_gang(const struct prometheus_pod *first, const struct promet
            pod->created - first->created <= GANG_SECONDS;
 }
 
+/* Seconds since 1970, of which a sample may have any number; those beyond all time are refused with their workload. */
 static nsec_t moment(double seconds)
 {
-    return (nsec_t)(seconds * 1e3) * NSEC_PER_MSEC;
+    const double most = 9e9;
+
+    return (nsec_t)((seconds > 0 ? MIN(seconds, most) : 0) * 1e3) * NSEC_PER_MSEC;
 }
 
 /* A pod that is not seen any more, though later samples are there, was deleted when it was last seen. */
