@@ -148,7 +148,7 @@ static void make_unique(struct converter *c, struct trace_job *job)
 }
 
 /* Times that a trace can be written with and read again: after 1970 and before 2200, and run times of up to 30 years. */
-#define RUN_MAX (INT64_C(1000000000) * NSEC_PER_SEC)
+#define RUN_MAX (TRACE_SECONDS_MAX * NSEC_PER_SEC)
 
 static bool is_moment(nsec_t time)
 {

@@ -94,6 +94,9 @@ struct trace {
 /* Seconds in a trace count from here, which is a Monday: 2024-01-01T00:00:00Z. */
 #define TRACE_ORIGIN (INT64_C(1704067200) * NSEC_PER_SEC)
 
+/* Seconds from there that a column may hold; later times are dates. */
+enum { TRACE_SECONDS_MAX = 1000000000 };
+
 void trace_init(struct trace *trace);
 void trace_done(struct trace *trace);
 

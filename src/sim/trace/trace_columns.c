@@ -15,7 +15,7 @@
 #include "sim/trace/trace_row_internal.h"
 #include "text/quantity.h"
 
-enum { NAME_BYTES_MAX = 253, SECONDS_MAX = 1000000000 };
+enum { NAME_BYTES_MAX = 253, SECONDS_MAX = TRACE_SECONDS_MAX };
 
 /* "12", "0.25": digits with at most one point, as billionths, no more than `max` whole ones. */
 static bool parse_decimal(const char *text, int64_t max, int64_t *ret)

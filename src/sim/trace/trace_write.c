@@ -26,12 +26,12 @@ static void write_seconds(nsec_t time, FILE *out)
     (void)fprintf(out, ".%0*" PRId64, digits, part);
 }
 
-/* Seconds cannot go back behind where they start; older times are written as dates. */
+/* Seconds cannot go back behind where they start, and have a bound; other times are written as dates. */
 static void write_time(const struct trace *trace, nsec_t time, FILE *out)
 {
     char text[TIME_TEXT_MAX];
 
-    if (trace->has_dates || time < TRACE_ORIGIN)
+    if (trace->has_dates || time < TRACE_ORIGIN || time - TRACE_ORIGIN > TRACE_SECONDS_MAX * NSEC_PER_SEC)
         (void)fputs(time_format(time, text), out);
     else
         write_seconds(time - TRACE_ORIGIN, out);
