@@ -19,6 +19,7 @@ struct reader {
     struct csv csv;
     VEC(const struct trace_column *) by_field;    // NULL: passed over
     struct map64 jobs;                            // namespace << 32 | name -> index of the job
+    VEC(nsec_t) submitted;                        // by index of the job
     struct trace_amounts amounts[TRACE_AMOUNTS];  // of the row that is being read
 };
 
@@ -116,6 +117,7 @@ static int add_job(struct reader *r, struct trace_row *row, struct err *err)
                     trace_str(trace, job->name), trace->jobs.items[other].line);
     map64_put(&r->jobs, key, trace->jobs.len);
     trace_submit(trace, row->time, job);
+    vec_push(&r->submitted, row->time);
     return 0;
 }
 
@@ -125,6 +127,9 @@ static int add_cancel(struct reader *r, const struct trace_row *row, struct err 
 
     if (!map64_get(&r->jobs, (uint64_t)row->job.namespace << 32 | row->job.name, &job))
         return fail(r, "name", err, "expected a workload of a line above, found '%s'",
+                    trace_str(row->trace, row->job.name));
+    if (row->time < r->submitted.items[job])
+        return fail(r, "time", err, "expected a time at which '%s' has been submitted",
                     trace_str(row->trace, row->job.name));
     vec_push(&row->trace->events, (struct trace_event){.time = row->time, .kind = TRACE_CANCEL, .job = (uint32_t)job});
     return 0;
@@ -166,6 +171,7 @@ int trace_parse(struct trace *trace, const char *name, char *text, size_t len, s
     while (rc >= 0 && (rc = csv_next(&r.csv, err)) > 0)
         rc = read_row(&r, trace, err);
     map64_done(&r.jobs);
+    vec_done(&r.submitted);
     vec_done(&r.by_field);
     csv_done(&r.csv);
     if (rc == 0)
