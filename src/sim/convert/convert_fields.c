@@ -12,9 +12,6 @@
 
 enum { NAME_BYTES = 200, TEXT_BYTES = 254, LABELS_BYTES = 8192 };
 
-/* More than this is a slip; it also keeps sums of nanoseconds within their type. */
-#define SECONDS_MAX 1e9
-
 const char *convert_field(const struct converter *c, size_t column)
 {
     return csv_field(&c->input->csv, c->input->columns[column]);
@@ -46,7 +43,8 @@ bool convert_moment(const char *text, nsec_t *ret)
     double seconds;
 
     if (isdigit((unsigned char)*text) && convert_parse_number(text, &seconds)) {
-        *ret = (nsec_t)MIN(seconds, 4 * SECONDS_MAX) * NSEC_PER_SEC;
+        /* More is a slip; the bound also keeps sums of nanoseconds within their type. */
+        *ret = (nsec_t)MIN(seconds, 4.0 * TRACE_SECONDS_MAX) * NSEC_PER_SEC;
         return true;
     }
     if (strlen(text) != 19 || (text[10] != ' ' && text[10] != 'T'))

@@ -15,7 +15,7 @@
 #include "sim/trace/trace_row_internal.h"
 #include "text/quantity.h"
 
-enum { NAME_BYTES_MAX = 253, SECONDS_MAX = TRACE_SECONDS_MAX };
+enum { NAME_BYTES_MAX = 253 };
 
 /* "12", "0.25": digits with at most one point, as billionths, no more than `max` whole ones. */
 static bool parse_decimal(const char *text, int64_t max, int64_t *ret)
@@ -251,7 +251,7 @@ static bool read_anti_affinity(const struct trace_column *column, struct trace_r
 
 static const struct trace_column columns[] = {
     {"time", "seconds from the start, or a time such as 2026-03-01T12:00:00Z", read_time,
-     offsetof(struct trace_row, time), 0, SECONDS_MAX},
+     offsetof(struct trace_row, time), 0, TRACE_SECONDS_MAX},
     {"event", "one of submit, cancel, node_down, node_up", read_event, 0, 0, 0},
     {"name", "a name of at most 253 bytes of UTF-8 without spaces", read_name, AT(name), 0, 0},
     {"namespace", "a name of at most 253 bytes of UTF-8 without spaces", read_name, AT(namespace), 0, 0},
@@ -264,8 +264,8 @@ static const struct trace_column columns[] = {
     {"gpu_devices", "a whole number from 1 to 1024", read_whole, AT(devices), 1, TRACE_GPUS_MAX},
     {"cpu", "an amount of cores such as 4 or 500m", read_cpu, 0, 0, 0},
     {"memory", "an amount of memory such as 64Gi", read_memory, 0, 0, 0},
-    {"run_seconds", "seconds above 0, or nothing", read_seconds, AT(run), 0, SECONDS_MAX},
-    {"checkpoint_seconds", "seconds above 0, or nothing", read_seconds, AT(checkpoint), 0, SECONDS_MAX},
+    {"run_seconds", "seconds above 0, or nothing", read_seconds, AT(run), 0, TRACE_SECONDS_MAX},
+    {"checkpoint_seconds", "seconds above 0, or nothing", read_seconds, AT(checkpoint), 0, TRACE_SECONDS_MAX},
     {"priority", "a whole number, or the name of a priority class", read_priority, AT(priority_class), -2000000000,
      2000000000},
     {"preemptible", "true or false", read_preemptible, 0, 0, 0},
@@ -277,7 +277,7 @@ static const struct trace_column columns[] = {
     {"resources", "name=count, several joined by ';', such as rdma/hca=1", read_resources, AT(resources), 0, 0},
     {"anti_affinity", "a label of nodes, or label=group", read_anti_affinity, AT(anti_affinity), 0, 0},
     {"recorded_start", "seconds from the start, or a time such as 2026-03-01T12:00:00Z", read_time, AT(recorded_start),
-     0, SECONDS_MAX},
+     0, TRACE_SECONDS_MAX},
 };
 
 const struct trace_column *trace_column_find(const char *title)
