@@ -34,6 +34,7 @@ import build  # noqa: E402
 import client  # noqa: E402
 import credentials  # noqa: E402
 import flags  # noqa: E402
+import network  # noqa: E402
 import processes  # noqa: E402
 
 CRDS = ROOT / "deploy" / "crds"
@@ -47,14 +48,17 @@ GPU_MEMORY_MIB = "81559"
 class Bed:
     """One cluster. What is not asked for does not run: without controllers, nothing makes service accounts, collects
     garbage or runs Deployments and Jobs, but pods need no service account either. `more_flags`
-    are further flags of a program, by its name."""
+    are further flags of a program, by its name. With `muster`, the path of the program, pods with its image run as
+    processes, see kubelet.py; for this, network.enter() must have been called first."""
 
-    def __init__(self, nodes=0, controllers=True, scheduler=False, kwok=True, crds=True, more_flags=None):
+    def __init__(self, nodes=0, controllers=True, scheduler=False, kwok=True, crds=True, more_flags=None, muster=None):
         self.wanted = [name for name, is_wanted in (
             ("kube-controller-manager", controllers), ("kube-scheduler", scheduler), ("kwok", kwok)) if is_wanted]
         self.node_count = nodes
         self.crds = crds
         self.more_flags = more_flags or {}
+        self.muster = muster
+        self.host = network.GATEWAY if muster else "127.0.0.1"
         self.processes = self.folder = self.credentials = self.server = self.etcd = self.api = None
 
     def __enter__(self):
@@ -73,14 +77,14 @@ class Bed:
 
     def begin(self):
         api_port, etcd_port, peer_port = free_ports(3)
-        self.server = f"https://127.0.0.1:{api_port}"
+        self.server = f"https://{self.host}:{api_port}"
         self.etcd = f"http://127.0.0.1:{etcd_port}"
         self.credentials = credentials.Credentials(self.folder / "credentials", self.server)
         self.link_tools()
         self.api = self.client()
         self.run_own("etcd", flags.etcd(self.folder, self.etcd, f"http://127.0.0.1:{peer_port}"))
         self.run_own("kube-apiserver", flags.kube_apiserver(
-            api_port, self.etcd, self.credentials.path, "kube-controller-manager" in self.wanted))
+            self.host, api_port, self.etcd, self.credentials.path, "kube-controller-manager" in self.wanted))
         self.wait_ready()
         for name in self.wanted:
             self.run_own(name, flags.OPTIONAL[name](self.folder, self.credentials))
@@ -88,7 +92,14 @@ class Bed:
             self.apply_crds()
         if "kube-controller-manager" in self.wanted:
             self.wait_for("/api/v1/namespaces/default/serviceaccounts/default")
+        if self.muster:
+            self.run_kubelet()
         self.add_nodes(self.node_count)
+
+    def run_kubelet(self):
+        self.spawn("kubelet", sys.executable, HERE / "kubelet.py", f"--server={self.server}",
+                   f"--token={self.credentials.token}", f"--ca={self.credentials.path('ca.crt')}",
+                   f"--program={self.muster}", f"--folder={self.folder / 'pods'}")
 
     def run_own(self, name, words):
         self.processes.spawn(name, [build.binary(name), *words, *self.more_flags.get(name, [])])

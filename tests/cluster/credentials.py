@@ -4,9 +4,11 @@ import base64
 import secrets
 import subprocess
 
+import network
+
 DAYS = "30"
 SERVER_NAMES = ",".join([
-    "IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc",
+    "IP:127.0.0.1", f"IP:{network.GATEWAY}", "DNS:localhost", "DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc",
 ])
 
 

@@ -15,11 +15,12 @@ def etcd(folder, url, peer):
     ]
 
 
-def kube_apiserver(port, etcd_url, path, with_accounts):
+def kube_apiserver(host, port, etcd_url, path, with_accounts):
     """`path` gives the path of a secret by its name. Without somebody who makes service accounts, pods need none."""
     return [
-        f"--etcd-servers={etcd_url}", "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
-        f"--secure-port={port}", "--endpoint-reconciler-type=none", f"--service-cluster-ip-range={SERVICE_RANGE}",
+        f"--etcd-servers={etcd_url}", f"--bind-address={host}", f"--advertise-address={host}",
+        # Webhooks are called at the addresses of their pods: nobody routes those of Services.
+        f"--secure-port={port}", "--enable-aggregator-routing=true", "--endpoint-reconciler-type=none", f"--service-cluster-ip-range={SERVICE_RANGE}",
         "--authorization-mode=RBAC", "--allow-privileged=true", "--profiling=false",
         # For tests of clusters that have nothing newer.
         "--runtime-config=resource.k8s.io/v1beta1=true,resource.k8s.io/v1beta2=true",
