@@ -2,14 +2,16 @@
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 300
 LINT ?=
+KAI ?=
+SUITE ?=
 # Warnings are errors for developers; never in the build of `make build`, whose compiler may be newer than ours.
 ASAN = -Doptimization=1 -Db_sanitize=address,undefined -Dwerror=true
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test cluster bench fuzz lint format coverage install clean
+.PHONY: help build run test cluster kai-e2e bench fuzz lint format coverage install clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## install what is missing and build the program: build/muster
 	@scripts/install-deps build
@@ -38,6 +40,15 @@ cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs 
 	@scripts/install-deps cluster
 	python3 tests/cluster/build.py
 	tests/cluster/run
+
+kai-e2e: ## run KAI Scheduler's own suites against Muster: KAI=DIR, a copy of its source; SUITE=NAME, one of them
+	@test -n "$(KAI)" || { echo "make kai-e2e KAI=DIR: DIR is a copy of KAI Scheduler's source, v0.17.0"; exit 2; }
+	@scripts/install-deps build
+	@scripts/install-deps cluster
+	@python3 tests/cluster/build.py
+	@scripts/build build/asan $(ASAN)
+	tests/e2e/kai.py --kai $(KAI) $(SUITE)
+	tests/e2e/report.py
 
 bench: build ## run the benchmarks and print their figures
 	bench/run
