@@ -16,6 +16,7 @@
     ROW(scheduler)        \
     ROW(grouper)          \
     ROW(binder)           \
+    ROW(admission)        \
     ROW(gpu)              \
     ROW(gpud)             \
     ROW(fencer)           \
