@@ -5,6 +5,7 @@ import json
 import threading
 import time
 
+import clock
 import invariants
 import world as w
 from suite import Skip, Suite, expect
@@ -316,13 +317,12 @@ def token_rotated(world):
 
 @SUITE.test("the clocks of the services jump")
 def clocks_jump(world):
-    library = w.clock_library(world.cluster.folder)
+    library = clock.library(world.cluster.folder)
     if not library:
         raise Skip("no compiler")
     offset = world.cluster.folder / "offset"
     offset.write_text("0")
-    environment = {"LD_PRELOAD": library, "CLOCK_OFFSET_FILE": offset,
-                   "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+    environment = clock.environment(library, offset)
     for service in w.SERVICES:
         world.restart(service, environment=environment)
     names = world.settle(world.load())

@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import subprocess
 import time
 
 import client
@@ -133,11 +132,3 @@ class World:
         self.cluster.wait_until(lambda: not self.api.items(PODS), "no pod is left", 90)
         self.cluster.wait_until(lambda: not self.api.items(REQUESTS), "no request is left", 90)
         self.cluster.wait_until(lambda: not self.api.items(RESERVED), "no reservation is left", 90)
-
-
-def clock_library(folder):
-    """The library that sets a program's clock, or None where there is no compiler."""
-    path = folder / "clock.so"
-    done = subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(path),
-                           str(pathlib.Path(__file__).resolve().parent / "clock.c")], check=False)
-    return path if done.returncode == 0 else None
