@@ -15,8 +15,8 @@
 #include "store/disk_internal.h"
 
 static const char *const statement_texts[_DISK_STATEMENT_MAX] = {
-    [DISK_PUT] = "INSERT INTO objects(kind, ns, name, version, expires, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
-                 " ON CONFLICT(kind, ns, name) DO UPDATE SET version = ?4, expires = ?5, body = ?6",
+    [DISK_PUT] = ("INSERT INTO objects(kind, ns, name, version, expires, body) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"
+                  " ON CONFLICT(kind, ns, name) DO UPDATE SET version = ?4, expires = ?5, body = ?6"),
     [DISK_REMOVE] = "DELETE FROM objects WHERE kind = ?1 AND ns = ?2 AND name = ?3",
     [DISK_KIND] = "INSERT INTO kinds(id, name) VALUES(?1, ?2)",
     [DISK_VERSION] = "UPDATE meta SET value = ?1 WHERE key = 'version'",

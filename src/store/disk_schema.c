@@ -14,12 +14,12 @@ enum { APPLICATION_ID = 0x4d757374 };
 static const char *const steps[] = {
     /* Rows have kilobytes, for which tables with a rowid are best. Versions of removed objects leave no row, so that the
      * last version is kept by itself. */
-    "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
-    "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-    "CREATE TABLE objects(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL REFERENCES kinds, ns TEXT NOT NULL,"
-    " name TEXT NOT NULL, version INTEGER NOT NULL, expires INTEGER NOT NULL, body BLOB NOT NULL,"
-    " UNIQUE(kind, ns, name));"
-    "INSERT INTO meta VALUES('version', 0);",
+    ("CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
+     "CREATE TABLE kinds(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+     "CREATE TABLE objects(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL REFERENCES kinds, ns TEXT NOT NULL,"
+     " name TEXT NOT NULL, version INTEGER NOT NULL, expires INTEGER NOT NULL, body BLOB NOT NULL,"
+     " UNIQUE(kind, ns, name));"
+     "INSERT INTO meta VALUES('version', 0);"),
 };
 
 static int read_number(sqlite3 *db, const char *sql, int64_t *ret_number, struct err *err)
