@@ -17,6 +17,7 @@
     ROW(grouper)          \
     ROW(binder)           \
     ROW(admission)        \
+    ROW(operator)         \
     ROW(gpu)              \
     ROW(gpud)             \
     ROW(fencer)           \

@@ -219,7 +219,6 @@ def manifests(cluster):
     deploy = world.ROOT / "deploy"
     cluster.kubectl("apply", "-f", deploy / "namespaces.yaml")
     cluster.kubectl("apply", "-f", deploy / "rbac")
-    cluster.kubectl("apply", "--dry-run=server", "-f", deploy / "services.yaml")
     for name, flag in (("scheduler", "--listen-address"), ("binder", "--metrics-bind-address")):
         world.role_of(cluster, name)
         port, = world.bed.free_ports(1)
