@@ -24,8 +24,6 @@ def restart(hooks, *flags):
 
 @SUITE.test("a pod with gpu-fraction and nothing else gets its environment, volume and runtime class")
 def fraction(hooks):
-    # The server wants the class to exist before it is used.
-    hooks.api.create("/apis/node.k8s.io/v1/runtimeclasses", {"metadata": {"name": "nvidia"}, "handler": "nvidia"})
     made = hooks.api.create(PODS, pod("half", {"gpu-fraction": "0.5"}))
     prefix = made["metadata"]["annotations"]["runai/shared-gpu-configmap"]
     spec, main = made["spec"], made["spec"]["containers"][0]

@@ -34,6 +34,8 @@ class Webhooks:
         self.addresses, self.probes, self.metrics = {}, {}, {}
         cluster.kubectl("apply", "-f", ROOT / "deploy" / "namespaces.yaml", "-f", ROOT / "deploy" / "rbac" / "admission.yaml")
         cluster.kubectl("apply", "-f", ROOT / "deploy" / "webhooks.yaml")
+        # The API server wants a runtime class to exist before a pod names it.
+        self.api.create("/apis/node.k8s.io/v1/runtimeclasses", {"metadata": {"name": "nvidia"}, "handler": "nvidia"})
         # The endpoints are those of replicas that are no pods.
         self.api.patch(f"/api/v1/namespaces/{SPACE}/services/admission", {"spec": {"selector": None}})
         self.kubeconfig = cluster.credentials.user(f"system:serviceaccount:{SPACE}:admission")

@@ -55,7 +55,8 @@ def spec_of(gpus):
 class Node(Stage):
     """The node and its cluster."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, binder=()):
+        """`binder`: more of its flags."""
         super().__init__(cluster, MUSTER)
         self.image = None
         self.folder = cluster.folder / "g"
@@ -68,7 +69,8 @@ class Node(Stage):
         for name in ("default-parent-queue", "default-queue"):
             self.api.create(QUEUES, queue_object(name, None if "parent" in name else "default-parent-queue"))
         for name, (flags, account) in SERVICES.items():
-            cluster.spawn(name, MUSTER, name, *flags, kubeconfig=self.account(account))
+            more = binder if name == "binder" else ()
+            cluster.spawn(name, MUSTER, name, *flags, *more, kubeconfig=self.account(account))
         self.start_gpud()
         self.operator = Operator(cluster)
         self.operator.gpus = [gpu["uuid"] for gpu in self.status()["gpus"]]

@@ -2,7 +2,7 @@
 
 import re
 
-from container import Image
+from image import Image
 from suite import Skip, Suite, expect, expect_in
 
 SUITE = Suite()

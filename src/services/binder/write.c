@@ -105,9 +105,11 @@ static void add_container(yyjson_mut_doc *doc, yyjson_mut_val *spec, const struc
     document_set(doc, container, "name", "resource-reservation");
     document_set(doc, container, "image", options->is_fake ? "ubuntu" : options->image);
     document_set(doc, container, "imagePullPolicy", "IfNotPresent");
+    /* One image holds all services: the program is named, whatever the entry point of the image is. */
+    if (!options->is_fake)
+        (void)yyjson_mut_arr_add_str(doc, document_list(doc, container, "command"), "muster");
     yyjson_mut_val *args = document_list(doc, container, "args");
 
-    /* The program of one image is told which part it is; an image that has but one part does not mind. */
     (void)yyjson_mut_arr_add_str(doc, args, options->is_fake ? "sleep" : "reservation");
     if (options->is_fake)
         (void)yyjson_mut_arr_add_str(doc, args, "infinity");

@@ -221,7 +221,7 @@ static void a_reservation_pod_asks_for_one_gpu(void **state)
         "\"runtimeClassName\":\"nvidia\",\"securityContext\":{\"runAsUser\":1},\"tolerations\":[{\"operator\":"
         "\"Exists\"}],"
         "\"containers\":[{\"name\":\"resource-reservation\",\"image\":\"image\",\"imagePullPolicy\":\"IfNotPresent\","
-        "\"args\":[\"reservation\"],\"resources\":{\"requests\":{\"cpu\":\"1m\",\"nvidia.com/gpu\":\"1\"},"
+        "\"command\":[\"muster\"],\"args\":[\"reservation\"],\"resources\":{\"requests\":{\"cpu\":\"1m\",\"nvidia.com/gpu\":\"1\"},"
         "\"limits\":{\"nvidia.com/gpu\":\"1\"}},\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{"
         "\"fieldPath\":\"metadata.name\"}}},{\"name\":\"POD_NAMESPACE\",\"valueFrom\":{\"fieldRef\":{"
         "\"fieldPath\":\"metadata.namespace\"}}}]}]}}");
