@@ -97,8 +97,8 @@ static bool read_suffix(const char *at, struct decimal *value)
     return false;
 }
 
-/* The value as an integer, rounded up; false when it does not fit. */
-static bool to_integer(struct decimal value, int64_t *ret_value)
+/* The value as an integer of at most `max`, rounded up; false when it does not fit. */
+static bool to_integer(struct decimal value, wide max, wide *ret_value)
 {
     for (; value.ten < 0 && value.digits; value.ten++) {
         /* Twos go in before tens are divided out, so that "0.5Ki" is 512 and not 1024. */
@@ -107,36 +107,60 @@ static bool to_integer(struct decimal value, int64_t *ret_value)
         value.rest |= value.digits % 10 != 0;
         value.digits /= 10;
     }
-    for (; value.ten > 0 && value.digits && value.digits <= INT64_MAX; value.ten--)
+    for (; value.ten > 0 && value.digits && value.digits <= max; value.ten--)
         value.digits *= 10;
-    for (; value.two > 0 && value.digits && value.digits <= INT64_MAX; value.two--)
+    for (; value.two > 0 && value.digits && value.digits <= max; value.two--)
         value.digits *= 2;
     value.digits += value.rest;
-    if (value.digits > INT64_MAX)
+    if (value.digits > max)
         return false;
 
-    *ret_value = (int64_t)value.digits;
+    *ret_value = value.digits;
     return true;
+}
+
+static int read_quantity(const char *text, struct decimal *value, struct err *err)
+{
+    if (*text == '-')
+        return err_set(err, -EINVAL, "'%s' is negative; amounts start at 0", text);
+
+    const char *suffix = read_digits(text + (*text == '+'), value);
+    if (!suffix || !read_suffix(suffix, value))
+        return err_set(err, -EINVAL, "expected a quantity such as 2, 500m, 1.5 or 64Gi, found '%s'", text);
+    return 0;
 }
 
 int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value, struct err *err)
 {
     struct decimal value = {.ten = unit == QUANTITY_MILLI ? 3 : 0};
+    wide amount;
+    int code = read_quantity(text, &value, err);
 
-    if (*text == '-')
-        return err_set(err, -EINVAL, "'%s' is negative; amounts start at 0", text);
+    if (code < 0)
+        return code;
+    if (!to_integer(value, INT64_MAX, &amount))
+        return err_set(err, -ERANGE, "'%s' is too large", text);
+    *ret_value = (int64_t)amount;
+    return 0;
+}
 
-    const char *suffix = read_digits(text + (*text == '+'), &value);
-    if (!suffix || !read_suffix(suffix, &value))
-        return err_set(err, -EINVAL, "expected a quantity such as 2, 500m, 1.5 or 64Gi, found '%s'", text);
-    if (!to_integer(value, ret_value))
+int quantity_parse_exact(const char *text, struct quantity *ret_quantity, struct err *err)
+{
+    struct decimal value = {.ten = 9};
+    int code = read_quantity(text, &value, err);
+
+    if (code < 0)
+        return code;
+    ret_quantity->is_binary = value.two > 0;
+    if (!to_integer(value, INT64_MAX * QUANTITY_NANO_PER_ONE, &ret_quantity->nano))
         return err_set(err, -ERANGE, "'%s' is too large", text);
     return 0;
 }
 
+static const char *const binary_suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+
 const char *quantity_format(int64_t value, enum quantity_unit unit, char text[static QUANTITY_TEXT_MAX])
 {
-    static const char *const binary[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
     size_t i = 0;
 
     if (unit == QUANTITY_MILLI && value % 1000 != 0) {
@@ -145,8 +169,44 @@ const char *quantity_format(int64_t value, enum quantity_unit unit, char text[st
     }
     if (unit == QUANTITY_MILLI)
         value /= 1000;
-    for (; unit == QUANTITY_ONE && value != 0 && value % 1024 == 0 && i + 1 < ARRAY_LEN(binary); i++)
+    for (; unit == QUANTITY_ONE && value != 0 && value % 1024 == 0 && i + 1 < ARRAY_LEN(binary_suffixes); i++)
         value /= 1024;
-    (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "%s", value, binary[i]);
+    (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "%s", value, binary_suffixes[i]);
+    return text;
+}
+
+/* printf knows no 128 bits: the digits from the last one on. */
+static void format_wide(wide value, const char *suffix, char text[static QUANTITY_EXACT_TEXT_MAX])
+{
+    char digits[QUANTITY_EXACT_TEXT_MAX];
+    size_t at = sizeof digits - 1;
+
+    digits[at] = '\0';
+    do {
+        digits[--at] = (char)('0' + (int)(value % 10));
+        value /= 10;
+    } while (value > 0);
+    (void)snprintf(text, QUANTITY_EXACT_TEXT_MAX, "%s%s", &digits[at], suffix);
+}
+
+const char *quantity_format_exact(const struct quantity *quantity, char text[static QUANTITY_EXACT_TEXT_MAX])
+{
+    static const char *const decimal[] = {"n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+    wide value = quantity->nano;
+    size_t i = 0;
+
+    /* Below one Ki, and with a fraction, Kubernetes writes what was binary in decimal as well. */
+    if (quantity->is_binary && value % QUANTITY_NANO_PER_ONE == 0 && value >= 1024 * QUANTITY_NANO_PER_ONE) {
+        value /= QUANTITY_NANO_PER_ONE;
+        for (; value % 1024 == 0 && i + 1 < ARRAY_LEN(binary_suffixes); i++)
+            value /= 1024;
+        format_wide(value, binary_suffixes[i], text);
+        return text;
+    }
+    if (value == 0)
+        i = 3;
+    for (; value != 0 && value % 1000 == 0 && i + 1 < ARRAY_LEN(decimal); i++)
+        value /= 1000;
+    format_wide(value, decimal[i], text);
     return text;
 }

@@ -121,6 +121,57 @@ static void quantities_are_written_as_kubernetes_does(void **state)
     }
 }
 
+static const char *exact(const char *text, char out[static QUANTITY_EXACT_TEXT_MAX])
+{
+    struct quantity quantity;
+
+    assert_int_equal(quantity_parse_exact(text, &quantity, NULL), 0);
+    return quantity_format_exact(&quantity, out);
+}
+
+static void exact_quantities_are_written_as_kubernetes_does(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"0", "0"},
+        {"0Gi", "0"},
+        {"1500m", "1500m"},
+        {"1.5", "1500m"},
+        {"2000", "2k"},
+        {"0.3", "300m"},
+        {"1024Mi", "1Gi"},
+        {"1536Mi", "1536Mi"},
+        {"0.5Ki", "512"},
+        {"500M", "500M"},
+        {"1000Ki", "1000Ki"},
+        {"0.000000001", "1n"},
+        {"1e-12", "1n"},
+        {"1e12", "1T"},
+        {"100u", "100u"},
+        {"1Ei", "1Ei"},
+        {"1.0001Gi", "1073849198182400u"},
+        {"9223372036854775807", "9223372036854775807"},
+    };
+    char text[QUANTITY_EXACT_TEXT_MAX];
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        assert_string_equal(exact(cases[i][0], text), cases[i][1]);
+}
+
+static void exact_quantities_have_the_bounds_of_the_api(void **state)
+{
+    (void)state;
+    struct quantity quantity = {.nano = 7};
+
+    assert_int_equal(quantity_parse_exact("9223372036854775808", &quantity, NULL), -ERANGE);
+    assert_int_equal(quantity_parse_exact("-1", &quantity, NULL), -EINVAL);
+    assert_int_equal(quantity_parse_exact("1x", &quantity, NULL), -EINVAL);
+    /* More than any of them, as a sum may be. */
+    quantity = (struct quantity){.nano = (quantity_nano)INT64_MAX * QUANTITY_NANO_PER_ONE * 1000};
+    char text[QUANTITY_EXACT_TEXT_MAX];
+    assert_string_equal(quantity_format_exact(&quantity, text), "9223372036854775807k");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +180,8 @@ int main(void)
         cmocka_unit_test(nonsense_is_refused_and_leaves_the_result_alone),
         cmocka_unit_test(what_does_not_fit_is_said_to_be_too_large),
         cmocka_unit_test(quantities_are_written_as_kubernetes_does),
+        cmocka_unit_test(exact_quantities_are_written_as_kubernetes_does),
+        cmocka_unit_test(exact_quantities_have_the_bounds_of_the_api),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
