@@ -18,6 +18,8 @@
     ROW(binder)           \
     ROW(admission)        \
     ROW(operator)         \
+    ROW(podgroups)        \
+    ROW(queues)           \
     ROW(gpu)              \
     ROW(gpud)             \
     ROW(fencer)           \
