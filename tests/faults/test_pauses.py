@@ -121,20 +121,28 @@ def leader_paused(world):
     world.clear()
 
 
+class Clock:
+    """Of one process: files that say by how many seconds it is off, and the environment that makes it so."""
+
+    def __init__(self, world):
+        library = w.clock_library(world.cluster.folder)
+        if not library:
+            raise Skip("no compiler")
+        self.wall, self.boot = (world.cluster.folder / f"{name}-offset" for name in ("wall", "boot"))
+        self.environment = {"LD_PRELOAD": library, "CLOCK_OFFSET_FILE": self.wall, "BOOT_OFFSET_FILE": self.boot,
+                            "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+        for file in (self.wall, self.boot):
+            file.write_text("0")
+
+
 @SUITE.test("the clock of a leader jumps, and it stays the leader")
 def leader_clock(world):
-    library = w.clock_library(world.cluster.folder)
-    if not library:
-        raise Skip("no compiler")
-    offset = world.cluster.folder / "leader-offset"
-    offset.write_text("0")
-    environment = {"LD_PRELOAD": library, "CLOCK_OFFSET_FILE": offset,
-                   "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
-    Scheduler(world, "scheduler", environment=environment).wait_to_lead()
+    clock = Clock(world)
+    Scheduler(world, "scheduler", environment=clock.environment).wait_to_lead()
     second = Scheduler(world, "scheduler-2")
     names = world.settle(world.load())
     for seconds in (86400, -86400):
-        offset.write_text(str(seconds))
+        clock.wall.write_text(str(seconds))
         # Longer than the lease lasts.
         time.sleep(5)
         names = world.settle(names + [world.pod(f"at{seconds}".replace("-", "-minus-"))])
@@ -142,4 +150,21 @@ def leader_clock(world):
     expect(second.has_led(), False, "another leader")
     world.cluster.stop("scheduler-2")
     world.restart("scheduler")
+    world.clear()
+
+
+@SUITE.test("a leader whose machine was suspended past its lease binds nothing before it has renewed it")
+def leader_suspended(world):
+    clock = Clock(world)
+    Scheduler(world, "scheduler", environment=clock.environment).wait_to_lead()
+    world.settle(world.load())
+    # Timers do not know of it, and the lease cannot be renewed.
+    world.proxy.holds = lambda method, path: "/leases" in path
+    clock.boot.write_text("60")
+    names = [world.pod(f"too-late-{number}") for number in range(4)]
+    world.cluster.wait_until(lambda: not world.cluster.processes.alive("scheduler"), "the end of the leader", 30)
+    expect(world.places_of(names), {}, "binds of a scheduler that has lost its lease")
+    world.proxy.holds = None
+    world.start("scheduler")
+    world.settle(names)
     world.clear()
