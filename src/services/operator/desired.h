@@ -53,9 +53,10 @@ struct surroundings {
     const char *image;
     const char *tag;
     bool has_kind[_OWNED_KIND_MAX];
-    bool has_fake_gpus;   // a node is labelled run.ai/fake.gpu=true
-    bool has_cdi;         // the GPU operator injects devices by CDI
-    bool has_numa_shard;  // a shard has enabled the plugin numa
+    bool has_fake_gpus;      // a node is labelled run.ai/fake.gpu=true
+    bool has_cdi;            // the GPU operator injects devices by CDI
+    bool has_numa_shard;     // a shard has enabled the plugin numa
+    bool has_request_shard;  // a shard binds every pod by a BindRequest, which waits for the PodGroup
 };
 
 struct desired_object {

@@ -19,7 +19,6 @@
 #include "base/mem.h"
 #include "kube/client/chance.h"
 #include "kube/client/verbs.h"
-#include "kube/follow/follow.h"
 #include "services/operator/conf.h"
 #include "services/operator/operator_internal.h"
 #include "services/operator/pack.h"
@@ -257,8 +256,7 @@ void install_values(struct install *install, yyjson_val *config_map)
         log_warn(log, "the Config of the release is not one document; ignored");
     yaml_docs_done(&docs);
     (void)snprintf(install->hash, sizeof install->hash, "%016" PRIx64, hash_str(text, 0));
-    if (follower_is_synced(install->operator->configs))
-        install_check(install);
+    operator_wake(install->operator);
 }
 
 bool install_is_done(const struct install *install)

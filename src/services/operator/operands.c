@@ -59,6 +59,8 @@ static void grouper_args(struct draft *draft, yyjson_mut_val *args, yyjson_val *
 
     args_add(draft, args, "--queue-label-key=%s", queue_label_key(draft->config));
     args_add(draft, args, "--nodepool-label-key=%s", node_pool_label_key(draft->config));
+    if (draft->around->has_request_shard)
+        args_add(draft, args, "--bind-requests=always");
     if (knative)
         args_add(draft, args, "--knative-gang-schedule=%s", yyjson_get_bool(knative) ? "true" : "false");
     if (karta)

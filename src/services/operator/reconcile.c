@@ -41,15 +41,22 @@ static bool shard_wants_numa(const struct source *shard)
     return conf_bool(spec_of(shard), "plugins.numa.enabled", false);
 }
 
+static bool shard_always_requests(const struct source *shard)
+{
+    return strcmp(conf_text(spec_of(shard), "args.bind-requests", ""), "always") == 0;
+}
+
 static void look_around(struct operator* operator)
 {
     struct surroundings *around = &operator->around;
 
     around->has_fake_gpus = operator->fake_nodes> 0;
     around->has_cdi = operator->cdi_policies.len> 0;
-    around->has_numa_shard = false;
-    vec_foreach (&operator->shards, shard)
-        around->has_numa_shard = around->has_numa_shard || shard_wants_numa(*shard);
+    around->has_numa_shard = around->has_request_shard = false;
+    vec_foreach (&operator->shards, shard) {
+        around->has_numa_shard |= shard_wants_numa(*shard);
+        around->has_request_shard |= shard_always_requests(*shard);
+    }
 }
 
 static void want(struct operator* operator, struct source * source)
@@ -185,6 +192,8 @@ void operator_reconcile(void *arg)
     if (!watches_are_synced(operator))
         return;
     service_set_ready(operator->service, true);
+    /* The values may have come before the Config was looked for. */
+    install_check(operator->install);
     if (!operator->config)
         return;
     watches_adapt(operator);
