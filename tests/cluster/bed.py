@@ -24,7 +24,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -50,15 +49,17 @@ class Bed:
     """One cluster. What is not asked for does not run: without controllers, nothing makes service accounts, collects
     garbage or runs Deployments and Jobs, but pods need no service account either. `more_flags`
     are further flags of a program, by its name. With `muster`, the path of the program, pods with its image run as
-    processes, see kubelet.py; for this, network.enter() must have been called first."""
+    processes, and so do those of `images`, programs by the names of images; see kubelet.py. For this,
+    network.enter() must have been called first."""
 
-    def __init__(self, nodes=0, controllers=True, scheduler=False, kwok=True, crds=True, more_flags=None, muster=None):
+    def __init__(self, nodes=0, controllers=True, scheduler=False, kwok=True, crds=True, more_flags=None, muster=None,
+                 images=None):
         self.wanted = [name for name, is_wanted in (
             ("kube-controller-manager", controllers), ("kube-scheduler", scheduler), ("kwok", kwok)) if is_wanted]
         self.node_count = nodes
         self.crds = crds
         self.more_flags = more_flags or {}
-        self.muster = muster
+        self.muster, self.images = muster, images or {}
         self.host = network.GATEWAY if muster else "127.0.0.1"
         self.processes = self.folder = self.credentials = self.server = self.etcd = self.api = None
 
@@ -100,7 +101,8 @@ class Bed:
     def run_kubelet(self):
         self.spawn("kubelet", sys.executable, HERE / "kubelet.py", f"--server={self.server}",
                    f"--token={self.credentials.token}", f"--ca={self.credentials.path('ca.crt')}",
-                   f"--program={self.muster}", f"--folder={self.folder / 'pods'}")
+                   f"--program={self.muster}", f"--folder={self.folder / 'pods'}",
+                   *(f"--image={name}={path}" for name, path in self.images.items()))
 
     def run_own(self, name, words):
         self.processes.spawn(name, [build.binary(name), *words, *self.more_flags.get(name, [])])
@@ -227,12 +229,6 @@ class Bed:
 
     def kill(self, name):
         return self.processes.kill(name)
-
-    def pause(self, name, seconds):
-        """The process and all it has started stand still for a while, as on a machine that is overloaded or suspended."""
-        self.processes.pause(name)
-        time.sleep(seconds)
-        self.processes.resume(name)
 
     def start(self, name):
         """Starts again what was stopped or killed, with the same flags and ports."""

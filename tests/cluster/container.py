@@ -11,7 +11,7 @@ import pathlib
 import signal
 import sys
 
-CLONE_NEWNS, CLONE_NEWNET = 0x00020000, 0x40000000
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWNET = 0x00020000, 0x04000000, 0x40000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
 PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -76,6 +76,9 @@ def inside(root, target):
 def become(what):
     with open(what["network"], "rb") as network:
         call("setns", network.fileno(), CLONE_NEWNET)
+    call("unshare", CLONE_NEWUTS)
+    name = what["environment"]["HOSTNAME"].encode()
+    call("sethostname", name, len(name))
     root = pathlib.Path(what["root"])
     make_root(root, what["folders"], what["mounts"])
     os.chroot(root)

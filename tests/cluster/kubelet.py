@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A stand-in for the kubelets of the test bed: pods with an image of ours run as real processes.
 
-    kubelet.py --server URL --token TOKEN --ca FILE --program MUSTER --folder FOLDER
+    kubelet.py --server URL --token TOKEN --ca FILE --folder FOLDER --program MUSTER [--image NAME=PROGRAM...]
 
 A pod is ours when its images begin with IMAGES; KWOK plays all others, see stages.yaml. A pod of ours has an address of its own,
 its arguments, environment and volumes; its probes are asked, containers that end are restarted, and all of it ends with the pod.
+An image holds Muster, unless --image gives its name another program.
 The log of each container is FOLDER/<namespace>_<pod>_<container>.log.
 """
 
@@ -47,7 +48,8 @@ class Kubelet:
         self.api = self.new_client()
         self.host, self.port = self.api.url.hostname, str(self.api.url.port)
         self.program = str(pathlib.Path(chosen.program).resolve())
-        self.folders = [str(pathlib.Path(self.program).parent)]
+        self.images = {name: str(pathlib.Path(path).resolve()) for name, path in (one.split("=", 1) for one in chosen.image)}
+        self.folders = sorted({str(pathlib.Path(path).parent) for path in (self.program, *self.images.values())})
         self.folder = pathlib.Path(chosen.folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.queue = queue.SimpleQueue()
@@ -55,6 +57,10 @@ class Kubelet:
         self.timers = []
         self.count = 0
         threading.Thread(target=self.follow, daemon=True).start()
+
+    def program_of(self, image):
+        """The program that an image holds other than Muster, or None."""
+        return self.images.get(image.removeprefix(IMAGES).split(":")[0])
 
     @staticmethod
     def say(text):
@@ -171,6 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("server", "token", "ca", "program", "folder"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--image", action="append", default=[])
     Kubelet(parser.parse_args()).run()
 
 

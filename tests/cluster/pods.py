@@ -110,14 +110,15 @@ class Container:
         user = context.get("runAsUser", IMAGE_USER) if os.geteuid() == 0 else None
         command = self.spec.get("command", ["muster"])
         words = [expand(one, environment) for one in command + self.spec.get("args", [])]
-        is_muster = pathlib.Path(words[0]).name == "muster"
+        program = self.pod.kubelet.program_of(self.spec["image"])
+        if not program:
+            program = self.pod.kubelet.program if pathlib.Path(words[0]).name == "muster" else words[0]
         return {
             "parent": os.getpid(), "network": self.pod.network.path, "root": str(self.pod.folder / "root"),
             "folders": self.pod.kubelet.folders, "workingDir": self.spec.get("workingDir", "/"),
             "mounts": [self.mount(one) for one in self.spec.get("volumeMounts", [])],
             "user": user, "group": context.get("runAsGroup", user),
-            "program": self.pod.kubelet.program if is_muster else words[0], "arguments": words,
-            "environment": environment,
+            "program": program, "arguments": words, "environment": environment,
         }
 
     def mount(self, one):
