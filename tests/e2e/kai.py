@@ -28,12 +28,13 @@ import network  # noqa: E402
 REPORTS = ROOT / "build" / "kai-e2e"
 LISTS = "all"  # in place of a layout: what there is
 SUITES = "test/e2e/suites"
+THIRD_PARTIES = "integrations/third_party/"
 # As KAI's own runs: these need an autoscaler, thousands of nodes, an earlier release or Argo CD.
 LABELS = "!autoscale && !scale && !upgrade && !gitops"
 # The layouts after the first run the specs that the first one has no nodes for.
 LAYOUTS = {
     "default": (lambda suite: suite != "numa", ""),
-    "dra-enabled": (lambda suite: suite in ("allocate/resources", "preempt", "reclaim"), "DRA|[Ee]xtended [Rr]esource"),
+    "dra-enabled": (lambda suite: suite in ("allocate/resources", "preempt", "reclaim"), "DRA|[Dd]ynamic [Rr]esource"),
     "numa-full": (lambda suite: suite == "numa", ""),
 }
 
@@ -55,7 +56,7 @@ def build_suites(kai, suites):
         if binary_of(kai, suite).exists():
             continue
         print(f"# building {suite}", flush=True)
-        subprocess.run(["nice", "-n", "19", go, "test", "-c", "-o", str(binary_of(kai, suite)), f"./{SUITES}/{suite}"],
+        subprocess.run(["nice", "-n", "19", go, "test", "-vet=off", "-ldflags=-s -w", "-c", "-o", str(binary_of(kai, suite)), f"./{SUITES}/{suite}"],
                        cwd=kai, check=True)
 
 
@@ -66,7 +67,7 @@ def run_suite(stand, kai, suite, layout, chosen):
     report.unlink(missing_ok=True)
     log = report.with_suffix(".log")
     focus = chosen.focus or LAYOUTS[layout][1]
-    command = [str(binary_of(kai, suite)), f"--ginkgo.json-report={report}", f"--ginkgo.label-filter={LABELS}", "--ginkgo.v",
+    command = [str(binary_of(kai, suite)), f"--ginkgo.json-report={report}", f"--ginkgo.label-filter={chosen.labels}", "--ginkgo.v",
                "--ginkgo.timeout=4h", *([f"--ginkgo.focus={focus}"] if focus else [])]
     start = time.monotonic()
     with open(log, "wb") as output:
@@ -105,11 +106,14 @@ def main():
     parser.add_argument("--kai", type=pathlib.Path, required=True)
     parser.add_argument("--layout", choices=[*LAYOUTS])
     parser.add_argument("--focus", default="")
+    parser.add_argument("--labels", default=LABELS, help=f"which specs to run, by their labels; otherwise {LABELS}")
     parser.add_argument("--hold", action="store_true", help="wait for the end of a shell before taking all of it down")
     parser.add_argument("suite", nargs="*")
     chosen = parser.parse_args()
     network.enter()
-    import stand as stands  # pylint: disable=import-outside-toplevel
+    # pylint: disable=import-outside-toplevel
+    import parties
+    import stand as stands
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     kai = chosen.kai.resolve()
@@ -117,15 +121,20 @@ def main():
     if unknown := [one for one in chosen.suite if one not in known]:
         sys.exit(f"no suite named {unknown[0]} in {kai / SUITES}; there are {', '.join(known)}")
     build_suites(kai, chosen.suite or known)
+    if not chosen.suite or any(one.startswith(THIRD_PARTIES) for one in chosen.suite):
+        parties.build_all(kai)
     for suite in chosen.suite or known:
         list_specs(kai, suite)
     muster = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
     total = {"passed": 0, "failed": 0, "skipped": 0}
     for layout in [chosen.layout] if chosen.layout else LAYOUTS:
         suites = chosen.suite or [one for one in known if LAYOUTS[layout][0](one)]
-        with stands.Stand(layout, muster) as stand:
+        with stands.Stand(layout, muster, parties.programs(kai)) as stand:
             stand.install()
-            for suite in suites:
+            # Those that need other projects last: their operators are no load for the rest then.
+            for suite in sorted(suites, key=lambda suite: suite.startswith(THIRD_PARTIES)):
+                if suite.startswith(THIRD_PARTIES):
+                    stand.install_parties(kai)
                 for key, value in run_suite(stand, kai, suite, layout, chosen).items():
                     total[key] += value
             if chosen.hold:

@@ -21,6 +21,9 @@ DEVICE_CLASS = {
     "spec": {"selectors": [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]},
 }
 
+# What the GPU operator makes; pods with a share of a GPU name it.
+RUNTIME_CLASS = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "nvidia"}, "handler": "nvidia"}
+
 NRT = "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies"
 NRT_CRD = {
     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",

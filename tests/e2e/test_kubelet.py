@@ -21,7 +21,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.path == "/sick": sick = True
         files = {str(p): p.read_text() for d in ("/config", "/secret", "/var/run/secrets/kubernetes.io/serviceaccount")
                  for p in pathlib.Path(d).glob("[!.]*") if p.is_file()}
-        text = json.dumps({"arguments": sys.argv[1:], "environment": dict(os.environ), "files": files, "user": os.getuid()})
+        text = json.dumps({"arguments": sys.argv[1:], "environment": dict(os.environ), "files": files, "user": os.getuid(),
+                           "host": os.uname().nodename})
         self.send_response(503 if sick and self.path == "/readyz" else 200)
         self.end_headers()
         self.wfile.write(text.encode())
@@ -84,6 +85,7 @@ def _(stand):
     expect(seen["environment"]["ADDRESS"], pod["status"]["podIP"])
     expect(seen["environment"]["WORD"], "open")
     expect(seen["user"], 4242)
+    expect(seen["host"], "echo")
     expect(seen["files"]["/secret/word"], "open")
     account = "/var/run/secrets/kubernetes.io/serviceaccount"
     expect(seen["files"][f"{account}/namespace"], NAMESPACE)
