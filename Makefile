@@ -4,11 +4,15 @@ FUZZ_SECONDS ?= 300
 LINT ?=
 KAI ?=
 SUITE ?=
+RUNS ?= 10
+SEED ?= 1
+WHO ?= muster
+LOAD ?= whole
 # Warnings are errors for developers; never in the build of `make build`, whose compiler may be newer than ours.
 ASAN = -Doptimization=1 -Db_sanitize=address,undefined -Dwerror=true
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test cluster kai-e2e bench fuzz lint format coverage install clean
+.PHONY: help build run test cluster kai-e2e bench blows fuzz lint format coverage install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +58,11 @@ bench: build ## run the benchmarks and print their figures
 	bench/run
 	bench/month
 	bench/traces
+
+blows: build ## kill the API server, with ETCD=1 etcd too, under load: RUNS (10) runs from SEED (1) on, of WHO with LOAD
+	@scripts/install-deps cluster
+	@python3 tests/cluster/build.py
+	bench/blows --runs $(RUNS) --seed $(SEED) --who $(WHO) --load $(LOAD) $(if $(ETCD),--etcd)
 
 fuzz: ## run every fuzzer, FUZZ_SECONDS (300) in total
 	@scripts/install-deps build

@@ -8,7 +8,7 @@ PATH = pathlib.Path(__file__).resolve().parent / "RESULTS.md"
 TITLE = "# Benchmarks"
 ORDER = ["One cycle on a large cluster", "A cluster that is already there", "How the cost grows",
          "A month in a minute", "Public traces", "On Kubernetes", "On Kubernetes, by another load", "After an outage",
-         "Binder", "A large cluster", "On the H200"]
+         "Under blows", "Binder", "A large cluster", "On the H200"]
 
 
 def machine():

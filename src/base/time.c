@@ -326,6 +326,11 @@ nsec_t nsec_now_monotonic(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+nsec_t nsec_now_boot(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
+}
+
 nsec_t nsec_now_wall(void)
 {
     return read_clock(CLOCK_REALTIME);

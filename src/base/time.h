@@ -45,7 +45,9 @@ MUST_CHECK int long_duration_parse(const char *text, nsec_t *ret_duration, struc
 /* Writes the duration as Go does: "1h30m0s", "1.5s", "500ms", "0s". Returns `text`. */
 const char *duration_format(nsec_t duration, char text[static DURATION_TEXT_MAX]);
 
-/* Clocks: for measuring, for dates, and for what this process has used of the processors. */
+/* Clocks: for measuring, the same with the time for which the machine was suspended, for dates, and for what this process
+ * has used of the processors. */
 nsec_t nsec_now_monotonic(void);
+nsec_t nsec_now_boot(void);
 nsec_t nsec_now_wall(void);
 nsec_t nsec_now_cpu(void);

@@ -24,6 +24,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -229,6 +230,12 @@ class Bed:
 
     def kill(self, name):
         return self.processes.kill(name)
+
+    def pause(self, name, seconds):
+        """The process and all it has started stand still for a while, as on a machine that is overloaded or suspended."""
+        self.processes.pause(name)
+        time.sleep(seconds)
+        self.processes.resume(name)
 
     def start(self, name):
         """Starts again what was stopped or killed, with the same flags and ports."""

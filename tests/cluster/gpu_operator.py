@@ -19,9 +19,10 @@ def gpu_of(group):
 class GpuOperator(threading.Thread):
     """Works until it is over, whatever happens to the API server."""
 
-    def __init__(self, cluster):
+    def __init__(self, cluster, seconds=0.05):
         super().__init__(daemon=True)
         self.cluster = cluster
+        self.seconds = seconds  # between two looks
         self.is_paused = False
         self.is_over = False
         self.start()
@@ -29,7 +30,7 @@ class GpuOperator(threading.Thread):
     def run(self):
         api = self.cluster.client()
         while not self.is_over:
-            time.sleep(0.05)
+            time.sleep(self.seconds)
             if self.is_paused:
                 continue
             try:

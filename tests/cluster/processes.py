@@ -80,6 +80,12 @@ class Processes:
     def kill(self, name):
         return self.stop(name, signal.SIGKILL)
 
+    def pause(self, name):
+        send(self.running[name], signal.SIGSTOP)
+
+    def resume(self, name):
+        send(self.running[name], signal.SIGCONT)
+
     def log_path(self, name):
         return self.folder / f"{name}.log"
 

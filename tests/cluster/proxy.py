@@ -31,7 +31,9 @@ class Proxy:
         self.loses = None         # a function of method and path: such requests are done, and their answers lost
         self.refuses = None       # a function of method and path: such requests get 403, as from a server that starts
         self.holds = None         # a function of method and path: such requests wait until it is None again
-        self.counts = {"writes": 0, "conflicts": 0, "dropped": 0, "cut": 0, "held": 0, "refused": 0, "forbidden": 0}
+        self.stalls = None        # a function of the path: such answers stop coming, unfinished, until it is None again
+        self.counts = {"writes": 0, "conflicts": 0, "dropped": 0, "cut": 0, "held": 0, "refused": 0, "forbidden": 0,
+                       "stalled": 0}
         self.cuts = 0             # of the watches that are open: the next object of each ends in its middle
         self.lock = threading.Lock()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_of(self))
@@ -48,10 +50,11 @@ class Proxy:
     def heal(self):
         """Nothing is broken any more."""
         self.conflict_every = self.drop_every = self.delay = 0
-        self.is_refusing, self.hides, self.loses, self.holds, self.refuses = False, None, None, None, None
+        self.is_refusing = False
+        self.hides = self.loses = self.holds = self.refuses = self.stalls = None
 
     def __exit__(self, *_):
-        self.holds = None
+        self.holds = self.stalls = None
         self.server.shutdown()
         self.server.server_close()
 
@@ -171,6 +174,10 @@ def handler_of(proxy):
                 if "watch=" in self.path and proxy.cuts != cuts:
                     self.cut(data)
                     return
+                if proxy.stalls and proxy.stalls(self.path):
+                    proxy.count("stalled")
+                    while proxy.stalls:
+                        time.sleep(0.02)
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.write(b"0\r\n\r\n")
 

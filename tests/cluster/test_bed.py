@@ -9,6 +9,7 @@ import time
 
 import build
 import client
+import ledger
 from suite import Skip, Suite, expect, expect_in
 
 SUITE = Suite()
@@ -115,6 +116,35 @@ def _(cluster):
 
     cluster.kubectl("delete", "pods", "--all", "--wait=false")
     cluster.wait_until(lambda: not cluster.api.items(PODS), "all pods gone")
+
+
+@SUITE.test("the ledger finds GPUs, nodes and queues that gave away too much, and reads on after etcd was killed")
+def _(cluster):
+    book = ledger.Ledger(cluster, cluster.revision(), 8, {"small": 10})
+    node = sorted(cluster.ready_nodes())[0]
+
+    def put(name, gpus=0, queue="q", annotations=None, labels=None):
+        made = pod(name, gpus, annotations)
+        made["metadata"]["labels"] = {"kai.scheduler/queue": queue, **(labels or {})}
+        made["spec"]["nodeName"] = node
+        cluster.api.create(PODS, made)
+
+    put("eight", 8, "small")
+    for number in range(5):
+        put(f"fifth-{number}", annotations={"gpu-fraction": "0.2"}, labels={"runai-gpu-group": "g"})
+    cluster.wait_until(lambda: book.bound == 6, "six pods in the ledger")
+    expect((book.wrong, book.most["node"], book.most["GPU"]), ([], 8, 1), "what is fine")
+    cluster.kill("etcd")
+    cluster.start("etcd")
+    put("more", 3, "small")
+    put("sixth", annotations={"gpu-fraction": "0.2"}, labels={"runai-gpu-group": "g"})
+    cluster.wait_until(lambda: book.bound == 8, "eight pods in the ledger")
+    expect(book.over, {("node", node), ("queue", "small"), ("GPU", f"{node}/g")}, "what is not")
+    expect((book.most["node"], book.most["queue"]), (11, 11), "the most")
+    expect(book.cuts > 0, True, "its watch was cut")
+    cluster.kubectl("delete", "pods", "--all", "--wait=false")
+    cluster.wait_until(lambda: not any(book.used.values()), "nothing in use")
+    book.close()
 
 
 @SUITE.test("annotations tell a pod to start late, to finish, to fail and to end slowly")

@@ -3,7 +3,7 @@
 /*
  * Each attempt reads the Lease, decides and writes; the version in what is written makes sure that nobody came in
  * between. What counts for us is when an attempt began that succeeded: others may count from there too, and never
- * later.
+ * later. They go on counting while our machine is suspended, and so do we.
  */
 #include "kube/lease/lease.h"
 
@@ -35,8 +35,8 @@ struct lease {
     struct lease_record record;  // as seen last
     char leader[256];            // that was told of
     nsec_t seen;                 // when the record changed
-    nsec_t began;                // the attempt that is under way
-    nsec_t renewed;              // when the last good attempt began
+    nsec_t began;                // the attempt that is under way, by the clock that a suspended machine does not stop
+    nsec_t renewed;              // when the last good attempt began, likewise
     bool is_held;
     bool is_lost;
     void (*on_released)(void *arg);
@@ -101,7 +101,7 @@ static void hold(struct lease *lease)
     lease->renewed = lease->began;
     lease->is_held = true;
     lease->was_woken = false;
-    loop_timer_start(&lease->deadline, lease->renewed + lease->options.renew_deadline - nsec_now_monotonic());
+    loop_timer_start(&lease->deadline, lease->renewed + lease->options.renew_deadline - nsec_now_boot());
     plan(lease);
     if (!was_held)
         lease->options.on_held(lease->options.arg);
@@ -227,7 +227,7 @@ static void attempt(void *arg)
 {
     struct lease *lease = arg;
 
-    lease->began = nsec_now_monotonic();
+    lease->began = nsec_now_boot();
     read_lease(lease, on_read);
 }
 
@@ -332,5 +332,5 @@ void lease_release(struct lease *lease, void (*on_done)(void *arg), void *arg)
 
 bool lease_is_held(const struct lease *lease)
 {
-    return lease->is_held && nsec_now_monotonic() - lease->renewed < lease->options.renew_deadline;
+    return lease->is_held && nsec_now_boot() - lease->renewed < lease->options.renew_deadline;
 }

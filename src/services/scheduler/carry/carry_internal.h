@@ -93,7 +93,7 @@ void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, con
                       device_request_fn request_of, const void *arg);
 
 /*
- * Calls `on_room` when no GPU of the pod's node is kept for pods that have gone, which is at once in nearly every case;
- * with NO_ID when the pod has gone meanwhile, or has no place any more.
+ * Calls `on_room` when the pod's GPU is not kept for pods that have gone, which is at once in nearly every case; with NO_ID
+ * when the pod has gone meanwhile, or has no place any more. Fails where the GPU stays kept.
  */
 void carry_when_free(struct carrying *carrying, pod_id pod);

@@ -1,0 +1,118 @@
+"""Every version of every pod, straight from etcd, in the order in which they were stored.
+
+The API server is not asked: what it has done counts whether it lived to say so or not. Pods are stored as protobuf; the few
+fields that a ledger needs are read by their numbers in k8s.io/api/core/v1/generated.proto.
+"""
+
+import base64
+import collections
+import http.client
+import json
+import urllib.parse
+
+PODS = "/registry/pods/"
+MAGIC = b"k8s\x00"
+
+# `gpus` are whole ones, by limit; `node` and `phase` are "" where there is none yet.
+Pod = collections.namedtuple("Pod", "namespace name uid labels annotations node gpus phase")
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 127) << shift
+        at += 1
+        if byte < 128:
+            return value, at
+        shift += 7
+
+
+def fields(data):
+    """The fields of a message: number and value."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = varint(data, at)
+        elif kind == 2:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+            value, at = data[at:at + size], at + size
+        else:
+            raise ValueError(f"protobuf: a field of kind {kind}")
+        yield key >> 3, value
+
+
+def first(data, number):
+    return next((value for key, value in fields(data) if key == number), b"")
+
+
+def text_map(data, number):
+    entries = [dict(fields(value)) for key, value in fields(data) if key == number]
+    return {entry[1].decode(): entry.get(2, b"").decode() for entry in entries}
+
+
+def gpus_of(spec):
+    """By the limits of its containers."""
+    total = 0
+    for container in (value for key, value in fields(spec) if key == 2):
+        for entry in (value for key, value in fields(first(container, 8)) if key == 1):
+            limit = dict(fields(entry))
+            if limit[1] == b"nvidia.com/gpu":
+                total += int(first(limit[2], 1))
+    return total
+
+
+def pod_of(data):
+    if not data.startswith(MAGIC):
+        raise ValueError("a pod that is not stored as protobuf")
+    pod = first(data[len(MAGIC):], 2)
+    meta, spec, status = (first(pod, number) for number in (1, 2, 3))
+    return Pod(
+        first(meta, 3).decode(), first(meta, 1).decode(), first(meta, 5).decode(), text_map(meta, 11), text_map(meta, 12),
+        first(spec, 10).decode(), gpus_of(spec), first(status, 1).decode())
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+def range_of(prefix):
+    """All keys that begin so."""
+    return {"key": encoded(prefix), "range_end": encoded(prefix[:-1] + chr(ord(prefix[-1]) + 1))}
+
+
+def ask(url, path, body):
+    """Calls etcd's JSON gateway; returns the open response."""
+    place = urllib.parse.urlparse(url)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    connection.request("POST", path, json.dumps(body))
+    response = connection.getresponse()
+    if response.status != 200:
+        raise OSError(f"etcd: status {response.status}: {response.read(500)!r}")
+    return response
+
+
+def changes(url, prefix, revision):
+    """Yields all changes from a revision on: (revision, key, value), the value None where the key was deleted. An end is an
+    OSError, an HTTPException or a ValueError: whoever goes on from the revision after the last one misses nothing."""
+    response = ask(url, "/v3/watch", {"create_request": {**range_of(prefix), "start_revision": str(revision)}})
+    while line := response.readline():
+        result = json.loads(line)["result"]
+        if result.get("canceled"):
+            raise OSError(f"etcd: {result}")
+        for event in result.get("events", []):
+            entry = event["kv"]
+            is_gone = event.get("type") == "DELETE"
+            yield (int(entry["mod_revision"]), base64.b64decode(entry["key"]).decode(),
+                   None if is_gone else base64.b64decode(entry["value"]))
+    raise OSError("etcd has ended the watch")
+
+
+def delete(url, prefix):
+    """Removes all keys that begin so, in one step, and without a word to the API server; returns the revision."""
+    return int(json.loads(ask(url, "/v3/kv/deleterange", range_of(prefix)).read())["header"]["revision"])
