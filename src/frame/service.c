@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The life of one service. Its end has steps that wait for others: the kind finishes what is under way, events are
- * written, the lease is given back. The process bounds them all by a timer.
+ * The life of one service. Its end has steps that wait for others: the kind finishes what is under way, the lease is
+ * given back, events are written. The process bounds them all by a timer.
  */
 #include "frame/service.h"
 
@@ -66,15 +66,6 @@ static void end(struct service *service)
     process_service_is_over(service->process);
 }
 
-/* The lease is freed behind us. */
-static void on_released(void *arg)
-{
-    struct service *service = arg;
-
-    service->run->lease = NULL;
-    end(service);
-}
-
 static void drain(void *arg)
 {
     struct service *service = arg;
@@ -84,11 +75,16 @@ static void drain(void *arg)
         loop_timer_start(&run->drain_timer, DRAIN_STEP);
         return;
     }
-    if (!run->lease) {
-        end(service);
-        return;
-    }
-    lease_release(run->lease, on_released, service);
+    end(service);
+}
+
+/* The lease is freed behind us. */
+static void on_released(void *arg)
+{
+    struct service *service = arg;
+
+    service->run->lease = NULL;
+    loop_timer_start(&service->run->drain_timer, 0);
 }
 
 void service_stopped(struct service *service)
@@ -98,7 +94,11 @@ void service_stopped(struct service *service)
     if (run->has_stopped)
         return;
     run->has_stopped = true;
-    loop_timer_start(&run->drain_timer, 0);
+    /* Whoever waits for the lease need not wait for our events. */
+    if (run->lease)
+        lease_release(run->lease, on_released, service);
+    else
+        loop_timer_start(&run->drain_timer, 0);
 }
 
 void service_begin_stop(struct service *service)

@@ -8,6 +8,7 @@
 #include "kube/lease/lease.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +16,12 @@
 #include "kube/client/meta.h"
 #include "kube/client/prober.h"
 #include "kube/client/verbs.h"
+#include "kube/follow/watch.h"
 #include "kube/lease/lease_internal.h"
 #include "net/loop.h"
+
+/* After so long a watch of another's lease is begun anew. */
+enum { WATCH_SECONDS = 300 };
 
 static const struct lease_options defaults = {
     .duration = 15 * NSEC_PER_SEC, .renew_deadline = 10 * NSEC_PER_SEC, .retry_period = 2 * NSEC_PER_SEC};
@@ -32,6 +37,8 @@ struct lease {
     struct loop_timer deadline;  // of holding it
     struct kube_wait back;       // the server may come back before the next attempt
     bool was_woken;              // by that, since an attempt went well
+    struct kube_watch *watch;    // of another's lease: it may be given up before the next attempt
+    bool may_not_watch;          // our role does not let us; then the next attempt finds out
     struct lease_record record;  // as seen last
     char leader[256];            // that was told of
     nsec_t seen;                 // when the record changed
@@ -42,6 +49,12 @@ struct lease {
     void (*on_released)(void *arg);
     void *released_arg;
 };
+
+static void stop_watching(struct lease *lease)
+{
+    if (lease->watch)
+        kube_watch_cancel(TAKE_PTR(lease->watch));
+}
 
 static void lose(struct lease *lease, const struct err *err)
 {
@@ -102,6 +115,7 @@ static void hold(struct lease *lease)
     lease->is_held = true;
     lease->was_woken = false;
     loop_timer_start(&lease->deadline, lease->renewed + lease->options.renew_deadline - nsec_now_boot());
+    stop_watching(lease);
     plan(lease);
     if (!was_held)
         lease->options.on_held(lease->options.arg);
@@ -137,6 +151,49 @@ static void write_lease(struct lease *lease, enum kube_verb verb, const yyjson_m
                                 doc);
 }
 
+/* Whoever stops in order gives the lease back, and does not let others wait. */
+static int on_change(void *arg, const struct kube_event *event, const struct err *err)
+{
+    struct lease *lease = arg;
+    struct lease_record record = {0};
+
+    (void)err;
+    if (!event || event->change == KUBE_BOOKMARK)
+        return 0;
+    if (event->change != KUBE_DELETED)
+        lease_record_read(event->object, &record);
+    if (!record.holder[0] && loop_timer_is_running(&lease->next))
+        loop_timer_start(&lease->next, 0);
+    return 0;
+}
+
+static void on_watched(void *arg, const struct kube_watch_end *end)
+{
+    struct lease *lease = arg;
+
+    lease->watch = NULL;
+    lease->may_not_watch = end->status == 403;
+}
+
+static void watch_leader(struct lease *lease)
+{
+    char selector[512];
+
+    if (lease->watch || lease->may_not_watch)
+        return;
+    (void)snprintf(selector, sizeof selector, "metadata.name=%s", lease->name);
+    lease->watch = kube_watch_start(lease->client, &(struct kube_watch_request){
+                                                       .resource = kube_known(KUBE_LEASES),
+                                                       .namespace = lease->namespace,
+                                                       .field_selector = selector,
+                                                       .timeout_s = WATCH_SECONDS,
+                                                       .idle_timeout = 2 * WATCH_SECONDS * NSEC_PER_SEC,
+                                                       .on_event = on_change,
+                                                       .on_done = on_watched,
+                                                       .arg = lease,
+                                                   });
+}
+
 /* Another one holds it. */
 static void follow_leader(struct lease *lease)
 {
@@ -151,6 +208,7 @@ static void follow_leader(struct lease *lease)
     }
     lease->was_woken = false;
     plan(lease);
+    watch_leader(lease);
     if (strcmp(lease->leader, lease->record.holder) == 0)
         return;
     memcpy(lease->leader, lease->record.holder, sizeof lease->leader);
@@ -260,6 +318,7 @@ void lease_free(struct lease *lease)
     if (!lease)
         return;
     kube_cancel(lease->call);
+    stop_watching(lease);
     kube_wait_cancel(lease->client, &lease->back);
     loop_timer_done(&lease->next);
     loop_timer_done(&lease->deadline);
@@ -316,6 +375,7 @@ static void on_nothing_to_release(void *arg)
 void lease_release(struct lease *lease, void (*on_done)(void *arg), void *arg)
 {
     kube_cancel(TAKE_PTR(lease->call));
+    stop_watching(lease);
     kube_wait_cancel(lease->client, &lease->back);
     loop_timer_stop(&lease->deadline);
     loop_timer_stop(&lease->next);
