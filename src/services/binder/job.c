@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "kube/autoscalers.h"
 #include "kube/client/meta.h"
 #include "kube/client/modify.h"
 #include "kube/client/resource.h"
@@ -301,7 +302,7 @@ static void step_bind(struct job *job)
     _cleanup_(freep) char *text = zones ? yyjson_mut_val_write(zones, 0, NULL) : NULL;
     const char *devices = job->binder->flags->has_fences ? job_shared_devices(job) : NULL;
     /* They come with the bind, so that neither is there without the other. */
-    const char *annotations[7] = {KEY_RECEIVED_TYPE, request->type};
+    const char *annotations[11] = {KEY_RECEIVED_TYPE, request->type};
     size_t count = 2;
 
     if (text) {
@@ -311,6 +312,12 @@ static void step_bind(struct job *job)
     if (devices) {
         annotations[count++] = FENCE_ANNOTATION;
         annotations[count++] = devices;
+    }
+    if (request->is_lasting) {
+        annotations[count++] = KEY_DO_NOT_DISRUPT;
+        annotations[count++] = "true";
+        annotations[count++] = KEY_SAFE_TO_EVICT;
+        annotations[count++] = "false";
     }
 
     job->is_asked = true;

@@ -12,7 +12,6 @@ struct err;
 /* Names of what the binder makes, all of them worked out from what they stand for: made twice, they meet. */
 
 #define KEY_RECEIVED_TYPE "received-resource-type"
-#define KEY_NO_DISRUPTION "karpenter.sh/do-not-disrupt"
 #define KEY_EXTENDED_CLAIM "resource.kubernetes.io/extended-resource-claim"
 #define FINALIZER_CLAIM "resource.kubernetes.io/delete-protection"
 

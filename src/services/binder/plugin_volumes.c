@@ -227,7 +227,14 @@ static void on_given(void *arg, const struct kube_answer *answer)
         volume_at(job)->volume = NULL;
         list_volumes(job);
     } else if (answer->err.code < 0) {
-        job_fail(job, &answer->err);
+        struct err err = answer->err;
+
+        /* KAI's role for the binder does not have it. */
+        if (answer->status == 403)
+            (void)err_wrap(&err, err.code,
+                           "persistentvolumeclaim \"%s\": the binder's role needs update on persistentvolumes",
+                           volume_at(job)->claim);
+        job_fail(job, &err);
     } else {
         next_claim(job);
     }

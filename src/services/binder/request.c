@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "kube/autoscalers.h"
 #include "kube/client/meta.h"
 #include "services/binder/document.h"
 #include "text/json.h"
@@ -90,6 +91,7 @@ struct request *request_new(yyjson_val *object)
         .backoff_limit = yyjson_is_int(limit) ? yyjson_get_sint(limit) : -1,
         .failed_attempts = yyjson_is_int(attempts) ? yyjson_get_sint(attempts) : 0,
         .phase = phase_of(object),
+        .is_lasting = strcmp(kube_text(object, "metadata", "annotations", KEY_DO_NOT_DISRUPT), "true") == 0,
         .version = strtoull(meta.resource_version, NULL, 10),
     };
     read_groups(request, yyjson_obj_get(spec, "selectedGPUGroups"));

@@ -30,6 +30,7 @@ struct request {
     int64_t failed_attempts;
     enum request_phase phase;
     uint64_t version;
+    bool is_lasting;  // its pod is to be left alone by autoscalers
     /* What only some have: resourceClaimAllocations, extendedResourceClaimAllocation, predictedNUMAZones. NULL: none. */
     yyjson_mut_doc *plan;
 };

@@ -7,6 +7,7 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
+#include "kube/autoscalers.h"
 #include "kube/client/condition.h"
 #include "objects/keys.h"
 #include "services/binder/document.h"
@@ -137,7 +138,8 @@ yyjson_mut_doc *write_reservation(const struct reservation_options *options, con
 
     document_set(doc, labels, KEY_APP, options->app_label);
     document_set(doc, labels, KEY_GPU_GROUP, group);
-    document_set(doc, document_member(doc, meta, "annotations"), KEY_NO_DISRUPTION, "true");
+    document_set(doc, document_member(doc, meta, "annotations"), KEY_DO_NOT_DISRUPT, "true");
+    document_set(doc, document_member(doc, meta, "annotations"), KEY_SAFE_TO_EVICT, "false");
     document_set(doc, spec, "nodeName", node);
     document_set(doc, spec, "serviceAccountName", options->service_account);
     if (options->runtime_class[0])
