@@ -10,6 +10,12 @@
 #include "objects/notes.h"
 #include "objects/settings/settings.h"
 
+/* Plugins that decide nothing: whoever serves something for them looks for their names. */
+static bool is_beside_engine(const char *name)
+{
+    return strcmp(name, "reflectjoborder") == 0;
+}
+
 static int add_plugin(struct config *config, const struct plugin_setting *plugin, struct object_notes *notes,
                       struct err *err)
 {
@@ -21,6 +27,8 @@ static int add_plugin(struct config *config, const struct plugin_setting *plugin
                  (struct plugin_argument){plugin->arguments.items[i].key, plugin->arguments.items[i].value});
     int r = config_add_plugin(config, plugin->name, arguments.items, arguments.len, &problem);
     vec_done(&arguments);
+    if (r == -ENOENT && is_beside_engine(plugin->name))
+        return 0;
     if (r == -ENOENT) {
         object_notes_warn(notes, "unknown plugin %s is ignored", plugin->name);
         return 0;

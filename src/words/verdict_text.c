@@ -13,6 +13,7 @@
 #include "words/verdict_text_internal.h"
 
 static const char scheduling_errors[] = "PodSchedulingErrors";
+static const char unable[] = "Unable to schedule podgroup";
 static const char too_little[] = "Not enough resources for the workload";
 
 struct fit_errors {
@@ -227,6 +228,37 @@ static void find_topology_errors(struct fit_errors *errors)
     strbuf_done(&message);
 }
 
+/* Neither does a queue exist for workloads whose parent, or that one's, does not. */
+static void add_missing_queue(struct strbuf *out, const struct state *state, const struct gang *gang)
+{
+    const struct queue *queue = gang->queue == NO_ID ? NULL : &state->queues.items[gang->queue];
+
+    if (!queue || !queue->is_present) {
+        strbuf_addf(out, "Queue '%s' does not exist", state_name(state, gang->queue_name));
+        return;
+    }
+    while (queue->parent != NO_ID && state->queues.items[queue->parent].is_present)
+        queue = &state->queues.items[queue->parent];
+    strbuf_addf(out, "Queue '%s' cannot be used: the parent of queue '%s', '%s', does not exist",
+                state_name(state, gang->queue_name), state_name(state, queue->name),
+                state_name(state, queue->parent_name));
+}
+
+/* Only leaves take workloads. */
+static void add_children(struct strbuf *out, const struct state *state, queue_id id)
+{
+    enum { NAMED_MAX = 8 };
+    const struct queue *queue = &state->queues.items[id];
+
+    strbuf_addf(out, "Queue '%s' has child queues and takes no workloads itself; use one of its children:",
+                state_name(state, queue->name));
+    for (uint32_t i = 0; i < queue->children.len && i < NAMED_MAX; i++)
+        strbuf_addf(out, "%s %s", i > 0 ? "," : "",
+                    state_name(state, state->queues.items[queue->children.items[i]].name));
+    if (queue->children.len > NAMED_MAX)
+        strbuf_addf(out, " and %u more", queue->children.len - NAMED_MAX);
+}
+
 static void find_error(struct fit_errors *errors)
 {
     const struct verdict_text *text = errors->text;
@@ -236,8 +268,11 @@ static void find_error(struct fit_errors *errors)
 
     strbuf_init(&message, REASON_MAX);
     if (e->verdict.code == VERDICT_NO_QUEUE) {
-        strbuf_addf(&message, "Queue '%s' does not exist", state_name(state, gang_of(text)->queue_name));
+        add_missing_queue(&message, state, gang_of(text));
         add_error(errors, "QueueDoesNotExist", message.text);
+    } else if (e->verdict.code == VERDICT_QUEUE_NOT_LEAF) {
+        add_children(&message, state, gang_of(text)->queue);
+        add_error(errors, unable, message.text);
     } else if (e->tried.code == VERDICT_OVER_LIMIT || e->tried.code == VERDICT_OVER_QUOTA) {
         add_over(&message, state, &e->tried);
         add_error(errors, over_reason(&e->tried), message.text);
@@ -280,7 +315,7 @@ void verdict_text_gang(const struct verdict_text *text, struct strbuf *out)
     find_delay(&errors);
     if (text->names_pool)
         strbuf_addf(out, "Node-Pool '%s': ", text->node_pool ? text->node_pool : "default");
-    const char *reason = errors.count == 1 ? errors.reason : "Unable to schedule podgroup";
+    const char *reason = errors.count == 1 ? errors.reason : unable;
     strbuf_addf(out, text->is_detailed ? "\n%s." : "%s", reason);
     if (!text->is_detailed)
         lines_number(&errors.messages, false);

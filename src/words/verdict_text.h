@@ -8,6 +8,7 @@
 
 struct decision;
 struct engine;
+struct state;
 struct strbuf;
 
 /*
@@ -39,5 +40,9 @@ void verdict_text_stale(const struct engine *engine, gang_id id, struct strbuf *
 void verdict_text_stray(const struct engine *engine, pod_id pod, const char *pod_set, struct strbuf *out);
 
 /* Events Scheduled, Pipelined and Evict: what was decided about a pod. */
+/* The pod goes to that node: KAI's words for its Scheduled event. */
+void verdict_text_assigned(const struct state *state, pod_id pod, const char *node, const char *node_pool,
+                           struct strbuf *out);
+
 void verdict_text_decision(const struct engine *engine, const struct decision *decision, const char *node_pool,
                            struct strbuf *out);

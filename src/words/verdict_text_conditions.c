@@ -89,6 +89,12 @@ static bool add_missing_volume(const struct verdict_text *text, struct strbuf *o
             strbuf_addf(out, "persistentvolumeclaim \"%s\" not found", name);
         else if (volume->is_lost)
             strbuf_addf(out, "persistentvolumeclaim \"%s\" bound to non-existent persistentvolume \"\"", name);
+        else if (!volume->is_bound && !volume->waits_for_consumer && volume->node_term_count > 0)
+            strbuf_addf(
+                out,
+                "node(s) didn't find available persistent volumes to bind: persistentvolumeclaim \"%s\" needs one "
+                "of its StorageClass that is free and large enough",
+                name);
         else if (!volume->is_bound && !volume->waits_for_consumer)
             strbuf_addstr(out, "pod has unbound immediate PersistentVolumeClaims");
         else

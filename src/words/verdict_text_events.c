@@ -149,6 +149,14 @@ static void add_eviction(const struct engine *engine, const struct decision *dec
     add_queues(out, engine, victim == NO_ID ? NO_ID : state->gangs.items[victim].queue, winner->queue);
 }
 
+void verdict_text_assigned(const struct state *state, pod_id pod, const char *node, const char *node_pool,
+                           struct strbuf *out)
+{
+    strbuf_addstr(out, "Successfully assigned pod ");
+    add_pod_name(out, state, pod);
+    strbuf_addf(out, " to node %s at node-pool %s", node, node_pool ? node_pool : "default");
+}
+
 void verdict_text_decision(const struct engine *engine, const struct decision *decision, const char *node_pool,
                            struct strbuf *out)
 {
@@ -157,9 +165,7 @@ void verdict_text_decision(const struct engine *engine, const struct decision *d
 
     switch (decision->kind) {
     case DECISION_BIND:
-        strbuf_addstr(out, "Successfully assigned pod ");
-        add_pod_name(out, state, decision->pod);
-        strbuf_addf(out, " to node %s at node-pool %s", node, node_pool ? node_pool : "default");
+        verdict_text_assigned(state, decision->pod, node, node_pool, out);
         break;
     case DECISION_PIPELINE:
         strbuf_addstr(out, "Pod ");

@@ -243,6 +243,12 @@ void give_lack_details(struct reasons *r)
         if (reasons_of_many(r))
             strbuf_addstr(r->reason,
                           "Node didn't have enough resources: GPU memory, taking all considerations into account");
+        else if (request->memory_mib <= state->nodes.items[r->node->node].gpu_memory_mib)
+            strbuf_addf(
+                r->reason,
+                "Node didn't have enough resources: GPU memory, requested: %u X %lld Mib, which the GPUs of the "
+                "node do not have free",
+                request->devices, (long long)request->memory_mib);
         else
             strbuf_addf(
                 r->reason,

@@ -111,7 +111,11 @@ static void note_kai_lacks(const struct look *look, struct explained_node *found
         if (need > free)
             found->lacks |= UINT64_C(1) << dim;
     }
-    found->lacks_gpu_memory = request->kind == REQUEST_GPU_MEMORY && request->memory_mib > node->gpu_memory_mib;
+    /* A node without GPUs lacks those. Where its GPUs have the memory, too few of them may have it free. */
+    found->lacks_gpu_memory =
+        request->kind == REQUEST_GPU_MEMORY &&
+        (request->memory_mib > node->gpu_memory_mib ||
+         (books.allocatable[RES_GPU] > 0 && devices_free(state, request, node, &books) < (int64_t)request->devices));
 }
 
 static void look_at(struct look *look, struct explained_node *found)

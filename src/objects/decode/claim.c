@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "model/state.h"
 #include "objects/decode/decode.h"
+#include "objects/keys.h"
 #include "objects/kinds.h"
 
 #define SYNTHETIC_ANNOTATION "resource.kubernetes.io/extended-resource-claim"
@@ -153,12 +154,23 @@ static int reserved_decode(struct arena *arena, const struct json_at *status, st
     return 0;
 }
 
+/* Of its labels only the one with the queue counts. Whatever key the cluster has for that, the model has KAI's. */
+static void labels_decode(struct object_reader *reader, const struct object *object, struct claim_spec *spec)
+{
+    const char *queue = object_label(object, reader->options->queue_label);
+
+    if (!queue)
+        return;
+    struct str_pair *pair = arena_calloc(&reader->scratch, 1, sizeof *pair);
+    *pair = (struct str_pair){KEY_QUEUE, queue};
+    spec->labels = pair;
+    spec->label_count = 1;
+}
+
 int resource_claim_decode(struct object_reader *reader, const struct object *object, struct err *err)
 {
     struct claim_spec spec = {.namespace = object->namespace, .name = object->name, .device_class = ""};
     const char *synthetic = object_annotation(object, SYNTHETIC_ANNOTATION);
-    struct json_at meta;
-    struct json_at labels = object_labels(object, &meta);
     struct json_at in;
     struct json_at status;
     struct json_at allocation;
@@ -166,7 +178,7 @@ int resource_claim_decode(struct object_reader *reader, const struct object *obj
     TRY(json_member_object(&object->root, "spec", JSON_OPTIONAL, &in, err));
     TRY(json_member_object(&object->root, "status", JSON_OPTIONAL, &status, err));
     TRY(json_member_object(&status, "allocation", JSON_OPTIONAL, &allocation, err));
-    TRY(pairs_decode(&reader->scratch, &labels, &spec.labels, &spec.label_count, err));
+    labels_decode(reader, object, &spec);
     TRY(devices_decode(&in, &spec, err));
     TRY(allocation_decode(&reader->scratch, &allocation, &spec, err));
     TRY(reserved_decode(&reader->scratch, &status, &spec, err));

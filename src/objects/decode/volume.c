@@ -126,7 +126,7 @@ static int candidates_decode(struct object_reader *reader, const struct object *
         is_found = true;
         count += json_len(&terms) + 1;
     }
-    all = arena_calloc(&reader->scratch, count, sizeof *all);
+    all = arena_calloc(&reader->scratch, count + 1, sizeof *all);
     for (const struct object *one = object_set_first(reader->objects, kind); one; one = one->next) {
         const struct selector_spec *own = NULL;
         size_t own_count = 0;
@@ -141,6 +141,9 @@ static int candidates_decode(struct object_reader *reader, const struct object *
         for (size_t i = 0; i < own_count; i++)
             all[spec->node_term_count++] = own[i];
     }
+    /* An empty term, which no node matches, tells it from a claim that waits for nobody. */
+    if (!is_found && reader->options->is_whole)
+        spec->node_term_count = 1;
     spec->node_terms = all;
     spec->waits_for_consumer = is_found || !reader->options->is_whole;
     return 0;

@@ -227,8 +227,9 @@ static void devices_of_bind_requests_are_taken_before_claims_show_them(void **st
     world_init(&w);
     world_read(
         &w, SERVED
-        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: one, labels: {a: b}}, spec: {devices: "
-        "{requests: [{name: a, exactly: {deviceClassName: c}}]}}}\n---\n"
+        "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: one, labels: {a: b, "
+        "kai.scheduler/queue: "
+        "q}}, spec: {devices: {requests: [{name: a, exactly: {deviceClassName: c}}]}}}\n---\n"
         "{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: made}, spec: {devices: {requests: "
         "[{name: a, exactly: {deviceClassName: c}}]}}, status: {allocation: {devices: {results: [{driver: d, pool: "
         "box, device: kept, request: a}]}}}}\n---\n"

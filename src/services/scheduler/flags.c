@@ -56,6 +56,17 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
      "time between attempts to get or renew the Lease", 0, 0},
     {"bind-requests", FLAG_STRING, AT(bind_requests), "auto",
      "auto: bind directly where possible; always: use BindRequests", 0, 0},
+    {"cluster-autoscaling", FLAG_BOOL, AT(cluster_autoscaling), "false",
+     "pods that only their queue blocks are not Unschedulable, for which autoscalers add nodes; non-preemptible pods "
+     "are "
+     "annotated to stay",
+     0, 0},
+    {"mark-bound-pods", FLAG_BOOL, AT(marks_bound_pods), "false",
+     "set the condition PodBound and record the event Bound on pods that are bound directly, as the binder does", 0, 0},
+    {"pod-label-selector", FLAG_PAIRS, AT(pod_selector), NULL,
+     "place pods without these labels only when they have a PodGroup; as given to the grouper", 0, 0},
+    {"namespace-label-selector", FLAG_PAIRS, AT(namespace_selector), NULL,
+     "the same for pods of namespaces without these labels", 0, 0},
     {"names-max", FLAG_INT, AT(names_max), "2000000", "names of deleted objects to keep before all is listed again", 0,
      1e9},
     {"journal", FLAG_STRING, AT(journal), "", "folder to write changes and decisions to, for muster replay", 0, 0},

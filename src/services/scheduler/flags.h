@@ -38,13 +38,17 @@ struct scheduler_flags {
     nsec_t lease_retry_period;
     const char *health_address;
 
-    const char *bind_requests;  // "auto": only where a bind takes more than binding; "always": as KAI does
-    int64_t names_max;          // of objects that are gone; beyond, the state is made anew
-    const char *journal;        // folder that deltas and decisions are written to; "": none
-    const char *journal_size;   // bytes that it may have
+    struct flag_pairs pod_selector;  // pods that the grouper leaves alone are not placed before they have a PodGroup
+    struct flag_pairs namespace_selector;  // likewise
+    const char *bind_requests;             // "auto": only where a bind takes more than binding; "always": as KAI does
+    bool cluster_autoscaling;              // nodes come and go as pods want them
+    bool marks_bound_pods;                 // those that are bound directly, as the binder would
+    int64_t names_max;                     // of objects that are gone; beyond, the state is made anew
+    const char *journal;                   // folder that deltas and decisions are written to; "": none
+    const char *journal_size;              // bytes that it may have
 
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 38 };
+enum { SCHEDULER_FLAGS = 42 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

@@ -31,7 +31,7 @@ struct pod_note {
     uint64_t condition;                      // hash of its PodScheduled condition; 0: it has none
     name_id promised;                        // node that it was last told to be promised; 0: none
     name_id lone_gang;                       // gang that was made for it alone; 0: none
-    bool picks_namespaces;                   // its affinity selects namespaces
+    bool picks_namespaces;                   // how it is read depends on labels of namespaces
     nsec_t leaving_since;                    // it is being deleted; 0: it is not
     struct list_link in_leaving;
 };

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cluster/cluster_config.h"
+#include "objects/fields.h"
 #include "objects/notes.h"
 #include "services/scheduler/flags.h"
 #include "text/file.h"
@@ -15,8 +16,45 @@
 
 enum { CONFIG_BYTES_MAX = 16 << 20 };
 
+/* Parts of plugins that KAI's file can switch off. KAI v0.17 reads them and does nothing else with them, as we do. */
+static const char *const switches[] = {
+    "disableJobOrder",   "disableTaskOrder", "disablePreemptable", "disableReclaimable",
+    "disableQueueOrder", "disablePredicate", "disableNodeOrder",
+};
+
+static int read_switches(const struct json_at *plugin, struct log *log, struct err *err)
+{
+    const char *name = json_peek_str(plugin, "name");
+
+    for (size_t i = 0; i < ARRAY_LEN(switches); i++) {
+        bool is_off = false;
+        int r = json_member_bool(plugin, switches[i], JSON_OPTIONAL, &is_off, err);
+
+        if (r < 0)
+            return r;
+        if (is_off)
+            log_warn(log, "configuration: the switch has no effect, as in KAI v0.17; leave the plugin out instead",
+                     log_str("plugin", name ? name : ""), log_str("switch", switches[i]));
+    }
+    return 0;
+}
+
+static int read_all_switches(const struct json_at *root, struct log *log, struct err *err)
+{
+    struct json_at tiers = json_member(root, "tiers");
+    int r = 0;
+
+    for (struct json_at tier = {0}; r >= 0 && json_next(&tiers, &tier);) {
+        struct json_at plugins = json_member(&tier, "plugins");
+
+        for (struct json_at plugin = {0}; r >= 0 && json_next(&plugins, &plugin);)
+            r = read_switches(&plugin, log, err);
+    }
+    return r;
+}
+
 /* KAI's file, in which `bindRequests` is ours. */
-static int decode_file(struct setup *setup, const struct json_at *root, struct err *err)
+static int decode_file(struct setup *setup, const struct json_at *root, struct log *log, struct err *err)
 {
     const struct json_at nothing = {0};
     const char *requests = NULL;
@@ -29,10 +67,11 @@ static int decode_file(struct setup *setup, const struct json_at *root, struct e
     if (requests && strcmp(requests, "always") != 0 && strcmp(requests, "auto") != 0)
         return err_set(err, -EINVAL, "bindRequests: expected auto or always, found '%s'", requests);
     setup->always_requests |= requests && strcmp(requests, "always") == 0;
-    return settings_decode_snapshot(&setup->settings, root, &nothing, err);
+    r = settings_decode_snapshot(&setup->settings, root, &nothing, err);
+    return r < 0 ? r : read_all_switches(root, log, err);
 }
 
-static int read_file(struct setup *setup, const char *path, struct err *err)
+static int read_file(struct setup *setup, const char *path, struct log *log, struct err *err)
 {
     struct yaml_docs docs = {0};
     char *text = NULL;
@@ -47,7 +86,7 @@ static int read_file(struct setup *setup, const char *path, struct err *err)
     if (r >= 0 && docs.len == 1) {
         struct json_at root = json_root(docs.items[0].json);
 
-        r = decode_file(setup, &root, err);
+        r = decode_file(setup, &root, log, err);
         if (r < 0)
             (void)err_wrap(err, r, "%s", path);
     }
@@ -87,7 +126,7 @@ static int build(struct setup *setup, struct log *log, struct err *err)
 
     take_flags(setup);
     if (*flags->scheduler_conf)
-        r = read_file(setup, flags->scheduler_conf, err);
+        r = read_file(setup, flags->scheduler_conf, log, err);
     if (r < 0)
         return r;
     settings_sort(&setup->settings);

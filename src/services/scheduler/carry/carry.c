@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "kube/autoscalers.h"
 #include "kube/client/certain.h"
 #include "kube/client/meta.h"
 #include "kube/client/verbs.h"
@@ -21,9 +22,13 @@
 #include "services/scheduler/carry/setbacks.h"
 #include "services/scheduler/carry/traffic.h"
 #include "services/scheduler/carry/writes.h"
+#include "services/scheduler/flags.h"
 #include "services/scheduler/observe/observer.h"
 #include "services/scheduler/report/report.h"
 #include "text/json.h"
+
+/* After so long without the right to bind we try again: somebody may have granted it. */
+#define REQUESTS_FOR (5 * NSEC_PER_MIN)
 
 /* What the binder would write on the pod: controllers read it. */
 #define KEY_RECEIVED "received-resource-type"
@@ -166,7 +171,9 @@ void carry_succeed(struct carrying *carrying)
     struct placement *placement = placement_find(carry->placements, carrying->key);
 
     OBSERVE(carry->observers, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, NULL);
-    report_pod_event(carry->report, carrying->key, carrying->uid, "Normal", "Scheduled", carrying->text);
+    if (!placement || placement->is_direct)
+        report_bound(carry->report, carrying->key, carrying->uid, carrying->text,
+                     state_name(carry->state, carrying->node));
     label_pool(carry, carrying);
     if (placement && placement->carrying == carrying)
         settle_placement(carry, placement);
@@ -296,6 +303,35 @@ static void take_elsewhere(struct carrying *carrying, yyjson_val *pod, const str
     writes_pump(carry->writes);
 }
 
+/* KAI's roles let the binder bind, and not the scheduler. A refusal for another reason names another. */
+static bool may_not_bind(const struct kube_answer *answer)
+{
+    return answer->status == 403 && strstr(answer->err.text, "cannot create resource \"pods/binding\"");
+}
+
+/* What we may not do the binder does. */
+static void leave_to_binder(struct carrying *carrying, const struct err *err)
+{
+    struct carry *carry = carrying->carry;
+    struct placement *placement = placement_find(carry->placements, carrying->key);
+    pod_id id = key_pod(carry->state, carrying->key);
+
+    carry->traffic->requests_until = nsec_now_monotonic() + REQUESTS_FOR;
+    if (!carry->traffic->has_told_of_requests)
+        log_warn(carry->log,
+                 "the scheduler may not create pods/binding: pods are bound by BindRequests, which need the binder; "
+                 "grant it, or set --bind-requests=always",
+                 log_error(err));
+    carry->traffic->has_told_of_requests = true;
+    if (!placement || placement->carrying != carrying || id == NO_ID ||
+        carry->state->pods.items[id].uid != carrying->uid || carry->state->pods.items[id].node == NO_ID) {
+        carry_fail(carrying, err);
+        return;
+    }
+    placement->is_direct = false;
+    carry_request(carrying, placement, id);
+}
+
 static void on_bound(void *arg, const struct kube_answer *answer)
 {
     struct carrying *carrying = arg;
@@ -308,6 +344,8 @@ static void on_bound(void *arg, const struct kube_answer *answer)
         take_elsewhere(carrying, pod, &answer->err);
     else if (answer->is_unsent)
         carry_take_back(carrying, &answer->err);
+    else if (may_not_bind(answer))
+        leave_to_binder(carrying, &answer->err);
     else
         carry_fail(carrying, &answer->err);
 }
@@ -342,18 +380,31 @@ bool carry_has_claims(const struct state *state, const struct pod *pod)
     return false;
 }
 
+bool carry_is_lasting(const struct carry *carry, pod_id pod)
+{
+    gang_id gang = carry->state->pods.items[pod].gang;
+
+    return carry->setup->flags->cluster_autoscaling && gang != NO_ID && !carry->state->gangs.items[gang].is_preemptible;
+}
+
 static bool needs_request(const struct carry *carry, pod_id id)
 {
     const struct pod *pod = &carry->state->pods.items[id];
 
-    return carry->setup->always_requests || request_is_shared(state_request(carry->state, id)) ||
-           carry_has_claims(carry->state, pod) || pod->numa || has_open_volume(carry->state, id);
+    return carry->setup->always_requests || nsec_now_monotonic() < carry->traffic->requests_until ||
+           request_is_shared(state_request(carry->state, id)) || carry_has_claims(carry->state, pod) || pod->numa ||
+           has_open_volume(carry->state, id);
 }
 
 static void bind_directly(struct carrying *carrying, pod_id pod)
 {
     struct carry *carry = carrying->carry;
-    const char *const annotations[] = {KEY_RECEIVED, request_resource_type(carrying->carry->state, pod), NULL};
+    const char *annotations[] = {
+        KEY_RECEIVED, request_resource_type(carry->state, pod), KEY_DO_NOT_DISRUPT, "true", KEY_SAFE_TO_EVICT, "false",
+        NULL};
+
+    if (!carry_is_lasting(carry, pod))
+        annotations[2] = NULL;
 
     carrying->bind = kube_bind_start(carry->client, &(struct kube_bind_request){
                                                         .annotations = annotations,

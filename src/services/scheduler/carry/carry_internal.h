@@ -78,6 +78,9 @@ void carry_unknown(struct carrying *carrying, const struct err *err);
 /* Has the binder do it: carry_request.c. */
 void carry_request(struct carrying *carrying, const struct placement *placement, pod_id pod);
 
+/* Are autoscalers to leave the pod alone, once it is bound? */
+bool carry_is_lasting(const struct carry *carry, pod_id pod);
+
 /* Has it claims that were given devices, or have to be? GPUs asked for as a resource may come from a device plugin. */
 bool carry_has_claims(const struct state *state, const struct pod *pod);
 

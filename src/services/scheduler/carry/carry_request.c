@@ -137,7 +137,7 @@ void carry_request(struct carrying *carrying, const struct placement *placement,
 {
     struct carry *carry = carrying->carry;
 
-    carrying->doc = request_encode(carry->state, &carry->setup->options, placement, pod);
+    carrying->doc = request_encode(carry->state, &carry->setup->options, placement, pod, carry_is_lasting(carry, pod));
     carrying->has_claims = carry_has_claims(carry->state, &carry->state->pods.items[pod]);
     carrying->on_claims = send_request;
     if (!placement->has_request) {

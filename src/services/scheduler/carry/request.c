@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kube/autoscalers.h"
 #include "kube/client/meta.h"
 #include "model/devices/numa.h"
 #include "objects/reader.h"
@@ -41,7 +42,7 @@ static void encode_gpu(yyjson_mut_doc *doc, yyjson_mut_val *spec, const struct p
 }
 
 static void encode_meta(const struct state *state, const struct object_options *options, yyjson_mut_doc *doc,
-                        yyjson_mut_val *root, const struct placement *placement)
+                        yyjson_mut_val *root, const struct placement *placement, bool is_lasting)
 {
     yyjson_mut_val *meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
     const char *name = key_name(state, placement->key);
@@ -52,6 +53,8 @@ static void encode_meta(const struct state *state, const struct object_options *
     (void)yyjson_mut_obj_add_str(doc, labels, "selected-node", state_name(state, placement->node));
     if (options->has_partition && *options->partition)
         (void)yyjson_mut_obj_add_str(doc, labels, options->node_pool_label, options->partition);
+    if (is_lasting)
+        (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, meta, "annotations"), KEY_DO_NOT_DISRUPT, "true");
     yyjson_mut_val *owners = yyjson_mut_obj_add_arr(doc, meta, "ownerReferences");
     yyjson_mut_val *owner = yyjson_mut_arr_add_obj(doc, owners);
     (void)yyjson_mut_obj_add_str(doc, owner, "apiVersion", "v1");
@@ -61,7 +64,7 @@ static void encode_meta(const struct state *state, const struct object_options *
 }
 
 yyjson_mut_doc *request_encode(const struct state *state, const struct object_options *options,
-                               const struct placement *placement, pod_id id)
+                               const struct placement *placement, pod_id id, bool is_lasting)
 {
     const struct pod *pod = &state->pods.items[id];
     const struct request *request = state_request(state, id);
@@ -70,7 +73,7 @@ yyjson_mut_doc *request_encode(const struct state *state, const struct object_op
 
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "scheduling.run.ai/v1alpha2");
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "BindRequest");
-    encode_meta(state, options, doc, root, placement);
+    encode_meta(state, options, doc, root, placement, is_lasting);
 
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(doc, root, "spec");
     (void)yyjson_mut_obj_add_str(doc, spec, "podName", key_name(state, placement->key));

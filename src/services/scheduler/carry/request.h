@@ -11,9 +11,9 @@ struct placement;
 struct state;
 
 /* The BindRequest of a pod that the engine has just placed, but for its claims; to be freed by the caller. Its strings are
- * the state's names. */
+ * the state's names. A lasting pod is marked by the binder for autoscalers to leave it alone. */
 yyjson_mut_doc *request_encode(const struct state *state, const struct object_options *options,
-                               const struct placement *placement, pod_id pod);
+                               const struct placement *placement, pod_id pod, bool is_lasting);
 
 /* The UID of the pod that owns the BindRequest; "": it names none, and is good for any pod of its name. Borrowed. */
 const char *request_pod_uid(yyjson_val *request);

@@ -56,7 +56,7 @@ struct writes {
 
 static struct waiting *list_of(struct writes *writes, const struct entry *entry)
 {
-    return entry->kind == WRITE_GANG_TIMES ? &writes->times : &writes->news;
+    return entry->kind == WRITE_GANG_TIMES || entry->kind == WRITE_POD_BOUND ? &writes->times : &writes->news;
 }
 
 static void on_timer(void *arg)

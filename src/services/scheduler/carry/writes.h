@@ -20,7 +20,14 @@ struct traffic;
  */
 struct writes;
 
-enum write_kind { WRITE_POD_CONDITION, WRITE_POD_POOL, WRITE_GANG_TIMES, WRITE_GANG_STATUS, _WRITE_KIND_MAX };
+enum write_kind {
+    WRITE_POD_CONDITION,
+    WRITE_POD_BOUND,
+    WRITE_POD_POOL,
+    WRITE_GANG_TIMES,
+    WRITE_GANG_STATUS,
+    _WRITE_KIND_MAX
+};
 
 struct write {
     enum write_kind kind;

@@ -21,6 +21,7 @@
 #include "services/scheduler/carry/placements.h"
 #include "services/scheduler/carry/setbacks.h"
 #include "services/scheduler/carry/traffic.h"
+#include "services/scheduler/flags.h"
 #include "services/scheduler/intake/complaints.h"
 #include "services/scheduler/intake/intake_internal.h"
 #include "services/scheduler/pace.h"
@@ -30,7 +31,7 @@
 #include "text/json.h"
 #include "words/verdict_text.h"
 
-enum { STRAY_TEXT_MAX = 2048 };
+enum { TEXT_MAX = 2048 };
 
 /* What of a pod makes a cycle worth its while. */
 struct pod_image {
@@ -101,14 +102,17 @@ static void add_namespaces(struct reading *in, object_key pod, yyjson_val *objec
     yyjson_doc *doc;
 
     bool picks = affinity && has_member(affinity, "namespaceSelector");
-    struct pod_note *note = picks ? pod_note_put(intake->pod_notes, pod) : pod_note_find(intake->pod_notes, pod);
+    /* Where only some namespaces are the grouper's, a pod without a node may become one of these. */
+    bool depends = picks || (intake->setup->flags->namespace_selector.len > 0 && is_ours(intake, object) &&
+                             kube_text(object, "spec", "nodeName")[0] == '\0');
+    struct pod_note *note = depends ? pod_note_put(intake->pod_notes, pod) : pod_note_find(intake->pod_notes, pod);
 
     if (note)
-        note->picks_namespaces = picks;
-    if (!picks) {
+        note->picks_namespaces = depends;
+    if (!depends)
         pod_note_settle(intake->pod_notes, note);
+    if (!picks)
         return;
-    }
     for (size_t cursor = 0; beside_next(intake->beside, WATCH_NAMESPACES, &cursor, &key, &doc);)
         reading_add_doc(in, WATCH_NAMESPACES, doc);
 }
@@ -131,13 +135,43 @@ static void add_priority_class(struct reading *in, const char *name)
     yyjson_mut_doc_free(doc);
 }
 
+/* Has it all of these labels? */
+static bool is_chosen(yyjson_val *object, const struct flag_pairs *labels)
+{
+    bool is = true;
+
+    vec_foreach (labels, label)
+        is &= strcmp(kube_text(object, "metadata", "labels", label->key), label->value) == 0;
+    return is;
+}
+
+static bool is_in_chosen_namespace(const struct intake *intake, yyjson_val *pod)
+{
+    const struct flag_pairs *labels = &intake->setup->flags->namespace_selector;
+
+    if (labels->len == 0)
+        return true;
+    yyjson_doc *namespace = beside_get(intake->beside, WATCH_NAMESPACES,
+                                       key_put(intake->state, "", kube_text(pod, "metadata", "namespace")));
+    bool is = namespace && is_chosen(yyjson_doc_get_root(namespace), labels);
+    yyjson_doc_free(namespace);
+    return is;
+}
+
+/* Pods that the grouper passes over never get a PodGroup; in KAI they wait, unless somebody else makes one. */
+static bool is_for_grouper(const struct intake *intake, yyjson_val *pod)
+{
+    return strcmp(kube_text(pod, "metadata", "annotations", KEY_SKIP_GROUPER), "true") != 0 &&
+           is_chosen(pod, &intake->setup->flags->pod_selector) && is_in_chosen_namespace(intake, pod);
+}
+
 /* Needs no PodGroup, unless all is to be done as KAI does it: then its PodGroup comes before its BindRequest. */
 static bool is_lone(const struct intake *intake, yyjson_val *pod)
 {
     yyjson_val *owners = yyjson_obj_get(yyjson_obj_get(pod, "metadata"), "ownerReferences");
 
     return !intake->setup->always_requests && is_ours(intake, pod) && yyjson_arr_size(owners) == 0 &&
-           kube_text(pod, "metadata", "annotations", KEY_POD_GROUP)[0] == '\0';
+           kube_text(pod, "metadata", "annotations", KEY_POD_GROUP)[0] == '\0' && is_for_grouper(intake, pod);
 }
 
 /* The gang that was made for a pod is of no use any more, unless a PodGroup has taken its place. */
@@ -209,7 +243,7 @@ static void tell_stray(struct intake *intake, object_key key, yyjson_val *object
     if (pace_is_held(intake->pace, HOLD_STANDBY) || !pod || pod->status != POD_PENDING || pod->pod_set != NO_ID ||
         pod->gang == NO_ID || !intake->state->gangs.items[pod->gang].is_present)
         return;
-    strbuf_init(&text, STRAY_TEXT_MAX);
+    strbuf_init(&text, TEXT_MAX);
     verdict_text_stray(intake->engine, id, pod_set, &text);
     report_condition(intake->report, key, "Unschedulable", text.text);
     strbuf_done(&text);
@@ -261,6 +295,24 @@ static void put_pod(struct intake *intake, const struct follow_event *event, obj
     complain(intake->complaints, WATCH_PODS, event, &err, &intake->notes);
 }
 
+/* A BindRequest of ours has been carried out. */
+static void tell_bound(struct intake *intake, object_key key, const struct pod_image *before, yyjson_val *object)
+{
+    const struct placement *placement = placement_find(intake->placements, key);
+    const char *node = kube_text(object, "spec", "nodeName");
+    pod_id id = key_pod(intake->state, key);
+    struct strbuf text;
+
+    if (!*node || before->status != POD_BINDING || id == NO_ID || before->uid != intake->state->pods.items[id].uid ||
+        pace_is_held(intake->pace, HOLD_STANDBY) || !placement || !placement->has_request || !placement->is_ours ||
+        placement->node != name_put(intake->state, node))
+        return;
+    strbuf_init(&text, TEXT_MAX);
+    verdict_text_assigned(intake->state, id, node, intake->setup->pool_name, &text);
+    report_pod_event(intake->report, key, before->uid, "Normal", "Scheduled", text.text);
+    strbuf_done(&text);
+}
+
 static bool is_on_its_way(const struct pod_image *image)
 {
     return image->is_present && (image->status == POD_PENDING || image->status == POD_BINDING);
@@ -283,6 +335,7 @@ void intake_pod(struct intake *intake, enum watch_kind kind, const struct follow
     note_leaving(intake, key);
     report_note_condition(intake->report, key, event->object);
     tell_stray(intake, key, event->object);
+    tell_bound(intake, key, &before, event->object);
     struct pod_image after = image_of(intake->state, key);
     if (memcmp(&before, &after, sizeof before) == 0)
         return;

@@ -4,9 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "frame/service.h"
+#include "objects/settings/settings.h"
 #include "services/scheduler/flags.h"
 #include "services/scheduler/observe/job_order.h"
 #include "services/scheduler/observe/observers.h"
@@ -18,27 +20,42 @@ struct plugin_server {
     bool has_run;  // a cycle has
 };
 
+static void serve_nothing(void *arg, struct http_exchange *exchange)
+{
+    (void)arg;
+    http_reply_text(exchange, 404, "plugin not found");
+}
+
+static bool has_plugin(const struct plugin_server *server, const char *name)
+{
+    vec_foreach (&server->view->settings->plugins, plugin) {
+        if (plugin->is_enabled && strcmp(plugin->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A page is its plugin's, and there is none without it. */
 static void serve_snapshot(void *arg, struct http_exchange *exchange)
 {
     const struct plugin_server *server = arg;
 
-    snapshots_serve(server->snapshots, exchange);
+    if (has_plugin(server, "snapshot"))
+        snapshots_serve(server->snapshots, exchange);
+    else
+        serve_nothing(arg, exchange);
 }
 
 static void serve_job_order(void *arg, struct http_exchange *exchange)
 {
     const struct plugin_server *server = arg;
 
-    if (server->has_run)
+    if (!has_plugin(server, "reflectjoborder"))
+        serve_nothing(arg, exchange);
+    else if (server->has_run)
         job_order_serve(server->view, exchange);
     else
         http_reply_text(exchange, 503, "Job order data not ready");
-}
-
-static void serve_nothing(void *arg, struct http_exchange *exchange)
-{
-    (void)arg;
-    http_reply_text(exchange, 404, "plugin not found");
 }
 
 static const struct rest_route routes[] = {

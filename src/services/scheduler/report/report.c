@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "services/scheduler/report/report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,9 @@
 /* For explaining in one cycle: it is for people, and they can wait for a few more cycles. */
 #define EXPLAIN_TIME (5 * NSEC_PER_MSEC)
 
-enum { TEXT_MAX = 16 * 1024 };
+#define NOT_READY "NotReady"
+
+enum { TEXT_MAX = 16 * 1024, NODE_NAME_MAX = 253 };
 
 struct report *report_new(const struct report_options *options)
 {
@@ -102,9 +105,25 @@ void report_forget(struct report *report, object_key gang)
     (void)map64_remove(&report->told, gang);
 }
 
+/* Autoscalers add nodes for pods that are Unschedulable; where a queue stands in the way, that does not help. */
+static const char *pod_reason(const struct report *report, const struct explanation *explanation)
+{
+    enum verdict_code code = explanation->tried.code;
+
+    if (!report->setup->flags->cluster_autoscaling)
+        return "Unschedulable";
+    if (explanation->verdict.code == VERDICT_NO_QUEUE || explanation->verdict.code == VERDICT_QUEUE_NOT_LEAF)
+        code = explanation->verdict.code;
+    return code == VERDICT_OVER_LIMIT || code == VERDICT_OVER_QUOTA || code == VERDICT_NO_QUEUE ||
+                   code == VERDICT_QUEUE_NOT_LEAF
+               ? report_reason_of(code)
+               : "Unschedulable";
+}
+
 /* Every waiting pod hears why. */
 static void tell_pods(struct report *report, const struct gang *gang, const struct verdict_text *text, bool marks_pods)
 {
+    const char *reason = pod_reason(report, text->explanation);
     struct strbuf message;
 
     strbuf_init(&message, TEXT_MAX);
@@ -119,7 +138,7 @@ static void tell_pods(struct report *report, const struct gang *gang, const stru
             verdict_text_pod(text, *id, &message);
             report_pod_event(report, key, pod->uid, "Warning", "Unschedulable", message.text);
             if (marks_pods)
-                report_condition(report, key, "Unschedulable", message.text);
+                report_condition(report, key, reason, message.text);
         }
     }
     strbuf_done(&message);
@@ -150,13 +169,33 @@ static void tell_unschedulable(struct report *report, gang_id id)
     explanation_done(&explanation);
 }
 
+/* Nodes would not help pods whose gang is not complete: their reason is not one that autoscalers act on. */
+static void tell_pods_not_ready(struct report *report, const struct gang *gang, const char *message)
+{
+    const struct gang_note *note = gang_note_find(report->gang_notes, key_of(gang->namespace, gang->name));
+
+    for (uint32_t g = 0; g < gang->group_count; g++) {
+        vec_foreach (&gang->groups[g].pods, id) {
+            const struct pod *pod = &report->state->pods.items[*id];
+            object_key key = key_of(pod->namespace, pod->name);
+
+            if (pod->status != POD_PENDING)
+                continue;
+            report_pod_event(report, key, pod->uid, "Normal", NOT_READY, message);
+            if (!note || note->marks_pods)
+                report_condition(report, key, NOT_READY, message);
+        }
+    }
+}
+
 static void tell_not_ready(struct report *report, gang_id id)
 {
     struct strbuf message;
 
     strbuf_init(&message, TEXT_MAX);
     verdict_text_not_ready(report->engine, id, &message);
-    report_gang_event(report, id, "NotReady", message.text, NULL, 0);
+    report_gang_event(report, id, NOT_READY, message.text, NULL, 0);
+    tell_pods_not_ready(report, &report->state->gangs.items[id], message.text);
     strbuf_done(&message);
 }
 
@@ -262,6 +301,40 @@ void report_note_condition(struct report *report, object_key pod, yyjson_val *ob
             hash = scheduling_condition_hash(kube_text(condition, "reason"), kube_text(condition, "message"));
     }
     set_condition(report, pod, hash);
+}
+
+/* What the binder writes about pods that it binds; tools wait for it. */
+static void mark_bound(struct report *report, object_key pod, name_id uid, const char *node)
+{
+    char message[NODE_NAME_MAX + 64];
+
+    (void)snprintf(message, sizeof message, "Pod bound successfully to node %s", node);
+    report_pod_event(report, pod, uid, "Normal", "Bound", message);
+    yyjson_mut_doc *doc = kube_condition_patch(
+        &(struct kube_condition){
+            .uid = state_name(report->state, uid),
+            .type = "PodBound",
+            .status = "True",
+            .reason = "Bound",
+            .message = message,
+        },
+        nsec_now_wall());
+    writes_put(report->writes, &(struct write){
+                                   .kind = WRITE_POD_BOUND,
+                                   .key = pod,
+                                   .verb = KUBE_PATCH_STRATEGIC,
+                                   .resource = kube_known(KUBE_PODS),
+                                   .subresource = "status",
+                                   .doc = doc,
+                               });
+    yyjson_mut_doc_free(doc);
+}
+
+void report_bound(struct report *report, object_key pod, name_id uid, const char *text, const char *node)
+{
+    report_pod_event(report, pod, uid, "Normal", "Scheduled", text);
+    if (report->setup->flags->marks_bound_pods)
+        mark_bound(report, pod, uid, node);
 }
 
 /* It is to be written again when it comes up. */

@@ -62,6 +62,9 @@ void report_condition(struct report *report, object_key pod, const char *reason,
 /* Events about a pod or its gang, written after binds. `notes` are annotations. */
 void report_pod_event(struct report *report, object_key pod, name_id uid, const char *type, const char *reason,
                       const char *message);
+/* The pod is on its node, by our own bind: Scheduled, with the text, and what the binder would say where that is wanted. */
+void report_bound(struct report *report, object_key pod, name_id uid, const char *text, const char *node);
+
 void report_gang_event(struct report *report, gang_id gang, const char *reason, const char *message,
                        const struct event_note *notes, size_t note_count);
 

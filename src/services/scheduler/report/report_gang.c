@@ -18,8 +18,7 @@
 
 #define CONDITION_TYPE "UnschedulableOnNodePool"
 
-/* KAI's words for why; programs match on them. */
-static const char *reason_of(enum verdict_code code)
+const char *report_reason_of(enum verdict_code code)
 {
     switch (code) {
     case VERDICT_OVER_LIMIT:
@@ -191,7 +190,7 @@ void report_gang_condition(struct report *report, gang_id id, const struct expla
     (void)yyjson_mut_obj_add_strcpy(doc, root, "lastTransitionTime", time_format(now - now % NSEC_PER_SEC, text));
     yyjson_mut_val *reasons = yyjson_mut_obj_add_arr(doc, root, "reasons");
     yyjson_mut_val *reason = yyjson_mut_arr_add_obj(doc, reasons);
-    (void)yyjson_mut_obj_add_str(doc, reason, "reason", reason_of(explanation->verdict.code));
+    (void)yyjson_mut_obj_add_str(doc, reason, "reason", report_reason_of(explanation->verdict.code));
     (void)yyjson_mut_obj_add_str(doc, reason, "message", message);
     if (explanation->verdict.code == VERDICT_OVER_LIMIT || explanation->verdict.code == VERDICT_OVER_QUOTA)
         encode_details(report, doc, reason, explanation);

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/time.h"
+#include "engine/verdict.h"
 #include "net/loop.h"
 #include "services/scheduler/keys.h"
 #include "services/scheduler/report/report.h"
@@ -40,5 +41,8 @@ void report_events_init(struct report *report, struct loop *loop);
 void report_events_done(struct report *report);
 
 /* The gang's scheduling condition in our node pool, if it is not that already. */
+/* KAI's words for why; programs match on them. */
+const char *report_reason_of(enum verdict_code code);
+
 void report_gang_condition(struct report *report, gang_id gang, const struct explanation *explanation,
                            const char *message);
