@@ -13,6 +13,7 @@
     ROW(compare)          \
     ROW(trace)            \
     ROW(replay)           \
+    ROW(migrate)          \
     ROW(scheduler)        \
     ROW(grouper)          \
     ROW(binder)           \

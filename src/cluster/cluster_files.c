@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "cluster/cluster_reading.h"
+#include "cluster/cluster_survey.h"
 #include "objects/snapshot.h"
 #include "text/file.h"
 #include "text/json.h"
@@ -175,19 +176,41 @@ static int add_path(struct walk *walk, const char *path, struct err *err)
     return r;
 }
 
+static int add_paths(struct walk *walk, const char *const *paths, size_t path_count, struct err *err)
+{
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < path_count; i++)
+        r = add_path(walk, paths[i], err);
+    if (r >= 0 && cluster_reading_objects(walk->reading) == 0)
+        r = err_set(err, -EINVAL, "%s: holds no Kubernetes object of a known kind",
+                    path_count ? file_name(paths[0]) : "the input");
+    return r;
+}
+
+int cluster_survey(const struct cluster_options *options, const char *const *paths, size_t path_count,
+                   struct cluster_notes *notes, struct cluster_reading **ret_reading, struct err *err)
+{
+    struct walk walk = {.reading = cluster_reading_new(&notes->found, options->undated_from), .options = options};
+    int r = add_paths(&walk, paths, path_count, err);
+
+    notes->files = walk.file_count;
+    notes->objects = cluster_reading_objects(walk.reading);
+    if (r < 0)
+        cluster_reading_free(walk.reading);
+    else
+        *ret_reading = walk.reading;
+    return r < 0 ? r : 0;
+}
+
 int cluster_read(const struct cluster_options *options, struct state *state, struct config *config,
                  const char *const *paths, size_t path_count, struct cluster_notes *notes, struct err *err)
 {
     _cleanup_(cluster_reading_freep) struct cluster_reading *reading =
         cluster_reading_new(notes ? &notes->found : NULL, options->undated_from);
     struct walk walk = {.reading = reading, .options = options};
-    int r = 0;
+    int r = add_paths(&walk, paths, path_count, err);
 
-    for (size_t i = 0; r >= 0 && i < path_count; i++)
-        r = add_path(&walk, paths[i], err);
-    if (r >= 0 && cluster_reading_objects(reading) == 0)
-        r = err_set(err, -EINVAL, "%s: holds no Kubernetes object of a known kind",
-                    path_count ? file_name(paths[0]) : "the input");
     if (r >= 0)
         r = cluster_reading_build(reading, options, state, config, err);
     if (notes) {

@@ -20,6 +20,7 @@
 #include "kube/client/meta.h"
 #include "kube/follow/list.h"
 #include "net/loop.h"
+#include "objects/foreign.h"
 #include "objects/kinds.h"
 #include "objects/notes.h"
 
@@ -27,6 +28,7 @@ enum { PAGE_SIZE = 500, NAMES_MAX = 4096 };
 
 struct walk {
     struct cluster_reading *reading;
+    bool is_survey;
     struct loop *loop;
     struct kube_client *client;
     struct discovery *discovery;
@@ -154,7 +156,8 @@ static void on_found(void *arg, const struct kube_resource *resource, const stru
 static void find_kind(struct walk *walk)
 {
     for (const struct object_kind *kind; (kind = object_kind_at(walk->next)) != NULL; walk->next++) {
-        const char *version = version_at(walk, kind->group, walk->next_version);
+        bool is_wanted = walk->is_survey || !object_kind_is_foreign(kind);
+        const char *version = is_wanted ? version_at(walk, kind->group, walk->next_version) : NULL;
 
         if (version) {
             discovery_find(walk->discovery, version, kind->kind, on_found, walk);
@@ -220,7 +223,7 @@ int live_read(void *source, const char *context, struct cluster_reading *reading
 {
     const struct live_source *from = source;
     struct kube_config *config = NULL;
-    struct walk walk = {.reading = reading};
+    struct walk walk = {.reading = reading, .is_survey = from->is_survey};
 
     int r = kube_config_load(from->kubeconfig, context && *context ? context : NULL, &config, err);
     if (r < 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/macros.h"
 
 struct cluster_reading;
@@ -13,6 +15,7 @@ struct err;
  */
 struct live_source {
     const char *kubeconfig;  // NULL: where kubectl looks
+    bool is_survey;          // kinds of other schedulers are listed as well
 };
 
 /*

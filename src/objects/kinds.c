@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "objects/decode/decode.h"
+#include "objects/foreign.h"
 #include "objects/group/rules.h"
 #include "objects/make/maker.h"
 
@@ -63,6 +64,8 @@ static void drop_config_map(struct state *state, const struct object *object)
 {
     state_drop_config_map(state, object->namespace, object->name);
 }
+
+enum { FOREIGN_KINDS = 13 };
 
 /* clang-format off */
 #define CLUSTER .is_cluster_wide = true
@@ -165,6 +168,21 @@ static const struct object_kind kinds[] = {
     {.group = "run.ai", .kind = "DistributedInferenceWorkload", .group_pods = group_below_top},
     {.group = "egx.nvidia.io", .kind = "SPOTRequest", .group_pods = group_inference},
     {.group = "amlarc.azureml.com", .kind = "AmlJob", .group_pods = group_aml_job},
+
+    /* What other schedulers are run by; see foreign.h. */
+    {.group = "kueue.x-k8s.io", .kind = "ClusterQueue", CLUSTER},
+    {.group = "kueue.x-k8s.io", .kind = "Cohort", CLUSTER},
+    {.group = "kueue.x-k8s.io", .kind = "LocalQueue"},
+    {.group = "kueue.x-k8s.io", .kind = "ResourceFlavor", CLUSTER},
+    {.group = "kueue.x-k8s.io", .kind = "AdmissionCheck", CLUSTER},
+    {.group = "kueue.x-k8s.io", .kind = "WorkloadPriorityClass", CLUSTER},
+    {.group = "scheduling.volcano.sh", .kind = "Queue", CLUSTER},
+    {.group = "scheduling.volcano.sh", .kind = "PodGroup"},
+    {.group = "batch.volcano.sh", .kind = "Job"},
+    {.group = "run.ai", .kind = "Project", CLUSTER},
+    {.group = "run.ai", .kind = "NodePool", CLUSTER},
+    {.group = "run.ai", .kind = "RunaiConfig"},
+    {.group = "scheduling.run.ai", .kind = "Department", CLUSTER},
 };
 /* clang-format on */
 _Static_assert(ARRAY_LEN(kinds) <= OBJECT_KINDS_MAX, "sets have a list for every kind");
@@ -194,6 +212,11 @@ const struct object_kind *object_kind_find(const char *api_version, const char *
     char group[API_GROUP_MAX];
 
     return object_kind_of(api_group(api_version, group), kind);
+}
+
+bool object_kind_is_foreign(const struct object_kind *kind)
+{
+    return object_kind_index(kind) >= ARRAY_LEN(kinds) - FOREIGN_KINDS;
 }
 
 const struct object_kind *object_kind_at(size_t index)

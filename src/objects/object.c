@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "objects/fields.h"
+#include "objects/foreign.h"
 #include "objects/kinds.h"
 #include "objects/notes.h"
 #include "objects/place_internal.h"
@@ -290,10 +291,10 @@ static int add_value(struct object_set *set, yyjson_val *val, const struct objec
     }
 
     const struct object_kind *row = object_kind_find(api_version, kind);
-    if (!row) {
+    if (!row || object_kind_is_foreign(row))
         object_notes_skip(set->notes, api_group(api_version, group), kind);
+    if (!row)
         return 0;
-    }
     set->read_count++;
     return add(set, (struct object){.kind = row, .root = root, .api_version = api_version, .source = source}, err);
 }
