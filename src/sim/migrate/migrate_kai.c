@@ -51,7 +51,7 @@ const struct check kai_checks[] = {
     {KAI(FINDING_SAME, "kai-reservations"), POD, .is_so = is_reservation,
      .text = "reservation pods go on holding the GPUs that pods share"},
     {KAI(FINDING_TODO, "kai-bind-requests"), .group = "scheduling.run.ai", .kind = "BindRequest",
-     .is_so = is_waiting_request, .text = "BindRequests are not carried out yet",
+     .is_so = is_waiting_request, .text = "BindRequests are not executed yet",
      .action = "wait until KAI's binder is done with them, or let Muster's binder do it: both read the same requests"},
     {KAI(FINDING_SAME, "kai-shards"), SHARD, .text = "each SchedulingShard gets a scheduler of its own, as before"},
     {KAI(FINDING_UNSUPPORTED, "kai-csi-storage"), SHARD, .path = {"spec", "args", "schedule-csi-storage"},
