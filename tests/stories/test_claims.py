@@ -268,7 +268,6 @@ def _(here):
         try:
             here.pod("first", 1, nodeSelector={"devices": "only"})
             request = here.cluster.wait_for(f"{REQUESTS}/first")
-            here.told("first", "Scheduled", "kai-scheduler")
             here.restart()
             here.pod("second", 1, nodeSelector={"devices": "only"})
             other = here.cluster.wait_for(f"{REQUESTS}/second")
@@ -289,7 +288,6 @@ def _(here):
         try:
             claimer(here, "first", "c-first")
             request = here.cluster.wait_for(f"{REQUESTS}/first")
-            here.told("first", "Scheduled", "kai-scheduler")
             here.restart()
             claimer(here, "second", "c-second")
             other = here.cluster.wait_for(f"{REQUESTS}/second")
