@@ -93,5 +93,13 @@ install: build ## install into $(DESTDIR)$(PREFIX)
 		build/release/src/gpu/tenant/libcuda.so.1 build/release/src/gpu/tenant/libnvidia-ml.so.1
 	scripts/install-texts build/release/muster $(DESTDIR)$(PREFIX)/share
 
+dist: build ## build the image, chart, Debian package, bill of materials and checksums into build/dist
+	@mkdir -p build/dist && rm -f build/dist/*
+	@deploy/image/build build/release build/dist/muster-image.tar
+	@deploy/image/package build/release build/dist
+	@deploy/image/sbom build/release build/dist/muster.spdx.json
+	@tar -czhf build/dist/muster-chart.tgz -C deploy/chart --owner=0 --group=0 --sort=name --exclude=.helmignore muster
+	@cd build/dist && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
+
 clean: ## remove what was built
 	rm -rf build

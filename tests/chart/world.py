@@ -112,7 +112,8 @@ def condition(one, kind, generation=None):
 
 
 def message(one, kind):
-    return next((found["message"] for found in one["status"]["conditions"] if found["type"] == kind), "")
+    found = one.get("status", {}).get("conditions", [])
+    return next((each["message"] for each in found if each["type"] == kind), "")
 
 
 def container(workload):

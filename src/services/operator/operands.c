@@ -196,7 +196,7 @@ static void podgroups_args(struct draft *draft, yyjson_mut_val *args, yyjson_val
         args_add(draft, args, "--max-concurrent-reconciles=%d", workers);
 }
 
-static yyjson_mut_val *podgroups_ports(struct draft *draft, yyjson_val *section)
+static yyjson_mut_val *metrics_ports(struct draft *draft, yyjson_val *section)
 {
     (void)section;
     return pack(draft->doc, "[{name: http-metrics, port: %d, protocol: TCP, targetPort: %d}]", METRICS_PORT,
@@ -322,7 +322,8 @@ static const struct operand operands[] = {
      .command = "grouper",
      .amounts = {"50m", "32Mi", "512Mi"},
      .has_budget = true,
-     .add_args = grouper_args},
+     .add_args = grouper_args,
+     .service_ports = metrics_ports},
     {.title = "Binder",
      .section = "binder",
      .name = "binder",
@@ -347,13 +348,14 @@ static const struct operand operands[] = {
      .command = "podgroups",
      .amounts = {"20m", "32Mi", "512Mi"},
      .add_args = podgroups_args,
-     .service_ports = podgroups_ports},
+     .service_ports = metrics_ports},
     {.title = "NodeScaleAdjuster",
      .section = "nodeScaleAdjuster",
      .name = "node-scale-adjuster",
      .command = "scaler",
      .amounts = {"20m", "32Mi", "256Mi"},
      .add_args = scaler_args,
+     .service_ports = metrics_ports,
      .add_more = scaling_account},
     {.title = "KAIAdmission",
      .section = "admission",

@@ -66,6 +66,7 @@ static int open_operator(struct service *service, struct err *err)
     operator->failures = meter_series(
         metrics_counter(service->metrics, "operator_failures_total", "Objects that could not be written.", NULL), NULL);
     loop_timer_init(&operator->timer, service->loop, operator_reconcile, operator);
+    loop_timer_init(&operator->later, service->loop, operator_reconcile, operator);
     service->state = operator;
     return 0;
 }
@@ -98,6 +99,7 @@ static void close_operator(struct service *service)
         source_free(*shard);
     vec_done(&operator->shards);
     loop_timer_done(&operator->timer);
+    loop_timer_done(&operator->later);
     free(operator);
 }
 

@@ -45,6 +45,7 @@ struct owned {
     char uid[UID_MAX];
     char owner[UID_MAX];  // UID of what controls it
     uint64_t seen;        // digest
+    uint64_t version;     // of what was seen
     bool is_available;    // of Deployments and the like; true for others
 
     const struct source *source;  // whose it should be; NULL: it should not be there
@@ -104,7 +105,8 @@ struct operator
     char *reservation_namespace, *scaling_namespace;
 
     struct install *install;
-    struct loop_timer timer;
+    struct loop_timer timer;  // the next look
+    struct loop_timer later;  // when something that failed is due
     bool is_stopping;
     struct meter_series *writes, *failures;
 };
@@ -124,6 +126,8 @@ struct owned *owned_get(struct operator* operator, enum owned_kind kind, const c
 struct owned *owned_find(const struct operator* operator, enum owned_kind kind, const char *namespace,
                          const char *name);
 void owned_see(struct owned *owned, yyjson_val *object);
+/* The same of the answer to a write, which the watch may have overtaken. */
+void owned_see_answer(struct owned *owned, yyjson_val *object);
 void owned_gone(struct owned *owned);
 void owned_free_all(struct operator* operator);
 

@@ -88,6 +88,7 @@ void owned_see(struct owned *owned, yyjson_val *object)
     if (!kube_meta_read(object, &meta))
         return;
     owned->is_there = true;
+    owned->version = strtoull(meta.resource_version, NULL, 10);
     copy_uid(owned->uid, meta.uid);
     copy_uid(owned->owner, controller_of(object));
     owned->seen = digest_live(object);
@@ -95,6 +96,20 @@ void owned_see(struct owned *owned, yyjson_val *object)
                           : owned->kind == OWNED_DAEMON_SET ? daemon_set_is_available(object)
                           : owned->kind == OWNED_PROMETHEUS ? prometheus_is_available(object)
                                                             : true;
+}
+
+void owned_see_answer(struct owned *owned, yyjson_val *object)
+{
+    struct kube_meta meta;
+
+    if (!kube_meta_read(object, &meta))
+        return;
+    bool is_overtaken = owned->is_there && strcmp(meta.uid, owned->uid) == 0 &&
+                        strtoull(meta.resource_version, NULL, 10) < owned->version;
+
+    if (!is_overtaken)
+        owned_see(owned, object);
+    owned->done_seen = digest_live(object);
 }
 
 void owned_gone(struct owned *owned)

@@ -15,9 +15,9 @@
  *     %i  a boolean
  *     %p  a yyjson_mut_val * of `doc`  NULL leaves the member or item out
  *
- * The text is the program's own: one that cannot be read is a bug. Returns a value of `doc` that has no parent yet.
+ * The compiler does not check the arguments: it would complain about NULL as a string. The text is the program's own: one that cannot be read is a bug. Returns a value of `doc` that has no parent yet.
  */
-yyjson_mut_val *pack(yyjson_mut_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+yyjson_mut_val *pack(yyjson_mut_doc *doc, const char *format, ...);
 
 /* A copy of a value of another document; NULL for NULL. */
 yyjson_mut_val *pack_copy(yyjson_mut_doc *doc, yyjson_val *value);

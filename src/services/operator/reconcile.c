@@ -169,7 +169,7 @@ static void settle_all(struct operator* operator)
         for (size_t cursor = 0; (owned = strmap_next(&operator->owned[kind], &cursor));)
             settle(operator, owned, may_delete, now, &next);
     if (next)
-        loop_timer_start(&operator->timer, next - now);
+        loop_timer_start(&operator->later, next - now);
 }
 
 static bool is_busy(const struct operator* operator, const struct source * source)

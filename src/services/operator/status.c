@@ -120,7 +120,7 @@ static void on_status(void *arg, const struct kube_answer *answer)
         if (answer->status != 404)
             log_warn(source->operator->service->log, "conditions could not be written", log_str("object", source->name),
                      log_error(&answer->err));
-        loop_timer_start(&source->operator->timer, 2 * NSEC_PER_SEC);
+        loop_timer_start(&source->operator->later, 2 * NSEC_PER_SEC);
         return;
     }
     operator_wake(source->operator);

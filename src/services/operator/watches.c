@@ -91,7 +91,6 @@ static void on_config(void *arg, const struct follow_event *event)
     if (event->change == FOLLOW_DELETED) {
         forget_source(operator, TAKE_PTR(operator->config));
         log_warn(operator->service->log, "the Config is gone: its objects are deleted with it");
-        install_check(operator->install);
     } else if (operator->config) {
         source_set(operator->config, event);
     } else {

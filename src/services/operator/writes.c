@@ -69,10 +69,8 @@ static void succeed(struct write *write, yyjson_val *object, const char *what)
     struct operator* operator= write->operator;
     struct owned *owned = write->owned;
 
-    if (object)
-        owned_see(owned, object);
+    owned_see_answer(owned, object);
     owned->done_wanted = write->wanted;
-    owned->done_seen = owned->seen;
     owned->err = (struct err){0};
     owned->due = 0;
     backoff_reset(&owned->backoff);
