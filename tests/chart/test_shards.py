@@ -89,10 +89,14 @@ def _(here):
 
     def running():
         pods = [one for one in here.api.items(PODS) if one["metadata"].get("labels", {}).get("app") == NAME
-                and one["status"].get("podIP") and "deletionTimestamp" not in one["metadata"]]
+                and one["status"].get("phase") == "Running" and "deletionTimestamp" not in one["metadata"]]
         return pods if len(pods) == 2 else None
 
-    for pod in here.cluster.wait_until(running, "two pods of the scheduler", 60):
+    for number, pod in enumerate(here.cluster.wait_until(running, "two pods of the scheduler", 60)):
+        # KWOK gives pods no address.
+        address = f"10.9.8.{number + 1}"
+        here.api.patch(f"{PODS}/{pod['metadata']['name']}/status",
+                       {"status": {"podIP": address, "podIPs": [{"ip": address}]}})
         holder = f"{pod['metadata']['name']}_1234"
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "kai-scheduler"},
                  "spec": {"holderIdentity": holder}}
@@ -102,7 +106,7 @@ def _(here):
             here.api.create(LEASES, lease)
         slices = here.wait_for(f"{SLICES}/{NAME}-leader", lambda one, wanted=pod: any(
             end["targetRef"]["name"] == wanted["metadata"]["name"] for end in one["endpoints"] or []))
-        expect(slices["endpoints"][0]["addresses"], [pod["status"]["podIP"]])
+        expect(slices["endpoints"][0]["addresses"], [address])
     here.patch_config({"scheduler": {"replicas": None}})
     here.wait_for(f"{SERVICES}/{NAME}", lambda one: one["spec"].get("selector") == {"app": NAME})
     here.wait_gone(f"{SLICES}/{NAME}-leader")

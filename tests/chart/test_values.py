@@ -104,7 +104,7 @@ def _(here):
     docs = "".join((ROOT / "docs" / name).read_text() for name in ("metrics.md",))
     asked = (CHART / "rules" / "muster.yaml").read_text() + "".join(
         path.read_text() for path in (CHART / "dashboards").glob("*.json"))
-    sources = subprocess.run(["git", "-C", ROOT, "grep", "-hoE", r'"[a-z_]+(_total|_left|leader|_waiting|_in_flight)"', "--", "src"],
+    sources = subprocess.run(["git", "-C", ROOT, "grep", "-hoE", r'"[a-z_]*(_total|_left|leader|_waiting|_in_flight)"', "--", "src"],
                              stdout=subprocess.PIPE, text=True, check=True).stdout
     for name in sorted(set(re.findall(r"\b(?:kai|muster)_([a-z0-9_]+?)(?:_bucket)?(?=[^a-z0-9_])", asked))):
         if name.startswith("queue_allocated") or name in ("queue_deserved_gpus", "queue_info"):
