@@ -65,7 +65,17 @@ static void on_done(void *arg, const struct kube_answer *answer)
     bind_free(bind);
 }
 
-static yyjson_mut_doc *binding_of(const struct kube_bind *bind, const char *const *annotations)
+static void add_pairs(yyjson_mut_doc *doc, yyjson_mut_val *meta, const char *key, const char *const *pairs)
+{
+    if (!pairs || !pairs[0])
+        return;
+    yyjson_mut_val *added = yyjson_mut_obj_add_obj(doc, meta, key);
+
+    for (; pairs[0]; pairs += 2)
+        (void)yyjson_mut_obj_add_str(doc, added, pairs[0], pairs[1]);
+}
+
+static yyjson_mut_doc *binding_of(const struct kube_bind *bind, const struct kube_bind_request *request)
 {
     yyjson_mut_val *root;
     yyjson_mut_doc *doc = json_new_object(&root);
@@ -78,12 +88,8 @@ static yyjson_mut_doc *binding_of(const struct kube_bind *bind, const char *cons
     (void)yyjson_mut_obj_add_str(doc, meta, "namespace", bind->namespace);
     if (bind->uid[0])
         (void)yyjson_mut_obj_add_str(doc, meta, "uid", bind->uid);
-    if (annotations && annotations[0]) {
-        yyjson_mut_val *added = yyjson_mut_obj_add_obj(doc, meta, "annotations");
-
-        for (; annotations[0]; annotations += 2)
-            (void)yyjson_mut_obj_add_str(doc, added, annotations[0], annotations[1]);
-    }
+    add_pairs(doc, meta, "annotations", request->annotations);
+    add_pairs(doc, meta, "labels", request->labels);
     yyjson_mut_val *target = yyjson_mut_obj_add_obj(doc, root, "target");
 
     (void)yyjson_mut_obj_add_str(doc, target, "apiVersion", "v1");
@@ -105,7 +111,7 @@ struct kube_bind *kube_bind_start(struct kube_client *client, const struct kube_
         .on_done = request->on_done,
         .arg = request->arg,
     };
-    yyjson_mut_doc *doc = binding_of(bind, request->annotations);
+    yyjson_mut_doc *doc = binding_of(bind, request);
     bind->certain = kube_certain_start(client, &(struct kube_certain_request){
                                                    .write =
                                                        {

@@ -26,6 +26,7 @@ struct kube_bind_request {
     const char *uid;
     const char *node;
     const char *const *annotations;  // of the pod from then on: key, value, key, ... up to a NULL; NULL: none
+    const char *const *labels;       // the same; servers before 1.33 drop them, and some others may
     void (*on_unknown)(void *arg, const struct err *err);  // it may have been done; may be NULL
     kube_done_fn on_done;                                  // with the last answer
     void *arg;

@@ -123,11 +123,15 @@ struct binder {
     struct loop_timer later_timer;
     struct loop_task pump;
     struct binder_meters *meters;
-    uint32_t device_version;  // that the server has, for kube_known_of()
-    bool knows_devices;       // it has said so
-    bool is_ready;            // everything has been seen once
-    bool is_stopping;         // nothing new is begun
+    uint32_t device_version;    // that the server has, for kube_known_of()
+    bool knows_devices;         // it has said so
+    uint32_t unlabelled_binds;  // in a row, that came without the label that was sent with them
+    bool is_ready;              // everything has been seen once
+    bool is_stopping;           // nothing new is begun
 };
+
+/* After so many binds in a row without the label that was sent with them, labels are written before the bind. */
+enum { UNLABELLED_BINDS_MAX = 3 };
 
 /* items.c */
 void items_init(struct items *items);
@@ -221,7 +225,10 @@ void job_set_stuck(struct job *job, bool is_stuck);
 /* Calls `fn` after a time, once; there is one timer a job. */
 void job_wait(struct job *job, nsec_t time, loop_fn fn);
 
-/* The whole pod. */
+/* Whether the pod is known to be in the groups of its request, and in no others. */
+bool job_has_labels(const struct job *job);
+
+/* The pod: the whole of it, or what is kept of one on a shared GPU. */
 yyjson_val *job_pod(const struct job *job);
 
 /* Sends a write of the job; `attempt` is cleared by whoever is called back. Takes the body. */

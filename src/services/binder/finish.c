@@ -107,7 +107,7 @@ static void on_told(void *arg, const struct kube_answer *answer)
 }
 
 /* Tells the pod and whoever looks at it. The request comes last: once it is done, nobody looks at it again. */
-void job_tell(struct job *job)
+static void tell(struct job *job)
 {
     const struct request *request = job->request;
     bool is_bound = job->err.code == 0;
@@ -136,6 +136,51 @@ void job_tell(struct job *job)
                   write_condition(job->pod_uid, is_bound, message.text, nsec_now_wall()), on_told);
     }
     strbuf_done(&message);
+}
+
+static void on_labelled(void *arg, const struct kube_answer *answer)
+{
+    struct job *job = arg;
+    yyjson_val *pod = NULL;
+
+    job->attempt = NULL;
+    if (answer->err.code < 0 && answer->status != 404) {
+        job->item->failures++;
+        log_warn(job->binder->log, "the GPU group of the pod could not be written; trying again",
+                 log_str("namespace", job->request->namespace), log_str("pod", job->request->pod),
+                 log_error(&answer->err));
+        end(job, retry_wait(job->item));
+        return;
+    }
+    if (answer->err.code == 0 && kube_answer_object(answer, &pod, NULL) == 0)
+        binder_pod_seen(job->binder, pod);
+    tell(job);
+}
+
+/* The bind brought no label: the server takes none with a bind, or we have not heard of the pod since. */
+static void label(struct job *job)
+{
+    const struct request *request = job->request;
+    const struct roster_pod *pod = roster_find(&job->binder->roster, request->namespace, request->pod);
+
+    /* A pod that was seen bound and is in no group is not kept; one that is over is not either. */
+    if (!pod)
+        job->binder->unlabelled_binds++;
+    job_write(job, KUBE_PATCH_MERGE, KUBE_PODS, request->namespace, request->pod, NULL,
+              write_labels(job->pod_uid, &request->groups, true), on_labelled);
+}
+
+void job_tell(struct job *job)
+{
+    bool is_shared = job->err.code == 0 && request_is_fraction(job->request);
+
+    if (is_shared && !job->item->is_gone && !job_has_labels(job)) {
+        label(job);
+        return;
+    }
+    if (is_shared && job->binder->unlabelled_binds < UNLABELLED_BINDS_MAX)
+        job->binder->unlabelled_binds = 0;
+    tell(job);
 }
 
 void job_finish(struct job *job)

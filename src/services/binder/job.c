@@ -93,7 +93,7 @@ static bool needs_whole_pod(const struct job *job, const struct roster_pod *pod)
 {
     const struct request *request = job->request;
 
-    return !pod || pod->node[0] || pod->has_more || request_is_fraction(request) ||
+    return !pod || pod->node[0] || pod->has_more || (request_is_fraction(request) && !pod->sharer) ||
            request_plan(request, "extendedResourceClaimAllocation") ||
            (request->pod_uid[0] && strcmp(request->pod_uid, pod->uid) != 0);
 }
@@ -139,6 +139,8 @@ static void step_pod(struct job *job)
         job_read(job, KUBE_PODS, request->namespace, request->pod, on_pod);
         return;
     }
+    if (request_is_fraction(request))
+        BUG_ON(json_parse(pod->sharer, strlen(pod->sharer), "pod", &job->pod, NULL) < 0);
     free(job->pod_uid);
     job->pod_uid = xstrdup(pod->uid);
     job->pod_bound = pod->bound;
@@ -239,7 +241,7 @@ static void on_labelled(void *arg, const struct kube_answer *answer)
     job_next(job);
 }
 
-static bool has_labels(const struct job *job)
+bool job_has_labels(const struct job *job)
 {
     const struct roster_pod *pod = roster_find(&job->binder->roster, job->request->namespace, job->request->pod);
 
@@ -251,16 +253,26 @@ static bool has_labels(const struct job *job)
     return true;
 }
 
+/*
+ * The label of a single group comes with the bind, where the server takes labels with it: none of them does before 1.33,
+ * and some do not after. Whether the pod has got it is looked at before the request is said to be done (finish.c); as long
+ * as it is not done, the GPU stays reserved. When some in a row have come without, labels are written before the bind.
+ */
+static bool comes_with_bind(const struct job *job)
+{
+    return job->request->groups.len == 1 && job->binder->unlabelled_binds < UNLABELLED_BINDS_MAX;
+}
+
 static void step_label(struct job *job)
 {
     const struct request *request = job->request;
 
-    if (!request_is_fraction(request)) {
+    if (!request_is_fraction(request) || comes_with_bind(job)) {
         job_next(job);
         return;
     }
     job->is_labelled = true;
-    if (has_labels(job)) {
+    if (job_has_labels(job)) {
         job_next(job);
         return;
     }
@@ -320,6 +332,9 @@ static void step_bind(struct job *job)
         annotations[count++] = "false";
     }
 
+    bool has_label = request_is_fraction(request) && comes_with_bind(job);
+    const char *const labels[] = {KEY_GPU_GROUP, has_label ? request->groups.items[0] : NULL, NULL};
+
     job->is_asked = true;
     job->bind = kube_bind_start(job->binder->client, &(struct kube_bind_request){
                                                          .namespace = request->namespace,
@@ -327,6 +342,7 @@ static void step_bind(struct job *job)
                                                          .uid = job->pod_uid,
                                                          .node = request->node,
                                                          .annotations = annotations,
+                                                         .labels = has_label ? labels : NULL,
                                                          .on_done = on_bound,
                                                          .arg = job,
                                                      });

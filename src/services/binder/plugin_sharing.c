@@ -22,7 +22,8 @@ struct sharing_work {
     struct sharing_names names;
     struct sharing_data data;
     char *devices;
-    int at;  // which of the two ConfigMaps
+    int at;     // which of the two ConfigMaps
+    int count;  // of those that are needed
     uint32_t tries;
     char limit[32];  // hamicore's
     struct err err;
@@ -51,7 +52,7 @@ static void write_map(struct job *job);
 
 static void next_map(struct job *job)
 {
-    if (++job->sharing->at < 2)
+    if (++job->sharing->at < job->sharing->count)
         write_map(job);
     else
         job_next(job);
@@ -143,6 +144,8 @@ static void prepare(struct job *job)
         .portion = job->request->portion,
         .is_direct = sharing_is_direct(container.container),
     };
+    /* The second would be empty, and the container does not wait for it. */
+    work->count = !work->data.is_direct && sharing_is_optional(container.container, work->names.direct) ? 1 : 2;
     write_map(job);
 }
 

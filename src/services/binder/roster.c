@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "objects/keys.h"
+#include "services/binder/extract.h"
 #include "services/binder/names.h"
 
 enum { GROUPS_OF_POD_MAX = 1024 };
@@ -32,6 +33,7 @@ static void pod_free(struct roster_pod *pod)
     free(pod->uid);
     free(pod->node);
     free(pod->gpu);
+    free(pod->sharer);
     free(pod->groups);
     free(pod);
 }
@@ -246,6 +248,8 @@ static void read_pod(struct roster *roster, struct roster_pod *to, yyjson_val *p
     to->is_ours = strcmp(kube_text(pod, "spec", "schedulerName"), roster->scheduler) == 0;
     to->is_on_its_way = to->is_ours && to->is_alive && !to->node[0] && !has_condition(pod, "PodScheduled", "False");
     to->has_more = has_more(yyjson_obj_get(pod, "spec"));
+    free(to->sharer);
+    to->sharer = to->is_ours && !to->node[0] ? extract_sharer(pod) : NULL;
     roster->scaling -= to->is_scaling;
     to->is_scaling =
         strcmp(to->namespace, roster->scaling_namespace) == 0 && !has_condition(pod, "PodScheduled", "True");

@@ -28,6 +28,7 @@ struct roster_pod {
     bool is_reservation;
     bool is_scaling;  // makes the cluster grow, and has not been placed
     bool has_more;    // volumes or claims, for which the whole pod has to be looked at
+    char *sharer;     // extract_sharer(), while it has no node; NULL: there is nothing to be kept
     uint32_t group_count;
     struct roster_group **groups;
 };

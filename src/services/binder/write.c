@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "kube/autoscalers.h"
 #include "kube/client/condition.h"
+#include "kube/client/meta.h"
 #include "objects/keys.h"
 #include "services/binder/document.h"
 #include "services/binder/names.h"
@@ -241,6 +242,21 @@ bool sharing_is_direct(yyjson_val *container)
             return false;
     }
     return true;
+}
+
+bool sharing_is_optional(yyjson_val *container, const char *direct)
+{
+    yyjson_val *source;
+    size_t i, max;
+
+    yyjson_arr_foreach(yyjson_obj_get(container, "envFrom"), i, max, source)
+    {
+        yyjson_val *ref = yyjson_obj_get(source, "configMapRef");
+
+        if (strcmp(kube_text(ref, "name"), direct) == 0)
+            return yyjson_is_true(yyjson_obj_get(ref, "optional"));
+    }
+    return false;
 }
 
 char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi, const char *fence)

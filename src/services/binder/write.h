@@ -48,6 +48,9 @@ bool sharing_merge(const struct sharing_data *data, bool is_second, const char *
 /* Whether the container takes its devices from the second ConfigMap. */
 bool sharing_is_direct(yyjson_val *container);
 
+/* Whether the container can do without the ConfigMap `direct`: it takes all of it, where it is there. */
+bool sharing_is_optional(yyjson_val *container, const char *direct);
+
 /* The ids with commas between them, for CDI as its names; behind them the pod's fence, which is a CDI name itself, unless
  * it is NULL. To be freed by the caller. */
 char *sharing_devices(const char *const *gpus, size_t count, bool is_cdi, const char *fence);

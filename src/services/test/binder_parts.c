@@ -16,6 +16,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "services/binder/document.h"
+#include "services/binder/extract.h"
 #include "services/binder/names.h"
 #include "services/binder/options.h"
 #include "services/binder/request.h"
@@ -222,7 +223,8 @@ static void a_reservation_pod_asks_for_one_gpu(void **state)
         "\"runtimeClassName\":\"nvidia\",\"securityContext\":{\"runAsUser\":1},\"tolerations\":[{\"operator\":"
         "\"Exists\"}],"
         "\"containers\":[{\"name\":\"resource-reservation\",\"image\":\"image\",\"imagePullPolicy\":\"IfNotPresent\","
-        "\"command\":[\"muster\"],\"args\":[\"reservation\"],\"resources\":{\"requests\":{\"cpu\":\"1m\",\"nvidia.com/gpu\":\"1\"},"
+        "\"command\":[\"muster\"],\"args\":[\"reservation\"],\"resources\":{\"requests\":{\"cpu\":\"1m\",\"nvidia.com/"
+        "gpu\":\"1\"},"
         "\"limits\":{\"nvidia.com/gpu\":\"1\"}},\"env\":[{\"name\":\"POD_NAME\",\"valueFrom\":{\"fieldRef\":{"
         "\"fieldPath\":\"metadata.name\"}}},{\"name\":\"POD_NAMESPACE\",\"valueFrom\":{\"fieldRef\":{"
         "\"fieldPath\":\"metadata.namespace\"}}}]}]}}");
@@ -340,9 +342,43 @@ static void plugins_are_sorted_and_checked(void **state)
     }
 }
 
+static void of_a_pod_on_a_shared_gpu_the_bind_keeps_what_it_looks_at(void **state)
+{
+    static const char text[] =
+        "{\"metadata\":{\"annotations\":{\"gpu-fraction\":\"0.5\",\"runai/shared-gpu-configmap\":\"cm\",\"x\":\"y\"}},"
+        "\"spec\":{\"containers\":[{\"name\":\"main\",\"image\":\"i\",\"env\":[{\"name\":\"A\",\"value\":\"b\"},{"
+        "\"name\":"
+        "\"NVIDIA_VISIBLE_DEVICES\",\"valueFrom\":{\"configMapKeyRef\":{\"name\":\"cm-0\"}}}],\"envFrom\":[{"
+        "\"configMapRef\":"
+        "{\"name\":\"cm-0-evar\",\"optional\":true}}]}],\"tolerations\":[{\"operator\":\"Exists\"}]}}";
+    struct sharing_container container;
+    struct sharing_names names;
+
+    (void)state;
+    yyjson_doc *pod = parse(text);
+    _cleanup_(freep) char *kept = extract_sharer(yyjson_doc_get_root(pod));
+    yyjson_doc_free(pod);
+    assert_non_null(kept);
+    assert_null(strstr(kept, "\"x\""));
+    assert_null(strstr(kept, "\"A\""));
+    assert_non_null(strstr(kept, "\"tolerations\":[{\"operator\":\"Exists\"}]"));
+    pod = parse(kept);
+    assert_int_equal(sharing_container(yyjson_doc_get_root(pod), &container, NULL), 0);
+    assert_int_equal(sharing_names(yyjson_doc_get_root(pod), &container, &names, NULL), 0);
+    assert_string_equal(names.direct, "cm-0-evar");
+    assert_false(sharing_is_direct(container.container));
+    assert_true(sharing_is_optional(container.container, "cm-0-evar"));
+    assert_false(sharing_is_optional(container.container, "other"));
+    yyjson_doc_free(pod);
+    pod = parse("{\"metadata\":{\"annotations\":{}},\"spec\":{}}");
+    assert_null(extract_sharer(yyjson_doc_get_root(pod)));
+    yyjson_doc_free(pod);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_a_pod_on_a_shared_gpu_the_bind_keeps_what_it_looks_at),
         cmocka_unit_test(names_follow_from_what_they_stand_for),
         cmocka_unit_test(the_container_that_shares_is_found),
         cmocka_unit_test(a_request_is_read),
