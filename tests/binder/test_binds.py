@@ -2,6 +2,7 @@
 
 import json
 
+import bed
 import proxy
 import world
 from gpu_operator import gpu_of
@@ -264,3 +265,21 @@ def _(here):
            f"k8s.device-plugin.nvidia.com/gpu={gpu_of('group-hami')}")
     here.clear()
     here.stop()
+
+
+@SUITE.test("on a server that takes no labels with a bind, pods on shared GPUs are labelled all the same")
+def _(here):
+    gate = "--feature-gates=PodTopologyLabelsAdmission=false"
+    with bed.Bed(nodes=1, controllers=False, kwok=False, more_flags={"kube-apiserver": [gate]}) as cluster:
+        other = world.World(cluster, here.program)
+        other.start()
+        for number in range(8):
+            other.bind(fraction_pod(f"quarter-{number}", "0.25"), NODE, "Fraction", portion="0.25",
+                       groups=[f"group-{number // 4}"])
+        for number in range(8):
+            other.wait_phase(f"quarter-{number}", "Succeeded", 60)
+        expect([one["metadata"]["labels"]["runai-gpu-group"] for one in other.api.items(PODS)],
+               ["group-0"] * 4 + ["group-1"] * 4)
+        expect(len(other.reservations()), 2, "GPUs that are kept")
+        other.stop()
+        other.operator.is_over = True
