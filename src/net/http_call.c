@@ -165,12 +165,17 @@ static void set_transport(struct http_call *call, const struct http_request *req
 {
     CURL *easy = call->easy;
     nsec_t connect_timeout = request->connect_timeout ? request->connect_timeout : 10 * NSEC_PER_SEC;
+    bool is_tls = strncmp(request->url, "https:", 6) == 0;
 
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    /* A request waits for a connection that may carry it too, rather than open one of its own. */
-    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(is_tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    /*
+     * A request waits for a connection that may carry it too, rather than open one of its own. Not without TLS: curl would
+     * wait for one that turns out to speak HTTP/1.1, and of those that wait it wakes a single one for each request that
+     * ends. With nothing but watches under way the others would wait for ever.
+     */
+    (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_tls ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BUFFER);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
