@@ -275,8 +275,9 @@ static bool try_again(struct kube_call *call, const struct kube_answer *answer, 
     call->tries_left--;
     call->state = CALL_RESTING;
     loop_timer_start(&call->rest, MAX(wait, retry_after));
-    /* A server that asks for patience gets it. */
-    if (!call->was_woken && answer->status / 100 != 4 && retry_after < 0)
+    /* A server that asks for patience gets it, unless it asks because it is starting: then it says when it is ready. */
+    call->back.is_patient = answer->status / 100 == 4 || retry_after >= 0;
+    if (!call->was_woken)
         kube_await_server(client, &call->back);
     return true;
 }

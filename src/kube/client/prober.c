@@ -57,8 +57,18 @@ static void wake_all(struct kube_prober *prober)
         struct kube_wait *wait = list_first(&prober->waiting, struct kube_wait, in_list);
 
         kube_wait_cancel(prober->client, wait);
-        wait->on_back(wait->arg);
+        if (!wait->is_patient || wait->was_lost)
+            wait->on_back(wait->arg);
     }
+}
+
+/* A refusal alone does not say so: it may be all that this server ever answers. */
+static void note_lost(struct kube_prober *prober, const struct kube_answer *answer)
+{
+    if (answer->status / 100 == 4)
+        return;
+    for (struct list_link *link = prober->waiting.first; link; link = link->next)
+        list_item(link, struct kube_wait, in_list)->was_lost = true;
 }
 
 static void on_probed(void *arg, const struct kube_answer *answer)
@@ -69,6 +79,8 @@ static void on_probed(void *arg, const struct kube_answer *answer)
     prober->probed = nsec_now_monotonic();
     if (is_ready(prober, answer))
         wake_all(prober);
+    else
+        note_lost(prober, answer);
     probe_later(prober);
 }
 
@@ -100,6 +112,7 @@ void kube_await_server(struct kube_client *client, struct kube_wait *wait)
         loop_timer_init(&client->prober->timer, client->loop, probe, client->prober);
     }
     wait->is_waiting = true;
+    wait->was_lost = false;
     list_push(&client->prober->waiting, &wait->in_list);
     probe_later(client->prober);
 }

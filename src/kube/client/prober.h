@@ -17,6 +17,10 @@ struct kube_client;
 struct kube_wait {
     void (*on_back)(void *arg);  // once for each kube_await_server(), from the loop
     void *arg;
+    /* Only a server that a probe has found not to be ready can come back. One that is ready at the first probe is not lost,
+     * but busy: nobody is called back, and the wait is over. For those whom the server has asked for patience. */
+    bool is_patient;
+    bool was_lost;  // a probe has said so
     struct list_link in_list;
     bool is_waiting;
 };

@@ -34,6 +34,7 @@ struct world {
     struct http_exchange *watches[KINDS];
     int watching;
     bool is_away;
+    bool is_busy;         // asks for patience instead of saying that it is away
     const char *probes;   // "x": not ready, "s": the same, and the loop ends, "f": refused, "F": the same of a server
                           // that is back; else, and behind the end, ready
     struct strbuf asked;  // "p": a probe, "w": a watch, "l": a lease; in capitals while the server is away
@@ -92,6 +93,11 @@ static void get_lease(void *arg, struct http_exchange *exchange)
     struct world *world = arg;
 
     strbuf_addstr(&world->asked, world->is_away ? "L" : "l");
+    if (world->is_away && world->is_busy) {
+        http_reply_header(exchange, "Retry-After", "60");
+        refuse(exchange, 429);
+        return;
+    }
     refuse(exchange, world->is_away ? 503 : 404);
 }
 
@@ -304,6 +310,53 @@ static void whoever_waits_can_be_freed(void **arg)
     world_done(&world);
 }
 
+static void on_found(void *arg, const struct kube_answer *answer)
+{
+    struct world *world = arg;
+
+    assert_int_equal(answer->status, 404);
+    loop_stop(world->loop);
+}
+
+static void ask_busy_server(struct world *world)
+{
+    world->is_away = world->is_busy = true;
+    (void)kube_send(world->client, &(struct kube_request){.verb = KUBE_GET,
+                                                          .resource = kube_known(KUBE_LEASES),
+                                                          .namespace = "n",
+                                                          .name = "l",
+                                                          .on_done = on_found,
+                                                          .arg = world});
+}
+
+static void a_server_that_asks_for_patience_while_it_starts_is_asked_again_when_it_is_ready(void **arg)
+{
+    struct world world;
+
+    (void)arg;
+    world_init(&world, "xx");
+    ask_busy_server(&world);
+    loop_run(world.loop);
+    assert_string_equal(world.asked.text, "LPPpl");
+    world_done(&world);
+}
+
+static void a_server_that_is_ready_and_asks_for_patience_gets_it(void **arg)
+{
+    struct world world;
+    struct loop_timer enough;
+
+    (void)arg;
+    world_init(&world, "");
+    ask_busy_server(&world);
+    loop_timer_init(&enough, world.loop, on_held, &world);
+    loop_timer_start(&enough, NSEC_PER_SEC);
+    loop_run(world.loop);
+    assert_string_equal(world.asked.text, "Lp");
+    loop_timer_done(&enough);
+    world_done(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +365,8 @@ int main(void)
         cmocka_unit_test(a_server_that_never_shows_whether_it_is_ready_is_tried_after_some_refusals),
         cmocka_unit_test(a_lease_is_sought_again_as_soon_as_the_server_is_ready),
         cmocka_unit_test(whoever_waits_can_be_freed),
+        cmocka_unit_test(a_server_that_asks_for_patience_while_it_starts_is_asked_again_when_it_is_ready),
+        cmocka_unit_test(a_server_that_is_ready_and_asks_for_patience_gets_it),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
