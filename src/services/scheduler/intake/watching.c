@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "frame/service.h"
 #include "kube/client/meta.h"
+#include "kube/follow/pause.h"
 #include "net/loop.h"
 #include "objects/kinds.h"
 #include "services/scheduler/intake/intake.h"
@@ -17,9 +18,6 @@
 #include "services/scheduler/setup.h"
 
 enum { SELECTOR_MAX = 1024 };
-
-/* A watch that is opened again brings what was missed right behind its headers; it has a moment to arrive. */
-#define CATCH_UP_TIME (20 * NSEC_PER_MSEC)
 
 struct watch {
     struct watching *watching;
@@ -52,7 +50,7 @@ struct watching {
     void (*on_listed)(void *arg);
     void (*on_cut)(void *arg);
     void (*on_older)(void *arg, const char *plural, const char *seen, const char *now);
-    struct loop_timer caught_up;  // runs while what was missed arrives
+    struct follow_pause pause;  // while the watch of a kind that holds room is cut
     void *arg;
     struct watch watches[_WATCH_MAX];
     int stage;
@@ -92,10 +90,12 @@ static void look_at_stage(struct watching *watching)
     watching->on_listed(watching->arg);
 }
 
-/* Kinds that the server does not have hold no room. */
-static bool is_behind(const struct watching *watching)
+/* Kinds that the server does not have hold no room. Before everything has been listed nothing is decided anyway. */
+static bool is_behind(void *arg)
 {
-    for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
+    const struct watching *watching = arg;
+
+    for (enum watch_kind kind = 0; watching->is_synced && kind < _WATCH_MAX; kind++) {
         const struct watch *watch = &watching->watches[kind];
 
         if (watch_row(kind)->holds_room && !watch->is_missing && follower_standing(watch->follower) != FOLLOW_CURRENT)
@@ -104,17 +104,18 @@ static bool is_behind(const struct watching *watching)
     return false;
 }
 
-static void on_caught_up(void *arg)
+static void on_pause(void *arg, bool is_paused)
 {
     struct watching *watching = arg;
 
-    if (is_behind(watching))
+    if (is_paused) {
+        pace_hold(watching->pace, HOLD_BEHIND);
         return;
+    }
     log_debug(watching->log, "watches are open again; decisions are made");
     pace_release(watching->pace, HOLD_BEHIND);
 }
 
-/* Before everything has been listed nothing is decided anyway. */
 static void on_standing(void *arg, enum follow_standing standing)
 {
     struct watch *watch = arg;
@@ -122,19 +123,12 @@ static void on_standing(void *arg, enum follow_standing standing)
 
     if (!watching->is_synced || !watch_row(watch->kind)->holds_room)
         return;
-    if (standing != FOLLOW_CURRENT) {
-        bool is_news = !pace_is_held(watching->pace, HOLD_BEHIND);
-
-        loop_timer_stop(&watching->caught_up);
-        pace_hold(watching->pace, HOLD_BEHIND);
-        if (standing == FOLLOW_CUT && is_news)
-            log_info(watching->log, "a watch is interrupted; scheduling pauses until it resumes",
-                     log_str("kind", resource_of(watch)->plural));
-        if (standing == FOLLOW_CUT)
-            watching->on_cut(watching->arg);
-    } else if (pace_is_held(watching->pace, HOLD_BEHIND) && !is_behind(watching)) {
-        loop_timer_start(&watching->caught_up, CATCH_UP_TIME);
-    }
+    if (standing == FOLLOW_CUT && !watching->pause.is_paused)
+        log_info(watching->log, "a watch is interrupted; scheduling pauses until it resumes",
+                 log_str("kind", resource_of(watch)->plural));
+    follow_pause_look(&watching->pause);
+    if (standing == FOLLOW_CUT)
+        watching->on_cut(watching->arg);
 }
 
 static void on_older(void *arg, const char *seen, const char *now)
@@ -190,8 +184,7 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
     watch->is_missing = true;
     watch->is_told = true;
     look_at_stage(watch->watching);
-    if (watch->watching->is_synced && pace_is_held(watch->watching->pace, HOLD_BEHIND) && !is_behind(watch->watching))
-        loop_timer_start(&watch->watching->caught_up, CATCH_UP_TIME);
+    follow_pause_look(&watching->pause);
 }
 
 /* Objects of one node pool carry its label; those of the default pool do not have it at all. */
@@ -258,7 +251,8 @@ struct watching *watching_new(const struct watching_options *options)
         .arg = options->arg,
     };
     *watching->device_version = 0;
-    loop_timer_init(&watching->caught_up, options->loop, on_caught_up, watching);
+    watching->pause = (struct follow_pause){.is_behind = is_behind, .on_change = on_pause, .arg = watching};
+    follow_pause_init(&watching->pause, options->loop);
     for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
         struct watch *watch = &watching->watches[kind];
 
@@ -289,7 +283,7 @@ void watching_free(struct watching *watching)
         loop_task_cancel(&watching->watches[kind].next_version);
         follower_free(watching->watches[kind].follower);
     }
-    loop_timer_done(&watching->caught_up);
+    follow_pause_done(&watching->pause);
     pace_release(watching->pace, HOLD_BEHIND);
     free(watching);
 }
