@@ -22,6 +22,9 @@
 #include "services/binder/binder_internal.h"
 #include "services/binder/meters.h"
 
+/* How often to look whether everything can be listed anew. */
+#define RENEWAL_STEP (20 * NSEC_PER_MSEC)
+
 #define AT(member) FLAG_AT(struct binder_flags, member)
 
 static const struct flag flags[] = {
@@ -146,6 +149,54 @@ static void on_request(void *arg, const struct follow_event *event)
         binder_request_seen(binder, event->object);
 }
 
+/* Watches that are cut, and servers that show an older state. */
+
+bool binder_is_held(const struct binder *binder)
+{
+    return (binder->pause.is_paused || binder->is_renewing) && !binder->is_stopping;
+}
+
+static bool is_behind(void *arg)
+{
+    const struct binder *binder = arg;
+
+    return binder->is_ready && (follower_standing(binder->follow_requests) != FOLLOW_CURRENT ||
+                                follower_standing(binder->follow_pods) != FOLLOW_CURRENT);
+}
+
+static void on_pause(void *arg, bool is_paused)
+{
+    struct binder *binder = arg;
+
+    if (is_paused || binder->is_renewing)
+        return;
+    binder_sync_all(binder);
+    binder_resume_jobs(binder);
+    loop_task_queue(&binder->pump);
+}
+
+static void on_standing(void *arg, enum follow_standing standing)
+{
+    struct binder *binder = arg;
+
+    if (standing == FOLLOW_CUT && binder->is_ready && !binder->pause.is_paused)
+        log_info(binder->log, "a watch is interrupted; binding pauses until it resumes");
+    follow_pause_look(&binder->pause);
+}
+
+static void on_older(void *arg, const char *seen, const char *now)
+{
+    struct binder *binder = arg;
+
+    log_fail(binder->log,
+             "the API server shows an older state than before: it was restored from a backup, or a cache is stale; "
+             "everything is listed anew",
+             log_str("seen", seen), log_str("now", now));
+    binder->is_renewing = true;
+    if (!loop_timer_is_running(&binder->renewal))
+        loop_timer_start(&binder->renewal, 0);
+}
+
 static void on_problem_requests(void *arg, const struct err *err, nsec_t wait)
 {
     service_follow_problem(((struct binder *)arg)->service, "BindRequest", err, wait);
@@ -190,11 +241,56 @@ static void on_requests_synced(void *arg, bool is_first)
                                          .on_event = on_pod,
                                          .on_synced = on_pods_synced,
                                          .on_problem = on_problem_pods,
+                                         .on_standing = on_standing,
+                                         .on_older = on_older,
                                          .arg = binder,
                                      });
 }
 
 /* The run. */
+
+static void init_known(struct binder *binder)
+{
+    const struct binder_flags *values = binder->flags;
+
+    roster_init(&binder->roster, values->reservation_namespace, values->scaling_namespace, values->scheduler_name);
+    items_init(&binder->items);
+    strmap_init(&binder->nodes);
+}
+
+/* Ends what goes on because of what is known, and forgets it. */
+static void forget_known(struct binder *binder)
+{
+    follower_free(TAKE_PTR(binder->follow_requests));
+    follower_free(TAKE_PTR(binder->follow_pods));
+    follower_free(TAKE_PTR(binder->follow_nodes));
+    binder_seats_drop(binder);
+    binder_checks_drop(binder);
+    binder_strays_drop(binder);
+    items_done(&binder->items);
+    roster_done(&binder->roster);
+    nodes_done(binder);
+}
+
+static void binder_lead(struct service *service);
+
+/* As after a start: nothing that was known counts any more, not even what the server has confirmed. */
+static void renew(void *arg)
+{
+    struct binder *binder = arg;
+
+    /* What becomes of a bind under way has to be known first. */
+    if (binder_is_binding(binder)) {
+        loop_timer_start(&binder->renewal, RENEWAL_STEP);
+        return;
+    }
+    service_set_ready(binder->service, false);
+    forget_known(binder);
+    init_known(binder);
+    binder->is_ready = binder->is_renewing = false;
+    follow_pause_clear(&binder->pause);
+    binder_lead(binder->service);
+}
 
 static int binder_configure(struct service *service, struct err *err)
 {
@@ -256,9 +352,10 @@ static int binder_open(struct service *service, struct err *err)
         return r;
     }
     attempts_init(&binder->attempts, binder->client, binder_check_stopped, binder);
-    roster_init(&binder->roster, values->reservation_namespace, values->scaling_namespace, values->scheduler_name);
-    items_init(&binder->items);
-    strmap_init(&binder->nodes);
+    init_known(binder);
+    binder->pause = (struct follow_pause){.is_behind = is_behind, .on_change = on_pause, .arg = binder};
+    follow_pause_init(&binder->pause, binder->loop);
+    loop_timer_init(&binder->renewal, binder->loop, renew, binder);
     loop_task_init(&binder->pump, binder->loop, binder_pump, binder);
     loop_timer_init(&binder->later_timer, binder->loop, binder_pump, binder);
     binder->meters = meters_new(binder);
@@ -284,6 +381,8 @@ static void binder_lead(struct service *service)
                                                                .on_event = on_request,
                                                                .on_synced = on_requests_synced,
                                                                .on_problem = on_problem_requests,
+                                                               .on_standing = on_standing,
+                                                               .on_older = on_older,
                                                                .arg = binder,
                                                            });
 }
@@ -301,6 +400,7 @@ static void binder_stop(struct service *service)
     struct binder *binder = service->state;
 
     binder->is_stopping = true;
+    binder_resume_jobs(binder);
     binder_pump(binder);
 }
 
@@ -308,18 +408,12 @@ static void binder_close(struct service *service)
 {
     struct binder *binder = service->state;
 
-    follower_free(binder->follow_requests);
-    follower_free(binder->follow_pods);
-    follower_free(binder->follow_nodes);
     loop_task_cancel(&binder->pump);
     loop_timer_done(&binder->later_timer);
-    binder_seats_drop(binder);
-    binder_checks_drop(binder);
-    binder_strays_drop(binder);
-    items_done(&binder->items);
+    loop_timer_done(&binder->renewal);
+    follow_pause_done(&binder->pause);
+    forget_known(binder);
     attempts_done(&binder->attempts);
-    roster_done(&binder->roster);
-    nodes_done(binder);
     meters_free(binder->meters);
     free(binder);
 }

@@ -13,6 +13,7 @@
 #include "base/time.h"
 #include "frame/rush.h"
 #include "kube/client/client.h"
+#include "kube/follow/pause.h"
 #include "net/loop.h"
 #include "services/binder/attempt.h"
 #include "services/binder/names.h"
@@ -119,6 +120,8 @@ struct binder {
     struct check *checks;  // groups whose reservation is being looked for
     struct stray *strays;  // pods that are being taken out of their groups
     struct follower *follow_requests, *follow_nodes, *follow_pods;
+    struct follow_pause pause;  // while a watch of requests or pods is cut
+    struct loop_timer renewal;  // everything is to be listed anew
     struct rush rush;
     struct loop_timer later_timer;
     struct loop_task pump;
@@ -127,6 +130,7 @@ struct binder {
     bool knows_devices;         // it has said so
     uint32_t unlabelled_binds;  // in a row, that came without the label that was sent with them
     bool is_ready;              // everything has been seen once
+    bool is_renewing;           // and does not count any more
     bool is_stopping;           // nothing new is begun
 };
 
@@ -148,6 +152,15 @@ void item_set_phase(struct item *item, enum request_phase phase, int64_t failed_
 
 /* Begins what is due, as far as there is room. */
 void binder_pump(void *binder);
+
+/* Nothing is to be decided now: what is known may be old. */
+bool binder_is_held(const struct binder *binder);
+
+/* Jobs that were held begin anew. */
+void binder_resume_jobs(struct binder *binder);
+
+/* An answer is awaited of a bind that the server may have done. */
+bool binder_is_binding(const struct binder *binder);
 
 /* groups.c */
 void binder_sync_group(struct binder *binder, const char *id);
@@ -189,6 +202,7 @@ struct job {
     bool is_unknown;   // nobody could say what became of it: once more, later
     bool is_labelled;  // the pod may be in groups
     bool is_asked;     // the server was asked to bind it
+    bool is_held;      // what is known may be old: it begins anew when it is not
     bool is_stuck;
     char **gpus;  // by group
     size_t seats_open;

@@ -108,7 +108,7 @@ static void on_checked(void *arg, const struct kube_answer *answer)
 
     if (answer->err.code == 0 && kube_answer_object(answer, &list, NULL) == 0 &&
         yyjson_is_arr(yyjson_obj_get(list, "items")) && yyjson_arr_size(yyjson_obj_get(list, "items")) == 0 && group &&
-        group_decide(group, binder_wants_group(binder, check->id)) == GROUP_ORPHANS)
+        !binder_is_held(binder) && group_decide(group, binder_wants_group(binder, check->id)) == GROUP_ORPHANS)
         end_orphans(binder, group);
     check_free(check);
 }
@@ -137,6 +137,9 @@ static void check_group(struct binder *binder, const char *id)
 
 static void sync_group(struct binder *binder, const struct roster_group *group)
 {
+    /* All groups are looked at when the pause is over. */
+    if (binder_is_held(binder))
+        return;
     switch (group_decide(group, binder_wants_group(binder, group->id))) {
     case GROUP_RELEASE:
         release_group(binder, group);

@@ -217,6 +217,66 @@ void item_ended(struct item *item, nsec_t time)
     loop_task_queue(&binder->pump);
 }
 
+/* The jobs that run, one after the other: of requests that are there, and of those that are gone. */
+static struct job *next_job(const struct items *items, size_t *cursor, struct list_link **going)
+{
+    struct item *item;
+
+    while ((item = strmap_next(&items->by_name, cursor)))
+        if (item->job)
+            return item->job;
+    while (*going) {
+        item = list_item(*going, struct item, in_going);
+        *going = (*going)->next;
+        if (item->job)
+            return item->job;
+    }
+    return NULL;
+}
+
+bool binder_is_binding(const struct binder *binder)
+{
+    struct list_link *going = binder->items.going.first;
+    const struct job *job;
+
+    for (size_t cursor = 0; (job = next_job(&binder->items, &cursor, &going));)
+        if (job->bind)
+            return true;
+    return false;
+}
+
+static struct job *find_held(const struct items *items)
+{
+    struct list_link *going = items->going.first;
+    struct job *job;
+
+    for (size_t cursor = 0; (job = next_job(items, &cursor, &going));)
+        if (job->is_held)
+            return job;
+    return NULL;
+}
+
+/* From the first step on, since each of them may have been undone meanwhile. */
+static void begin_anew(struct item *item)
+{
+    job_free(TAKE_PTR(item->job));
+    set_state(item, ITEM_DUE);
+}
+
+void binder_resume_jobs(struct binder *binder)
+{
+    struct job *job;
+
+    /* A job that goes on may end, and take its item with it: so each is looked for anew. There are a few at a time. */
+    while ((job = find_held(&binder->items))) {
+        job->is_held = false;
+        if (job->item->is_gone)
+            job_next(job);
+        else
+            begin_anew(job->item);
+    }
+}
+
 void binder_pump(void *arg)
 {
     struct binder *binder = arg;
@@ -225,7 +285,7 @@ void binder_pump(void *arg)
     binder_check_stopped(binder);
     if (binder->is_stopping)
         binder_later_pump(binder);
-    if (!binder->is_ready || binder->is_stopping)
+    if (!binder->is_ready || binder->is_stopping || binder_is_held(binder))
         return;
     while (items->due.len > 0 &&
            items->running - items->later.len - items->telling < (size_t)binder->flags->reconciles_max) {

@@ -355,6 +355,12 @@ void job_next(struct job *job)
 {
     const struct plugin_options *plugins = &job->binder->plugins;
     struct err err = {0};
+
+    /* A pod that is bound has nothing to wait for. */
+    if (binder_is_held(job->binder) && !job->pod_node) {
+        job->is_held = true;
+        return;
+    }
     size_t step = job->step++;
 
     if (job->item->is_gone && !job->pod_node) {
