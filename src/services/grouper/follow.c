@@ -8,7 +8,7 @@
 #include "kube/follow/follow.h"
 #include "services/grouper/grouper_internal.h"
 
-bool follow_is_synced(const struct grouper *grouper)
+static bool is_synced(const struct grouper *grouper)
 {
     return follower_is_synced(grouper->pods) && follower_is_synced(grouper->pod_groups) &&
            follower_is_synced(grouper->priority_classes) &&
@@ -16,11 +16,97 @@ bool follow_is_synced(const struct grouper *grouper)
            (!grouper->defaults || follower_is_synced(grouper->defaults));
 }
 
+bool follow_is_current(const struct grouper *grouper)
+{
+    return is_synced(grouper) && !grouper->pause.is_paused;
+}
+
+static bool is_cut(const struct follower *follower)
+{
+    return follower && follower_standing(follower) != FOLLOW_CURRENT;
+}
+
+static bool is_behind(void *arg)
+{
+    const struct grouper *grouper = arg;
+
+    return is_synced(grouper) &&
+           (is_cut(grouper->pods) || is_cut(grouper->pod_groups) || is_cut(grouper->priority_classes) ||
+            is_cut(grouper->namespaces) || is_cut(grouper->defaults));
+}
+
+static void on_pause(void *arg, bool is_paused)
+{
+    struct grouper *grouper = arg;
+
+    if (!is_paused)
+        loop_task_queue(&grouper->pump);
+}
+
+static void on_standing(void *arg, enum follow_standing standing)
+{
+    struct grouper *grouper = arg;
+
+    if (standing == FOLLOW_CUT && is_synced(grouper) && !grouper->pause.is_paused)
+        log_info(grouper->service->log, "a watch is interrupted; grouping pauses until it resumes");
+    follow_pause_look(&grouper->pause);
+}
+
+static void follow_none(struct grouper *grouper)
+{
+    follower_free(TAKE_PTR(grouper->pods));
+    follower_free(TAKE_PTR(grouper->pod_groups));
+    follower_free(TAKE_PTR(grouper->priority_classes));
+    follower_free(TAKE_PTR(grouper->namespaces));
+    follower_free(TAKE_PTR(grouper->defaults));
+}
+
+/* As after a start: nothing that was known counts any more, not even what the server has confirmed. */
+static void renew(void *arg)
+{
+    struct grouper *grouper = arg;
+
+    service_set_ready(grouper->service, false);
+    follow_none(grouper);
+    queue_done(grouper);
+    known_done(&grouper->known);
+    known_init(&grouper->known);
+    queue_init(grouper);
+    follow_pause_clear(&grouper->pause);
+    follow_all(grouper);
+}
+
+static void on_older(void *arg, const char *seen, const char *now)
+{
+    struct grouper *grouper = arg;
+
+    log_fail(grouper->service->log,
+             "the API server shows an older state than before: it was restored from a backup, or a cache is stale; "
+             "everything is listed anew",
+             log_str("seen", seen), log_str("now", now));
+    if (!loop_timer_is_running(&grouper->renewal))
+        loop_timer_start(&grouper->renewal, 0);
+}
+
+void follow_init(struct grouper *grouper)
+{
+    grouper->pause = (struct follow_pause){.is_behind = is_behind, .on_change = on_pause, .arg = grouper};
+    follow_pause_init(&grouper->pause, grouper->service->loop);
+    loop_timer_init(&grouper->renewal, grouper->service->loop, renew, grouper);
+}
+
+void follow_done(struct grouper *grouper)
+{
+    follow_none(grouper);
+    follow_pause_done(&grouper->pause);
+    loop_timer_done(&grouper->renewal);
+}
+
 static void on_synced(void *arg, bool is_first)
 {
     struct grouper *grouper = arg;
 
-    if (!is_first || !follow_is_synced(grouper))
+    if (!is_first || !is_synced(grouper))
         return;
     log_info(grouper->service->log, "synced", log_int("pods", (int64_t)follower_len(grouper->pods)),
              log_int("pod_groups", (int64_t)follower_len(grouper->pod_groups)));
@@ -99,6 +185,8 @@ static struct follower *follow(struct grouper *grouper, struct follow_options op
 {
     options.on_synced = on_synced;
     options.on_problem = on_problem;
+    options.on_standing = on_standing;
+    options.on_older = on_older;
     options.arg = grouper;
     return follower_new(grouper->service->client, &options);
 }
@@ -139,13 +227,4 @@ void follow_all(struct grouper *grouper)
                                                             .on_event = on_pod});
     strbuf_done(&fields);
     strbuf_done(&labels);
-}
-
-void follow_none(struct grouper *grouper)
-{
-    follower_free(grouper->pods);
-    follower_free(grouper->pod_groups);
-    follower_free(grouper->priority_classes);
-    follower_free(grouper->namespaces);
-    follower_free(grouper->defaults);
 }

@@ -97,6 +97,7 @@ static int open_grouper(struct service *service, struct err *err)
     grouper->getter = getter_new(service->client, grouper->discovery);
     grouper->values = values_new(service->loop, "/proc/self/exe");
     queue_init(grouper);
+    follow_init(grouper);
     follow_all(grouper);
     return 0;
 }
@@ -120,7 +121,7 @@ static void close_grouper(struct service *service)
 {
     struct grouper *grouper = service->state;
 
-    follow_none(grouper);
+    follow_done(grouper);
     queue_done(grouper);
     values_free(grouper->values);
     getter_free(grouper->getter);

@@ -10,6 +10,7 @@
 #include "frame/rush.h"
 #include "frame/service.h"
 #include "kube/client/backoff.h"
+#include "kube/follow/pause.h"
 #include "net/loop.h"
 #include "objects/reader.h"
 #include "services/grouper/known.h"
@@ -77,8 +78,10 @@ struct grouper {
     struct values *values;
     uint64_t last_warning;  // hash of what was last said of a Karta
     struct follower *pods, *pod_groups, *priority_classes, *namespaces, *defaults;
-    struct map64 by_uid;  // hash of the UID -> struct pod_record *
-    bool binds_alone;     // the scheduler does, pods without a group
+    struct follow_pause pause;  // while a watch of them is cut
+    struct loop_timer renewal;  // everything is to be listed anew
+    struct map64 by_uid;        // hash of the UID -> struct pod_record *
+    bool binds_alone;           // the scheduler does, pods without a group
     struct list lanes[_LANE_MAX];
     struct rush rush;
     uint32_t bound_running;  // of the pods that are bound
@@ -123,6 +126,9 @@ void queue_add(struct grouper *grouper, const char *uid, yyjson_val *pod);
 void queue_drop(struct grouper *grouper, const char *uid);
 
 /* What is followed. */
+void follow_init(struct grouper *grouper);
+void follow_done(struct grouper *grouper);
 void follow_all(struct grouper *grouper);
-bool follow_is_synced(const struct grouper *grouper);
-void follow_none(struct grouper *grouper);
+
+/* Everything has been told, and no watch is cut: what is known is not old. */
+bool follow_is_current(const struct grouper *grouper);

@@ -265,7 +265,7 @@ static void on_pump(void *arg)
     struct service *service = grouper->service;
 
     grouper_unpark(grouper);
-    while (service_is_leading(service) && follow_is_synced(grouper) &&
+    while (service_is_leading(service) && follow_is_current(grouper) &&
            grouper->running.len < (uint32_t)grouper->flags->workers) {
         struct pod_record *pod = next_pod(grouper);
 
@@ -280,6 +280,9 @@ static void on_pump(void *arg)
 
 void queue_init(struct grouper *grouper)
 {
+    for (int lane = 0; lane < _LANE_MAX; lane++)
+        grouper->lanes[lane] = (struct list){0};
+    grouper->bound_running = 0;
     loop_timer_init(&grouper->lane_timer, grouper->service->loop, on_pump, grouper);
     loop_timer_init(&grouper->retry_timer, grouper->service->loop, on_retry, grouper);
     loop_task_init(&grouper->pump, grouper->service->loop, on_pump, grouper);
