@@ -1,7 +1,7 @@
 """The life of a release: upgrade, roll back, uninstall."""
 
 from suite import Suite, expect, expect_in
-from world import CONFIG, DEPLOYMENTS, MUTATING, NAMESPACE, RELEASE, SHARDS, VALIDATING, arguments, container
+from world import CHART, CONFIG, DEPLOYMENTS, MUTATING, NAMESPACE, RELEASE, ROOT, SHARDS, VALIDATING, arguments, container
 
 SUITE = Suite()
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -93,3 +93,15 @@ def _(here):
     expect(len(here.names("/apis/scheduling.run.ai/v2/queues")), 2)
     expect([one["value"] for one in here.api.items("/apis/scheduling.k8s.io/v1/priorityclasses") if one["value"] < 1000], [])
     here.api.get("/api/v1/namespaces/kai-resource-reservation")
+    here.stop_operator()
+
+
+@SUITE.test("the lines of deploy/kind.md install it again, on what an earlier release has left")
+def _(here):
+    text = (ROOT / "deploy" / "kind.md").read_text()
+    lines = [line.strip() for line in text.splitlines() if line.startswith("    ")]
+    expect([line.split()[0] for line in lines], ["kind", "helm", "kubectl", "kubectl"])
+    here.cluster.command("sh", "-c", lines[1].replace("deploy/chart/muster", str(CHART)))
+    here.start_operator()
+    here.cluster.command("sh", "-c", lines[2])
+    expect_in("binder", here.names(DEPLOYMENTS))

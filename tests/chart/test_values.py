@@ -50,7 +50,7 @@ CASES = [
     ("numaPlacementExporter.enabled=true,numaPlacementExporter.pollInterval=2s", ["pollInterval: \"2s\""]),
     ("kaiConfig.render=true", ["kind: Config\n", "!--config-values"]),
     ("kaiConfigDeployer.enabled=false", ["!kind: Config\n", "!--config-values"]),
-    ("prometheus.enabled=true", ["prometheus:\n"]),
+    ("prometheus.enabled=true", ["prometheus:\n", "name: kai-prometheus"]),
     ("prometheus.externalPrometheusUrl=http://p:9090", ["externalPrometheusUrl: \"http://p:9090\""]),
     ("openshift=true", ["kind: SecurityContextConstraints", "openshift: true"]),
     ("networkPolicy.enabled=false", ["!kind: NetworkPolicy"]),
