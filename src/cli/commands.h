@@ -14,6 +14,7 @@
     ROW(trace)            \
     ROW(replay)           \
     ROW(migrate)          \
+    ROW(shadow)           \
     ROW(scheduler)        \
     ROW(grouper)          \
     ROW(binder)           \

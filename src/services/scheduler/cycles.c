@@ -92,7 +92,8 @@ static void begin(struct cycles *cycles, struct scheduler_cycle *cycle)
         cycle->id[i] = letters[chance % (sizeof letters - 1)];
     find_stuck(cycles, cycle->now);
     placements_look_at_nodes(cycles->placements);
-    carry_delete_stale(cycles->carry);
+    if (!cycles->setup->flags->is_shadow)
+        carry_delete_stale(cycles->carry);
 }
 
 static void run_actions(struct cycles *cycles, struct scheduler_cycle *cycle)
@@ -125,7 +126,9 @@ static void run(struct cycles *cycles)
     OBSERVE(cycles->observers, on_cycle_end, &cycle);
     engine_close(cycles->engine);
     /* A cycle may take longer than the lease lasts; then the decisions are another's to make. */
-    if (service_is_leading(cycles->service)) {
+    if (cycles->setup->flags->is_shadow) {
+        cycles_take_back(cycles, &outcomes);
+    } else if (service_is_leading(cycles->service)) {
         cycles_execute(cycles, &outcomes);
         report_gangs(cycles->report);
     }

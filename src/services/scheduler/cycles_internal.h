@@ -53,5 +53,8 @@ void outcomes_done(struct outcomes *outcomes);
 /* Takes the decisions of the engine, which is open. */
 void cycles_take_decisions(struct cycles *cycles, const struct scheduler_cycle *cycle, struct outcomes *outcomes);
 
+/* Leaves them at that: the state is as it was before. */
+void cycles_take_back(struct cycles *cycles, const struct outcomes *outcomes);
+
 /* Executes them, once the engine is closed. */
 void cycles_execute(struct cycles *cycles, struct outcomes *outcomes);

@@ -181,6 +181,34 @@ void cycles_execute(struct cycles *cycles, struct outcomes *outcomes)
     annotate_times(cycles, outcomes);
 }
 
+/* What the cluster shows of the gang's times counts, not what we would have done. */
+static void restore_times(struct cycles *cycles, gang_id id)
+{
+    const struct gang *gang = id == NO_ID ? NULL : &cycles->state->gangs.items[id];
+    const struct gang_note *note =
+        gang ? gang_note_find(cycles->gang_notes, key_of(gang->namespace, gang->name)) : NULL;
+
+    if (gang)
+        state_set_gang_times(cycles->state, id, note ? note->last_start : 0, note ? note->last_eviction : 0,
+                             gang->stale_since);
+}
+
+void cycles_take_back(struct cycles *cycles, const struct outcomes *outcomes)
+{
+    vec_foreach (outcomes, outcome) {
+        pod_id id = outcome->decision.pod;
+        const struct pod *pod = &cycles->state->pods.items[id];
+
+        if (pod->status == POD_BINDING && outcome->decision.kind == DECISION_BIND) {
+            let_wait(cycles, id);
+        } else if (pod->status == POD_RELEASING && pod->deleted == 0 && outcome->decision.kind == DECISION_EVICT) {
+            state_move_pod(cycles->state, id, POD_RUNNING, pod->node, pod->groups);
+            OBSERVE(cycles->observers, on_moved, id);
+        }
+        restore_times(cycles, pod->gang);
+    }
+}
+
 void outcomes_done(struct outcomes *outcomes)
 {
     vec_foreach (outcomes, outcome)

@@ -61,6 +61,12 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
      "are "
      "annotated to stay",
      0, 0},
+    {"shadow", FLAG_BOOL, AT(is_shadow), "false",
+     "decide beside the scheduler that runs the cluster, write nothing to it, and compare", 0, 0},
+    {"shadow-patience", FLAG_DURATION, AT(shadow_patience), "3s",
+     "with --shadow, how much later the other may start or evict a pod before that is a difference", 0, 0},
+    {"shadow-record", FLAG_STRING, AT(shadow_record), "",
+     "with --shadow, file to append differences to, for muster shadow", 0, 0},
     {"mark-bound-pods", FLAG_BOOL, AT(marks_bound_pods), "false",
      "set the condition PodBound and record the event Bound on pods that are bound directly, as the binder does", 0, 0},
     {"pod-label-selector", FLAG_PAIRS, AT(pod_selector), NULL,

@@ -42,6 +42,9 @@ struct scheduler_flags {
     struct flag_pairs namespace_selector;  // likewise
     const char *bind_requests;             // "auto": only where a bind takes more than binding; "always": as KAI does
     bool cluster_autoscaling;              // nodes come and go as pods want them
+    bool is_shadow;                        // decide, and execute nothing
+    nsec_t shadow_patience;                // so much later the other may do the same
+    const char *shadow_record;             // file for what the running scheduler does otherwise; "": none
     bool marks_bound_pods;                 // those that are bound directly, as the binder would
     int64_t names_max;                     // of objects that are gone; beyond, the state is made anew
     const char *journal;                   // folder that deltas and decisions are written to; "": none
@@ -50,5 +53,5 @@ struct scheduler_flags {
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 42 };
+enum { SCHEDULER_FLAGS = 45 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

@@ -6,6 +6,7 @@
  */
 #include "services/scheduler/scheduler.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -82,7 +83,8 @@ static int configure(struct service *service, struct err *err)
     struct scheduler_flags *flags = service->values;
     struct service_settings *settings = &service->settings;
 
-    (void)err;
+    if (flags->is_shadow && settings->wants_lease)
+        return err_set(err, -EINVAL, "--shadow goes without --leader-elect: it writes nothing, not even a Lease");
     service->process->settings.metrics_address = flags->listen_address;
     service->process->settings.health_address = flags->health_address;
     settings->metrics_prefix = flags->metrics_namespace;
@@ -198,7 +200,8 @@ static void make_incoming(struct scheduler *s)
 {
     struct service *service = s->service;
 
-    s->complaints = complaints_new(s->state, service->recorder, s->pace, &s->device_version, service->log);
+    s->complaints = complaints_new(s->state, s->setup.flags->is_shadow ? NULL : service->recorder, s->pace,
+                                   &s->device_version, service->log);
     s->intake = intake_new(&(struct intake_options){
         .state = s->state,
         .engine = s->engine,
@@ -380,6 +383,7 @@ static int open(struct service *service, struct err *err)
         return r;
     }
     s->service = service;
+    s->traffic.is_silent = s->setup.flags->is_shadow;
     s->pace = pace_new(service->loop, s->setup.flags->schedule_period);
     loop_timer_init(&s->stop_timer, service->loop, look_whether_idle, s);
     loop_timer_init(&s->renewal, service->loop, renew, s);

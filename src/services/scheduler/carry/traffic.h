@@ -10,6 +10,7 @@
 struct traffic {
     struct rush rush;
     size_t binds;               // that are under way
+    bool is_silent;             // --shadow: nothing is written, whatever there is to say
     nsec_t requests_until;      // monotonic: we were refused to bind, so that the binder does it
     bool has_told_of_requests;  // that this is so
 };

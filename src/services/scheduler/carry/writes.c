@@ -221,6 +221,8 @@ void writes_put(struct writes *writes, const struct write *write)
 {
     struct entry *entry = entry_find(writes, write->kind, write->key);
 
+    if (writes->traffic->is_silent)
+        return;
     if (!entry) {
         entry = xcalloc(1, sizeof *entry);
         *entry = (struct entry){.writes = writes, .kind = write->kind, .key = write->key};

@@ -70,6 +70,8 @@ static void record(struct complaints *complaints, const struct complaint *compla
     const struct kube_resource *resource = watch_resource(complaint->kind, *complaints->device_version);
     char api_version[128];
 
+    if (!complaints->recorder)
+        return;
     (void)snprintf(api_version, sizeof api_version, "%s%s%s", resource->group, *resource->group ? "/" : "",
                    resource->version);
     recorder_record(complaints->recorder, &(struct event){

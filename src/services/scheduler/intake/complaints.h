@@ -16,7 +16,7 @@ struct state;
  */
 struct complaints;
 
-/* Borrows all. */
+/* Borrows all. Without a recorder problems are logged alone. */
 struct complaints *complaints_new(struct state *state, struct recorder *recorder, const struct pace *pace,
                                   const uint32_t *device_version, struct log *log);
 void complaints_free(struct complaints *complaints);

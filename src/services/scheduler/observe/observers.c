@@ -8,6 +8,7 @@ static const scheduler_observer_fn makers[] = {
     observe_for_journal,
     observe_for_plugin_server,
     observe_for_metrics,
+    observe_for_shadow,
 };
 
 int observers_open(struct observers *observers, const struct scheduler_view *view, struct err *err)

@@ -6,4 +6,5 @@
 /* The observers that there are, a file each. */
 int observe_for_metrics(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err);
 int observe_for_plugin_server(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err);
+int observe_for_shadow(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err);
 int observe_for_journal(const struct scheduler_view *view, struct scheduler_observer *ret, struct err *err);

@@ -99,7 +99,7 @@ static void on_events(void *arg)
 static struct kept_event *keep(struct report *report, struct list *list, object_key key, name_id uid, const char *type,
                                const char *reason, const char *message)
 {
-    if (list->len >= EVENTS_MAX)
+    if (list->len >= EVENTS_MAX || report->traffic->is_silent)
         return NULL;
     struct kept_event *kept = xcalloc(1, sizeof *kept);
     *kept = (struct kept_event){
