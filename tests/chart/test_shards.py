@@ -86,6 +86,8 @@ def _(here):
     here.wait_for(f"{SERVICES}/{NAME}", lambda one: not one["spec"].get("selector"))
     expect(here.wait_for(f"{BUDGETS}/{NAME}")["spec"]["maxUnavailable"], 1)
     expect(here.wait_for(f"{SLICES}/{NAME}-leader")["endpoints"] or [], [])
+    here.wait_for(f"{DEPLOYMENTS}/{NAME}", lambda one: one["status"].get("observedGeneration") == one["metadata"]["generation"]
+                  and [one["status"].get(key) for key in ("replicas", "updatedReplicas", "availableReplicas")] == [2, 2, 2])
 
     def running():
         pods = [one for one in here.api.items(PODS) if one["metadata"].get("labels", {}).get("app") == NAME
