@@ -149,6 +149,11 @@ struct loop *kube_client_loop(const struct kube_client *client)
     return client->loop;
 }
 
+struct list *kube_client_feeds(struct kube_client *client)
+{
+    return client->options.shares_watches ? &client->feeds : NULL;
+}
+
 const struct kube_config *kube_client_config(const struct kube_client *client)
 {
     return client->config;

@@ -13,6 +13,7 @@
 #include "kube/client/resource.h"
 
 struct kube_config;
+struct list;
 struct loop;
 
 /*
@@ -30,6 +31,7 @@ struct kube_client_options {
     nsec_t timeout;          // of one try; 0: 30 s
     const char *user_agent;  // NULL: "muster"
     bool accepts_gzip;       // of large answers: less to carry, more work for the server
+    bool shares_watches;     // all who follow a kind share one watch (kube/follow)
     uint64_t seed;           // of jitter; 0: one of the system's
 };
 
@@ -42,6 +44,9 @@ void kube_client_free(struct kube_client *client);
 struct loop *kube_client_loop(const struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
 struct chance *kube_client_chance(struct kube_client *client);
+
+/* The watches that are shared, which are kube/follow's; NULL: none are. */
+struct list *kube_client_feeds(struct kube_client *client);
 
 /* For metrics: requests that wait for their turn or for another try, and those under way. */
 size_t kube_client_waiting(const struct kube_client *client);

@@ -58,6 +58,7 @@ struct kube_client {
     struct loop_timer timer;  // when the rate allows the next request
     struct loop_task pump;
     struct list urgent, usual;  // calls that are queued
+    struct list feeds;          // watches that are shared
     struct kube_call *first;    // all calls
     size_t calls;
     uint32_t in_flight;  // requests with the server, watches left out

@@ -1,378 +1,223 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * One thing is under way at a time: a list, a watch, or the wait for the next attempt. Where a watch ends decides what
- * follows: at its usual end it is renewed at once from the last version; after a failure the same, but backing off; and
- * when that version is too old, with a new list. The version moves on with every event and bookmark, so that a watch
- * that was cut in the middle of an object repeats that object and nothing else.
+ * Followers, and how several of them share one feed. A feed remembers of each object who has been told of it, so that a
+ * follower that joins later, or whose filter lets an object through only now, is told that it was added. Who joins after
+ * the first list makes the feed list again, which the others do not notice.
  */
 #include "kube/follow/follow.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
-#include "kube/client/meta.h"
-#include "kube/follow/follow_internal.h"
+#include "kube/follow/feed_internal.h"
+#include "kube/follow/filter.h"
 
-/* Longer versions are not kept, and cost a new list. */
-enum { VERSION_MAX = 256 };
-
-/* Attempts in a row that are made because the server says that it is ready; a kind that it refuses for good backs off. */
-enum { QUICK_TRIES = 20 };
-
-/* A watch that ends sooner and brings nothing counts as failed, or a broken proxy would make us spin. */
-#define SHORT_WATCH NSEC_PER_SEC
-
-static const struct follow_options defaults = {
-    .page_size = 500,
-    .watch_s = 300,
-    .idle_timeout = 10 * NSEC_PER_MIN,
-    .backoff_first = 200 * NSEC_PER_MSEC,
-    .backoff_max = 30 * NSEC_PER_SEC,
+struct follower {
+    struct feed *feed;
+    uint32_t slot;
+    struct follow_options options;
+    struct filter filter;  // of a feed that others use, too
+    uint32_t since;        // the first list that tells it everything
+    bool is_synced;
 };
 
-static void destroy(struct follower *follower)
+/* What takers are told. A taker may end itself, and with it the feed, which is then freed by whoever called us. */
+
+#define each_taker(feed, at)                                                                 \
+    for (struct follower *const *at = (feed)->takers; at < (feed)->takers + FEED_TAKERS_MAX; at++) \
+        if (*at)
+
+static uint32_t bit_of(const struct follower *taker)
 {
-    loop_timer_done(&follower->timer);
-    seen_done(&follower->seen);
-    strbuf_done(&follower->version);
-    free(follower->namespace);
-    free(follower->label_selector);
-    free(follower->field_selector);
-    free(follower);
+    return (uint32_t)1 << taker->slot;
 }
 
-static void enter(struct follower *follower)
+static void tell(const struct follower *taker, struct seen_entry *entry, const struct follow_event *event)
 {
-    follower->busy++;
-}
+    struct follow_event own = *event;
+    bool was_told = entry->takers & bit_of(taker);
+    bool is_there = event->change != FOLLOW_DELETED && filter_matches(&taker->filter, event->object);
 
-static void leave(struct follower *follower)
-{
-    if (--follower->busy == 0 && follower->is_freed)
-        destroy(follower);
-}
-
-static void set_standing(struct follower *follower, enum follow_standing standing)
-{
-    if (follower->standing == standing || follower->is_freed)
+    if (!was_told && !is_there)
         return;
-    follower->standing = standing;
-    if (standing == FOLLOW_CURRENT)
-        follower->quick_left = QUICK_TRIES;
-    if (follower->options.on_standing)
-        follower->options.on_standing(follower->options.arg, standing);
-}
-
-static void start_again(struct follower *follower, nsec_t wait)
-{
-    if (!follower->is_freed)
-        loop_timer_start(&follower->timer, wait);
-}
-
-/* Reports the failure and tries again later. */
-static void fail(struct follower *follower, const struct err *err)
-{
-    set_standing(follower, FOLLOW_CUT);
-    nsec_t wait = backoff_next(&follower->backoff, chance_next(kube_client_chance(follower->client)));
-
-    follower_report(follower, err, wait);
-    start_again(follower, wait);
-    /* A kind that the server does not have is not there the sooner for that. */
-    if (!follower->is_freed && follower->quick_left > 0 && err->code != -ENOENT)
-        kube_await_server(follower->client, &follower->back);
-}
-
-static void on_server_back(void *arg)
-{
-    struct follower *follower = arg;
-
-    if (!loop_timer_is_running(&follower->timer))
-        return;
-    follower->quick_left--;
-    backoff_reset(&follower->backoff);
-    start_again(follower, 0);
-}
-
-/* The version is too old: at once to a new list, unless that is what has just been done. */
-static void expire(struct follower *follower, const struct err *err)
-{
-    follower->needs_list = true;
-    set_standing(follower, FOLLOW_CUT);
-    if (follower->was_expired) {
-        fail(follower, err);
-        return;
-    }
-    follower->was_expired = true;
-    follower_report(follower, err, 0);
-    start_again(follower, 0);
-}
-
-static void set_version(struct follower *follower, const char *version)
-{
-    if (!version[0])
-        return;
-    strbuf_clear(&follower->version);
-    strbuf_addstr(&follower->version, version);
-    if (follower->version.is_cut)
-        strbuf_clear(&follower->version);
-}
-
-/* Versions that count, as Kubernetes' do, can be compared; others tell nothing. */
-static bool is_older(const char *version, const char *seen)
-{
-    uint64_t is = seen_version(version), was = seen_version(seen);
-
-    return version[0] && seen[0] && !(is >> 63) && !(was >> 63) && is < was;
-}
-
-static void look_at_version(struct follower *follower, const char *version)
-{
-    if (is_older(version, follower->version.text) && follower->options.on_older)
-        follower->options.on_older(follower->options.arg, follower->version.text, version);
-}
-
-/* A list is complete, however it came. */
-static void end_list(struct follower *follower)
-{
-    bool is_first = !follower->is_synced;
-
-    follower->is_listing = false;
-    follower->needs_list = false;
-    follower->lists++;
-    follower_sweep(follower);
-    if (follower->is_freed)
-        return;
-    follower->is_synced = true;
-    if (follower->options.on_synced)
-        follower->options.on_synced(follower->options.arg, is_first);
-    set_standing(follower, FOLLOW_CURRENT);
-}
-
-static int on_object(void *arg, yyjson_val *object)
-{
-    struct follower *follower = arg;
-
-    enter(follower);
-    follower_note(follower, object);
-    leave(follower);
-    return 0;
-}
-
-static void on_list_problem(void *arg, const struct err *err)
-{
-    follower_report(arg, err, 0);
-}
-
-static void on_listed(void *arg, const struct kube_answer *answer, const char *resource_version)
-{
-    struct follower *follower = arg;
-
-    follower->list = NULL;
-    enter(follower);
-    if (answer->err.code < 0) {
-        if (kube_answer_is_expired(answer))
-            expire(follower, &answer->err);
-        else
-            fail(follower, &answer->err);
-    } else {
-        look_at_version(follower, resource_version);
-        set_version(follower, resource_version);
-        end_list(follower);
-        if (resource_version[0])
-            start_again(follower, 0);
-        else
-            fail(follower, &(struct err){.code = -EBADMSG, .text = "the list has no version to go on from"});
-    }
-    leave(follower);
-}
-
-static void take_event(struct follower *follower, const struct kube_event *event)
-{
-    follower->has_news = true;
-    if (event->change == KUBE_ADDED || event->change == KUBE_MODIFIED)
-        follower_note(follower, event->object);
-    else if (event->change == KUBE_DELETED)
-        follower_note_gone(follower, event->object);
-    if (follower->is_freed)
-        return;
-    /* Before all is told, there is nothing to go on from. */
-    if (follower->is_listing && !event->is_initial_end)
-        return;
-    if (event->is_initial_end)
-        look_at_version(follower, event->resource_version);
-    set_version(follower, event->resource_version);
-    if (event->is_initial_end && follower->is_listing)
-        end_list(follower);
-    follower->was_expired = false;
-    backoff_reset(&follower->backoff);
-}
-
-static void on_begun(void *arg)
-{
-    struct follower *follower = arg;
-
-    enter(follower);
-    if (!follower->is_listing)
-        set_standing(follower, FOLLOW_CURRENT);
-    leave(follower);
-}
-
-static int on_event(void *arg, const struct kube_event *event, const struct err *err)
-{
-    struct follower *follower = arg;
-
-    enter(follower);
-    if (event)
-        take_event(follower, event);
+    own.change = !is_there ? FOLLOW_DELETED : was_told ? FOLLOW_CHANGED : FOLLOW_ADDED;
+    if (is_there)
+        entry->takers |= bit_of(taker);
     else
-        follower_report(follower, err, 0);
-    leave(follower);
-    return 0;
+        entry->takers &= ~bit_of(taker);
+    taker->options.on_event(taker->options.arg, &own);
 }
 
-/* The stream that should have been a list was not even begun: this server does not know how. */
-static bool cannot_stream(const struct follower *follower, const struct kube_watch_end *end)
+void feed_tell(struct feed *feed, struct seen_entry *entry, const struct follow_event *event)
 {
-    return follower->is_listing && end->is_refused && (end->status == 400 || end->status == 422);
+    each_taker(feed, taker) tell(*taker, entry, event);
 }
 
-static void on_watched(void *arg, const struct kube_watch_end *end)
+void feed_tell_newcomers(struct feed *feed, struct seen_entry *entry, const struct follow_event *event)
 {
-    struct follower *follower = arg;
-    bool is_short = !follower->has_news && nsec_now_monotonic() - follower->watch_started < SHORT_WATCH;
-    struct err err = end->err;
-
-    follower->watch = NULL;
-    enter(follower);
-    /* One that lasted was good, though nothing may have happened meanwhile. */
-    if (nsec_now_monotonic() - follower->watch_started >= SHORT_WATCH && !end->is_refused) {
-        follower->was_expired = false;
-        backoff_reset(&follower->backoff);
+    each_taker(feed, taker)
+    {
+        if (!(entry->takers & bit_of(*taker)) && !(*taker)->is_synced)
+            tell(*taker, entry, event);
     }
-    if (end->err.code == 0 && is_short)
-        (void)err_set(&err, -EAGAIN, "watch %s: the server closed the watch at once",
-                      follower->options.resource->plural);
-    if (cannot_stream(follower, end)) {
-        follower->can_stream = false;
-        start_again(follower, 0);
-    } else if (end->is_expired || end->is_ahead) {
-        expire(follower, &err);
-    } else if (err.code < 0) {
-        fail(follower, &err);
-    } else {
-        set_standing(follower, FOLLOW_RENEWING);
-        start_again(follower, 0);
+}
+
+void feed_report(struct feed *feed, const struct err *err, nsec_t wait)
+{
+    each_taker(feed, taker)
+    {
+        if ((*taker)->options.on_problem)
+            (*taker)->options.on_problem((*taker)->options.arg, err, wait);
     }
-    leave(follower);
 }
 
-static void start_list(struct follower *follower)
+void feed_tell_synced(struct feed *feed)
 {
-    const struct follow_options *options = &follower->options;
+    each_taker(feed, at)
+    {
+        struct follower *taker = *at;
+        bool is_first = !taker->is_synced;
 
-    follower->list = kube_list_start(follower->client, &(struct kube_list_request){
-                                                           .resource = options->resource,
-                                                           .namespace = follower->namespace,
-                                                           .label_selector = follower->label_selector,
-                                                           .field_selector = follower->field_selector,
-                                                           .page_size = options->page_size,
-                                                           .is_metadata_only = options->is_metadata_only,
-                                                           .on_object = on_object,
-                                                           .on_problem = on_list_problem,
-                                                           .on_done = on_listed,
-                                                           .arg = follower,
-                                                       });
+        if (is_first && taker->since > feed->round)
+            continue;
+        taker->is_synced = true;
+        if (taker->options.on_synced)
+            taker->options.on_synced(taker->options.arg, is_first);
+    }
 }
 
-static void start_watch(struct follower *follower)
+bool feed_has_newcomers(const struct feed *feed)
 {
-    const struct follow_options *options = &follower->options;
-    uint64_t jitter = chance_next(kube_client_chance(follower->client)) % options->watch_s;
-
-    follower->has_news = false;
-    follower->watch_started = nsec_now_monotonic();
-    follower->watch =
-        kube_watch_start(follower->client, &(struct kube_watch_request){
-                                               .resource = options->resource,
-                                               .namespace = follower->namespace,
-                                               .label_selector = follower->label_selector,
-                                               .field_selector = follower->field_selector,
-                                               .resource_version = follower->is_listing ? NULL : follower->version.text,
-                                               .wants_initial_events = follower->is_listing,
-                                               .is_metadata_only = options->is_metadata_only,
-                                               .timeout_s = options->watch_s + (uint32_t)jitter,
-                                               .idle_timeout = options->idle_timeout,
-                                               .on_begun = on_begun,
-                                               .on_event = on_event,
-                                               .on_done = on_watched,
-                                               .arg = follower,
-                                           });
+    each_taker(feed, taker)
+    {
+        if ((*taker)->since > feed->round)
+            return true;
+    }
+    return false;
 }
 
-static void on_start(void *arg)
+void feed_tell_standing(struct feed *feed)
 {
-    struct follower *follower = arg;
-
-    follower->is_listing = follower->needs_list || follower->version.len == 0;
-    if (follower->is_listing)
-        follower->round++;
-    if (follower->is_listing && !(follower->options.streams_lists && follower->can_stream))
-        start_list(follower);
-    else
-        start_watch(follower);
+    each_taker(feed, taker)
+    {
+        if ((*taker)->options.on_standing)
+            (*taker)->options.on_standing((*taker)->options.arg, follower_standing(*taker));
+    }
 }
 
-static char *copy(const char *text)
+void feed_tell_older(struct feed *feed, const char *seen, const char *now)
 {
-    return text ? xstrdup(text) : NULL;
+    each_taker(feed, taker)
+    {
+        if ((*taker)->options.on_older && (*taker)->is_synced)
+            (*taker)->options.on_older((*taker)->options.arg, seen, now);
+    }
+}
+
+/* Joining and leaving. */
+
+static bool is_same_kind(const struct kube_resource *one, const struct kube_resource *other)
+{
+    return strcmp(one->group, other->group) == 0 && strcmp(one->version, other->version) == 0 &&
+           strcmp(one->plural, other->plural) == 0;
+}
+
+static bool has_room(const struct feed *feed)
+{
+    for (uint32_t i = 0; i < FEED_TAKERS_MAX; i++) {
+        if (!feed->takers[i])
+            return true;
+    }
+    return false;
+}
+
+static struct feed *find_feed(const struct list *feeds, const struct kube_resource *resource)
+{
+    for (struct list_link *link = feeds->first; link; link = link->next) {
+        struct feed *feed = list_item(link, struct feed, in_client);
+
+        if (is_same_kind(feed->options.resource, resource) && has_room(feed))
+            return feed;
+    }
+    return NULL;
+}
+
+static void join(struct feed *feed, struct follower *taker)
+{
+    bool has_begun = feed->round > 0;
+
+    while (feed->takers[taker->slot])
+        taker->slot++;
+    /* Somebody else may have had the place. */
+    vec_foreach (&feed->seen.entries, entry)
+        entry->takers &= ~bit_of(taker);
+    feed->takers[taker->slot] = taker;
+    taker->feed = feed;
+    taker->since = feed->round + 1;
+    if (!taker->options.is_metadata_only)
+        feed->options.is_metadata_only = false;
+    if (has_begun)
+        feed_list_again(feed);
 }
 
 struct follower *follower_new(struct kube_client *client, const struct follow_options *options)
 {
-    struct follower *follower = xcalloc(1, sizeof *follower);
-    struct follow_options *own = &follower->options;
+    struct follower *taker = xcalloc(1, sizeof *taker);
+    struct list *feeds = kube_client_feeds(client);
+    bool is_shared =
+        feeds && !options->namespace && filter_parse(&taker->filter, options->label_selector, options->field_selector);
+    struct feed *feed = is_shared ? find_feed(feeds, options->resource) : NULL;
 
-    follower->client = client;
-    *own = *options;
-    own->page_size = options->page_size ? options->page_size : defaults.page_size;
-    own->watch_s = options->watch_s ? options->watch_s : defaults.watch_s;
-    own->idle_timeout = options->idle_timeout ? options->idle_timeout : defaults.idle_timeout;
-    follower->backoff = (struct backoff){
-        .first = options->backoff_first ? options->backoff_first : defaults.backoff_first,
-        .max = options->backoff_max ? options->backoff_max : defaults.backoff_max,
-    };
-    follower->namespace = copy(options->namespace);
-    follower->label_selector = copy(options->label_selector);
-    follower->field_selector = copy(options->field_selector);
-    follower->needs_list = follower->can_stream = true;
-    follower->standing = FOLLOW_CUT;
-    follower->quick_left = QUICK_TRIES;
-    follower->back = (struct kube_wait){.on_back = on_server_back, .arg = follower};
-    seen_init(&follower->seen);
-    strbuf_init(&follower->version, VERSION_MAX);
-    loop_timer_init(&follower->timer, kube_client_loop(client), on_start, follower);
-    loop_timer_start(&follower->timer, 0);
-    return follower;
+    taker->options = *options;
+    if (!is_shared)
+        filter_done(&taker->filter);
+    if (!feed) {
+        feed = feed_new(client, &(struct feed_options){
+                                    .resource = options->resource,
+                                    .namespace = options->namespace,
+                                    .label_selector = is_shared ? NULL : options->label_selector,
+                                    .field_selector = is_shared ? NULL : options->field_selector,
+                                    .is_metadata_only = options->is_metadata_only,
+                                    .page_size = options->page_size,
+                                    .streams_lists = options->streams_lists,
+                                    .watch_s = options->watch_s,
+                                    .idle_timeout = options->idle_timeout,
+                                    .backoff_first = options->backoff_first,
+                                    .backoff_max = options->backoff_max,
+                                });
+        feed->is_shared = is_shared;
+        if (is_shared)
+            list_push(feeds, &feed->in_client);
+    }
+    join(feed, taker);
+    return taker;
 }
 
-void follower_free(struct follower *follower)
+void follower_free(struct follower *taker)
 {
-    if (!follower || follower->is_freed)
+    if (!taker)
         return;
-    follower->is_freed = true;
-    loop_timer_stop(&follower->timer);
-    kube_wait_cancel(follower->client, &follower->back);
-    kube_list_cancel(TAKE_PTR(follower->list));
-    kube_watch_cancel(TAKE_PTR(follower->watch));
-    enter(follower);
-    leave(follower);
+    struct feed *feed = taker->feed;
+    bool is_last = true;
+
+    feed->takers[taker->slot] = NULL;
+    filter_done(&taker->filter);
+    free(taker);
+    each_taker(feed, other) is_last = false;
+    if (!is_last)
+        return;
+    if (feed->is_shared)
+        list_remove(kube_client_feeds(feed->client), &feed->in_client);
+    feed_free(feed);
 }
+
+/* Asking. */
 
 enum follow_standing follower_standing(const struct follower *follower)
 {
-    return follower->standing;
+    return follower->is_synced ? follower->feed->standing : FOLLOW_CUT;
 }
 
 bool follower_is_synced(const struct follower *follower)
@@ -382,20 +227,24 @@ bool follower_is_synced(const struct follower *follower)
 
 size_t follower_len(const struct follower *follower)
 {
-    return follower->seen.len;
+    size_t len = 0;
+
+    vec_foreach (&follower->feed->seen.entries, entry)
+        len += entry->key && (entry->takers & bit_of(follower));
+    return len;
 }
 
 size_t follower_bytes(const struct follower *follower)
 {
-    return sizeof *follower + seen_bytes(&follower->seen) + follower->version.cap;
+    return sizeof *follower + sizeof *follower->feed + seen_bytes(&follower->feed->seen) + follower->feed->version.cap;
 }
 
 uint64_t follower_lists(const struct follower *follower)
 {
-    return follower->lists;
+    return follower->feed->lists;
 }
 
 const char *follower_version(const struct follower *follower)
 {
-    return follower->version.text;
+    return follower->feed->version.text;
 }

@@ -16,6 +16,10 @@
  * deleted. What did not change in a new list is not told again.
  *
  * Of each object only its name, UID and version are kept, to tell after a new list what has changed and what is gone.
+ *
+ * Followers of one kind share one list and watch where their client does so (kube_client_options.shares_watches). Selectors
+ * are then applied here; whoever follows sees no difference. A follower of one namespace, or with a selector that is not
+ * understood here, has a watch of its own.
  */
 struct follower;
 

@@ -17,7 +17,8 @@ struct seen_entry {
     char *uid;         // lies behind the key
     uint64_t version;  // of the resource version
     uint32_t round;
-    uint32_t next;  // with the same hash, or the next free one; index + 1, 0: none
+    uint32_t takers;  // a bit for each that has been told of it
+    uint32_t next;    // with the same hash, or the next free one; index + 1, 0: none
 };
 
 struct seen {
