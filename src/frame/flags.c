@@ -191,17 +191,28 @@ static size_t name_in(const char *word, const char **ret_name)
     return strcspn(*ret_name, "=");
 }
 
+/* How much of the name says that the flag is for the taker of this table alone: "binder." for the binder. */
+static size_t address_in(const struct flag_set *set, const char *name, size_t len)
+{
+    size_t taker_len = set->taker_name ? strlen(set->taker_name) : 0;
+
+    return taker_len > 0 && taker_len < len && strncmp(name, set->taker_name, taker_len) == 0 && name[taker_len] == '.'
+               ? taker_len + 1
+               : 0;
+}
+
 /* The flag in the first of the tables that has it, from table *at on; *at is then that table. NULL: none has it. */
 static const struct flag *find_flag(const struct flag_set *sets, size_t set_count, const char *name, size_t len,
                                     size_t *at)
 {
     for (; *at < set_count; (*at)++) {
         const struct flag_set *set = &sets[*at];
+        size_t skipped = address_in(set, name, len);
 
         for (size_t i = 0; i < set->count; i++) {
             const struct flag *flag = &set->flags[i];
 
-            if (strncmp(flag->name, name, len) == 0 && flag->name[len] == '\0')
+            if (strncmp(flag->name, name + skipped, len - skipped) == 0 && flag->name[len - skipped] == '\0')
                 return flag;
         }
     }

@@ -54,13 +54,14 @@ struct flag_pairs VEC_OF(struct flag_pair);
 
 /*
  * One table and the struct that it describes. Tables of one taker stand in a row: where two of them have a flag, the
- * first one takes it. Where several takers have it, each of them takes it.
+ * first one takes it. Where several takers have it, each of them takes it; --taker.flag is for that one alone.
  */
 struct flag_set {
     const struct flag *flags;
     size_t count;
     void *values;
     size_t taker;
+    const char *taker_name;  // NULL: it cannot be addressed
 };
 
 /* More of them than anybody types. */

@@ -127,6 +127,9 @@ static void close_all(struct process *process)
 
     for (size_t i = run->services.len; i > 0; i--)
         service_close(run->services.items[i - 1]);
+    if (run->client)
+        kube_client_free(run->client);
+    free(run->server);
     servers_stop(process);
     vec_foreach (&run->registries, registry) {
         metrics_free(registry->metrics);
@@ -195,6 +198,7 @@ int process_main(const struct service_kind *const *kinds, size_t kind_count, int
             struct flag_set *set = &sets[set_count + s];
 
             set->taker = i;
+            set->taker_name = kind_count > 1 ? kinds[i]->name : NULL;
             set->values = s == 0                        ? service->values
                           : set->flags == process_flags ? (void *)&process.settings
                                                         : (void *)&service->settings;

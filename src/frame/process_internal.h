@@ -19,6 +19,8 @@ struct process_run {
     struct process_services VEC_OF(struct service *) services;
     struct process_servers VEC_OF(struct http_server *) servers;
     struct process_registries VEC_OF(struct process_registry) registries;
+    struct kube_client *client;       // of all services, where there are several; NULL: each has its own
+    char *server;                     // its address
     struct loop_timer stop_timer;     // an end that does not wait for ever
     struct loop_timer started_timer;  // when what is done once has been done
     struct err failure;               // why we stop; code 0: we were told to

@@ -81,11 +81,14 @@ static void collect_service(void *arg, struct metrics *metrics)
 
     struct recorder_counts events = recorder_counts(service->recorder);
 
-    set(metrics_gauge(metrics, "kube_requests_in_flight", "Requests to the API server in progress.", label), name,
-        (double)kube_client_in_flight(service->client));
-    set(metrics_gauge(metrics, "kube_requests_waiting", "Requests to the API server that wait for the rate limit.",
-                      label),
-        name, (double)kube_client_waiting(service->client));
+    /* Those of a client that all share are counted once. */
+    if (!service->process->run->client || service == service->process->run->services.items[0]) {
+        set(metrics_gauge(metrics, "kube_requests_in_flight", "Requests to the API server in progress.", label), name,
+            (double)kube_client_in_flight(service->client));
+        set(metrics_gauge(metrics, "kube_requests_waiting", "Requests to the API server that wait for the rate limit.",
+                          label),
+            name, (double)kube_client_waiting(service->client));
+    }
     set(metrics_counter(metrics, "events_written_total", "Events that were written.", label), name,
         (double)events.written);
     set(metrics_counter(metrics, "events_failed_total", "Events that could not be written.", label), name,

@@ -229,18 +229,27 @@ int service_configure(struct service *service, struct err *err)
     return service_settings_check(service->kind, settings, err);
 }
 
+/* Several services have one client, with one set of watches. */
 static int connect_client(struct service *service, struct err *err)
 {
     const struct service_settings *settings = &service->settings;
+    struct process_run *run = service->process->run;
+    bool is_shared = run->services.len > 1;
     struct kube_config *config = NULL;
     char agent[128];
+
+    if (run->client) {
+        service->client = run->client;
+        service->run->server = xstrdup(run->server);
+        return 0;
+    }
     int code = kube_config_load(*settings->kubeconfig ? settings->kubeconfig : NULL,
                                 *settings->context ? settings->context : NULL, &config, err);
 
     if (code < 0)
         return err_wrap(err, -EINVAL, "loading the kubeconfig");
     service->run->server = xstrdup(config->server);
-    (void)snprintf(agent, sizeof agent, "muster-%s", service->kind->name);
+    (void)snprintf(agent, sizeof agent, "muster-%s", is_shared ? "controller" : service->kind->name);
     log_info(service->log, "starting", log_str("server", config->server));
     service->client = kube_client_new(service->loop, config,
                                       &(struct kube_client_options){
@@ -248,8 +257,12 @@ static int connect_client(struct service *service, struct err *err)
                                           .burst = settings->burst,
                                           .in_flight_max = (uint32_t)settings->in_flight_max,
                                           .user_agent = agent,
+                                          .shares_watches = is_shared,
                                       });
-    service->recorder = recorder_new(service->client, &(struct recorder_options){.component = settings->component});
+    if (is_shared) {
+        run->client = service->client;
+        run->server = xstrdup(service->run->server);
+    }
     return 0;
 }
 
@@ -267,6 +280,9 @@ int service_open(struct service *service, enum log_level level, struct err *err)
     service_metrics_add(service);
     if (service->kind->has_api)
         code = connect_client(service, err);
+    if (service->client)
+        service->recorder =
+            recorder_new(service->client, &(struct recorder_options){.component = service->settings.component});
     if (code == 0 && is_first)
         code = probes_start(process, service->log, err);
     if (code == 0 && service->kind->open)
@@ -293,6 +309,6 @@ void service_close(struct service *service)
         loop_timer_done(&service->run->drain_timer);
     if (service->recorder)
         recorder_free(service->recorder);
-    if (service->client)
+    if (service->client && service->client != service->process->run->client)
         kube_client_free(service->client);
 }

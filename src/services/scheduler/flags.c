@@ -18,7 +18,7 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
      "node pool to schedule (empty: nodes without that label)", 0, 0},
     {"queue-label-key", FLAG_STRING, AT(queue_label_key), "kai.scheduler/queue", "pod label with the name of the queue",
      0, 0},
-    {"listen-address", FLAG_STRING, AT(listen_address), ":8080", "address of /metrics; 0: not served", 0, 0},
+    {"listen-address", FLAG_STRING, AT(listen_address), "", "the same as --metrics-bind-address", 0, 0},
     {"plugin-server-port", FLAG_INT, AT(plugin_server_port), "8081",
      "port on 127.0.0.1 for /get-snapshot and /get-job-order; 0: not served", 0, 65535},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), "", "additional address of /healthz and /readyz", 0,
