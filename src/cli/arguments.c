@@ -31,12 +31,12 @@ static const struct command_option *option_at(const struct command *command, siz
 
 size_t command_option_count(const struct command *command)
 {
-    return command->service ? service_option_count(command) : option_count(command);
+    return command_is_service(command) ? service_option_count(command) : option_count(command);
 }
 
 struct command_option command_option_at(const struct command *command, size_t i)
 {
-    return command->service ? service_option_at(command, i) : *option_at(command, i);
+    return command_is_service(command) ? service_option_at(command, i) : *option_at(command, i);
 }
 
 void arguments_init(struct arguments *a, const struct command *command, int argc, const char *const *argv)

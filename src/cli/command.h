@@ -47,9 +47,10 @@ struct command {
     const struct command *const *verbs;  // ended by NULL; NULL: none. With verbs there are neither options nor `run`.
     const struct command_option *options;
     size_t option_count;
-    const struct service_kind *service;  // whose flags are the options instead; `run` is run_service then
-    const char *const *examples;         // ended by NULL
-    const char *const *words;            // that the first operand can be, ended by NULL; NULL: any
+    const struct service_kind *service;          // whose flags are the options instead; `run` is run_service then
+    const struct service_kind *const *services;  // or several, in one process; ended by NULL
+    const char *const *examples;                 // ended by NULL
+    const char *const *words;                    // that the first operand can be, ended by NULL; NULL: any
     enum command_operands operands;
     int (*run)(const struct command *command, struct arguments *arguments);
 };
@@ -134,3 +135,10 @@ int command_help(const struct command *command);
 size_t service_option_count(const struct command *command);
 struct command_option service_option_at(const struct command *command, size_t i);
 int run_service(const struct command *command, struct arguments *arguments);
+int run_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
+                 const char *const *argv);
+
+static inline bool command_is_service(const struct command *command)
+{
+    return command->service || command->services;
+}

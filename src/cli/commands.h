@@ -22,6 +22,8 @@
     ROW(operator)         \
     ROW(podgroups)        \
     ROW(queues)           \
+    ROW(scaler)           \
+    ROW(controller)       \
     ROW(gpu)              \
     ROW(gpud)             \
     ROW(fencer)           \

@@ -11,7 +11,7 @@ from texts import commands
 
 tests = Tests()
 NOWHERE = {"HOME": "/nonexistent", "KUBECONFIG": ""}
-WITH_API = ("scheduler", "binder", "grouper", "admission", "podgroups", "queues")
+WITH_API = ("scheduler", "binder", "grouper", "admission", "podgroups", "queues", "scaler")
 
 
 def services():

@@ -115,12 +115,13 @@ def program():
     return os.environ.get("PROMETHEUS") or shutil.which("prometheus")
 
 
-def start(cluster, figures, port):
-    """The real one, on the figures, every second."""
+def start(cluster, figures, port, more_ports=()):
+    """The real one, on the figures and on what is served at other ports, every second."""
+    targets = [f"127.0.0.1:{one}" for one in (figures.port, *more_ports)]
     folder = pathlib.Path(cluster.folder) / "prometheus"
     folder.mkdir(exist_ok=True)
     (folder / "config.yml").write_text(json.dumps({
         "global": {"scrape_interval": "1s"},
-        "scrape_configs": [{"job_name": "figures", "static_configs": [{"targets": [f"127.0.0.1:{figures.port}"]}]}]}))
+        "scrape_configs": [{"job_name": "figures", "static_configs": [{"targets": targets}]}]}))
     cluster.spawn("prometheus", program(), f"--config.file={folder}/config.yml", f"--storage.tsdb.path={folder}/data",
                   f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn")

@@ -114,7 +114,7 @@ def test_random(cluster):
 def test_quiet(cluster):
     ledger.wait_equal(cluster)
     versions = versions_of(cluster)
-    for name in world.ACCOUNTS:
+    for name in world.COUNTING:
         restart(cluster, name, kill=True)
         world.start(cluster, name)
     # Whatever they would write, they write before the status of something new.

@@ -11,7 +11,8 @@ import bed
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
 CLASSES = {"train": 50, "build": 100}
-ACCOUNTS = {"podgroups": "podgroup-controller", "queues": "queue-controller"}
+ACCOUNTS = {"podgroups": "podgroup-controller", "queues": "queue-controller", "scaler": "node-scale-adjuster"}
+COUNTING = ("podgroups", "queues")
 NODE_MIB = 81559
 
 GROUPS = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups"
@@ -42,6 +43,7 @@ def set_up(cluster):
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
     for name in ACCOUNTS:
         give_role(cluster, name)
+    for name in COUNTING:
         start(cluster, name)
 
 
@@ -106,6 +108,11 @@ def set_phase(cluster, name, phase, scheduled=None):
     if scheduled is not None:
         status["conditions"] = [{"type": "PodScheduled", "status": "True" if scheduled else "False"}]
     return cluster.api.patch(f"{PODS}/{name}/status", {"status": status})
+
+
+def condition(cluster, name, status, reason):
+    return cluster.api.patch(f"{PODS}/{name}/status", {"status": {"conditions": [
+        {"type": "PodScheduled", "status": status, "reason": reason}]}})
 
 
 def status_of(cluster, name):

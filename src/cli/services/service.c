@@ -8,6 +8,9 @@
 #include "cli/command.h"
 #include "frame/service.h"
 
+/* Of all services together. */
+enum { SETS_MAX = 64 };
+
 static bool has_flag(const struct flag_set *set, const char *name)
 {
     for (size_t i = 0; i < set->count; i++) {
@@ -17,19 +20,39 @@ static bool has_flag(const struct flag_set *set, const char *name)
     return false;
 }
 
-/* The service's own flags, then those of the frame that it has none of its own for. NULL past the last one. */
+/* The tables of all services of a command: their own ones, then those of the frame. */
+static size_t sets_of(const struct command *command, struct flag_set sets[static SETS_MAX])
+{
+    const struct service_kind *const one[] = {command->service, NULL};
+    const struct service_kind *const *kinds = command->services ? command->services : one;
+    size_t count = 0;
+
+    for (int is_frame = 0; is_frame <= 1; is_frame++) {
+        for (size_t k = 0; kinds[k]; k++) {
+            struct flag_set own[SERVICE_FLAG_SETS];
+            size_t own_count = service_flag_sets(kinds[k], own);
+
+            for (size_t s = is_frame; s < (is_frame ? own_count : 1) && count < SETS_MAX; s++)
+                sets[count++] = own[s];
+        }
+    }
+    return count;
+}
+
+/* The services' own flags, then those of the frame that they have none of their own for, each once. NULL past the last. */
 static const struct flag *flag_at(const struct command *command, size_t i)
 {
-    struct flag_set sets[SERVICE_FLAG_SETS];
-    size_t count = service_flag_sets(command->service, sets);
+    struct flag_set sets[SETS_MAX];
+    size_t count = sets_of(command, sets);
 
     for (size_t s = 0; s < count; s++) {
         for (size_t f = 0; f < sets[s].count; f++) {
             const struct flag *flag = &sets[s].flags[f];
+            bool is_known = false;
 
-            if (s > 0 && has_flag(&sets[0], flag->name))
-                continue;
-            if (i-- == 0)
+            for (size_t before = 0; before < s && !is_known; before++)
+                is_known = has_flag(&sets[before], flag->name);
+            if (!is_known && i-- == 0)
                 return flag;
         }
     }
@@ -58,15 +81,16 @@ struct command_option service_option_at(const struct command *command, size_t i)
 
 const char *command_option_default(const struct command *command, size_t i)
 {
-    const char *text = command->service ? flag_at(command, i)->fallback : NULL;
+    const char *text = command_is_service(command) ? flag_at(command, i)->fallback : NULL;
 
     return text ? text : "";
 }
 
-int run_service(const struct command *command, struct arguments *arguments)
+int run_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
+                 const char *const *argv)
 {
     struct err err = {0};
-    int code = process_main(&command->service, 1, arguments->argc, arguments->argv, &err);
+    int code = process_main(kinds, count, argc, argv, &err);
 
     if (code == PROCESS_WANTS_HELP)
         return command_help(command);
@@ -77,4 +101,9 @@ int run_service(const struct command *command, struct arguments *arguments)
     if (code == -EINVAL)
         return command_wrong(command, "%s", err.text);
     return code < 0 ? EXIT_FAILED : EXIT_FINE;
+}
+
+int run_service(const struct command *command, struct arguments *arguments)
+{
+    return run_services(command, &command->service, 1, arguments->argc, arguments->argv);
 }

@@ -1,0 +1,85 @@
+"""All services in one process."""
+
+import bed
+import ledger
+import suite
+import world
+from suite import expect
+
+SUITE = suite.Suite()
+WATCHED = ("pods", "nodes", "podgroups", "queues", "priorityclasses", "resourceclaims")
+
+
+def start(cluster):
+    ports = bed.free_ports(1)
+    cluster.ports["controller"] = [ports[0], ports[0]]
+    cluster.spawn("controller", world.MUSTER, "controller",
+                  "--services=scheduler,binder,grouper,podgroups,queues,scaler", f"--kubeconfig={cluster.kubeconfig}",
+                  f"--metrics-bind-address=127.0.0.1:{ports[0]}", "--plugin-server-port=0", "--v=4")
+    cluster.wait_until(lambda: world.ask(ports[0], "/readyz") == "ok", "the controller is ready")
+
+
+def bound(cluster, name):
+    return cluster.wait_for(f"{world.PODS}/{name}", lambda pod: pod["spec"].get("nodeName"))
+
+
+@SUITE.test("one process groups, places, binds and counts a pod")
+def test_one_process(cluster):
+    for name in ("podgroups", "queues", "queues-2", "scaler"):
+        if cluster.processes.alive(name):
+            cluster.stop(name)
+    world.clear(cluster)
+    cluster.api.create(world.QUEUES, world.queue("all"))
+    cluster.api.create(world.QUEUES, world.queue("team", "all"))
+    for name in ("node-00000", "node-00001"):
+        cluster.api.patch(f"/api/v1/nodes/{name}/status", {"status": {"conditions": [
+            {"type": "Ready", "status": "True"}]}})
+    start(cluster)
+    make(cluster, "first")
+    bound(cluster, "first")
+    ledger.wait_equal(cluster)
+    status = cluster.api.get(f"{world.QUEUES}/all")["status"]
+    expect((status["requested"], status["allocated"]),
+           ({"cpu": "100m", "nvidia.com/gpu": "1"}, {"cpu": "100m", "nvidia.com/gpu": "1"}), "status of the root")
+
+
+def make(cluster, name):
+    body = world.pod(name, None, [{"cpu": "100m", "nvidia.com/gpu": "1"}])
+    body["metadata"]["labels"] = {"kai.scheduler/queue": "team"}
+    cluster.api.create(world.PODS, body)
+
+
+@SUITE.test("each kind of object is watched once for all services")
+def test_watches(cluster):
+    text = cluster.api.get("/metrics")
+    for plural in WATCHED:
+        # Scaling pods are watched in their namespace, which is a watch of its own.
+        open_now = sum(value for labels, value in world.series(text, "apiserver_longrunning_requests")
+                       if labels.get("resource") == plural and labels.get("verb") == "WATCH"
+                       and labels.get("scope") == "cluster")
+        expect(open_now <= 2, True, f"{open_now} watches of {plural}")
+    log = cluster.processes.log_of("controller", 100000)
+    expect("error" in log.lower().replace("log_error", ""), False, "errors in the log")
+
+
+@SUITE.test("a cut connection and a compaction are survived by all services together")
+def test_cut(cluster):
+    cluster.kill("kube-apiserver")
+    cluster.start("kube-apiserver")
+    cluster.compact()
+    make(cluster, "second")
+    bound(cluster, "second")
+    ledger.wait_equal(cluster)
+    world.remove(cluster, f"{world.PODS}/first")
+    ledger.wait_equal(cluster)
+
+
+@SUITE.test("metrics of all services are served together")
+def test_metrics(cluster):
+    text = world.metrics(cluster, "controller")
+    for name in ("kai_e2e_scheduling_latency_milliseconds", "kai_queue_info", "workqueue_depth",
+                 "muster_grouper_pods_total", "muster_scaler_pods_created_total"):
+        expect(bool(world.series(text, name)), True, name)
+    leading = {labels["service"] for name in ("kai_leader", "muster_leader") for labels, value in world.series(text, name)
+               if value == 1}
+    expect(leading, {"scheduler", "binder", "grouper", "podgroups", "queues", "scaler"}, "services that lead")
