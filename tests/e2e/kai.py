@@ -130,7 +130,8 @@ def main():
     for layout in [chosen.layout] if chosen.layout else LAYOUTS:
         suites = chosen.suite or [one for one in known if LAYOUTS[layout][0](one)]
         with stands.Stand(layout, muster, parties.programs(kai)) as stand:
-            stand.install()
+            # As KAI: a pod waits for its PodGroup and is bound by a BindRequest.
+            stand.install("scheduler.args.bind-requests=always")
             # Those that need other projects last: their operators are no load for the rest then.
             for suite in sorted(suites, key=lambda suite: suite.startswith(THIRD_PARTIES)):
                 if suite.startswith(THIRD_PARTIES):

@@ -83,6 +83,13 @@ def _(here):
     expect(other["metadata"]["labels"]["runai-gpu-group"], pod["metadata"]["labels"]["runai-gpu-group"])
 
 
+@SUITE.test("a pod that asks for more memory than any GPU has waits, and its condition says so")
+def _(here):
+    here.fraction("huge", gpu_memory="500000000")
+    found = here.condition("huge", status="False", reason="Unschedulable")
+    expect("GPU memory" in found["message"], True, found["message"])
+
+
 @SUITE.test("a part of several GPUs")
 def _(here):
     here.fraction("wide", gpu_fraction="0.5", gpu_fraction_num_devices="2")

@@ -8,7 +8,7 @@
 #include "model/parts.h"
 
 /* Together they keep what a shared request costs within AMOUNT_MAX on any node. */
-enum { DEVICES_MAX = 1024, MEMORY_MIB_MAX = 1 << 28 };
+enum { DEVICES_MAX = 512, MEMORY_MIB_MAX = 1 << 29 };
 
 static int check(const struct request_spec *spec, struct err *err)
 {
