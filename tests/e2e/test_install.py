@@ -79,6 +79,19 @@ def _(stand):
                        "the GPU is given back")
 
 
+@SUITE.test("pull secrets that come and go leave the accounts of the chart in place")
+def _(stand):
+    cluster = stand.cluster
+    account = "/api/v1/namespaces/kai-resource-reservation/serviceaccounts/kai-resource-reservation"
+    uid = cluster.api.get(account)["metadata"]["uid"]
+    cluster.api.patch(stands.CONFIG, {"spec": {"global": {"additionalImagePullSecrets": ["registry-key"]}}})
+    cluster.wait_for(account, lambda one: {"name": "registry-key"} in one.get("imagePullSecrets", []))
+    cluster.wait_until(stand.is_up, "Muster is available with the secret")
+    cluster.api.patch(stands.CONFIG, {"spec": {"global": {"additionalImagePullSecrets": None}}})
+    cluster.wait_until(stand.is_up, "Muster is available without it", stands.READY_SECONDS)
+    expect(cluster.api.get(account)["metadata"]["uid"], uid, "account")
+
+
 @SUITE.test("a component whose pod is deleted comes back and goes on")
 def _(stand):
     cluster = stand.cluster

@@ -138,16 +138,13 @@ static yyjson_mut_val *binder_ports(struct draft *draft, yyjson_val *section)
     return pack(draft->doc, "[{name: http-metrics, port: %d, protocol: TCP, targetPort: %d}]", port, port);
 }
 
-/* The account of reservation pods has to be able to pull their image. */
+/* The account of reservation pods has to be able to pull their image. It is wanted without secrets as well: otherwise the
+ * chart's account would go with the last one. */
 static void reservation_account(struct draft *draft)
 {
-    yyjson_mut_val *secrets = draft_pull_secrets(draft);
-
-    if (secrets)
-        draft_account(
-            draft, reservation_namespace(draft->config),
-            conf_text(draft->config, "binder.resourceReservation.serviceAccountName", "kai-resource-reservation"),
-            secrets);
+    draft_account(draft, reservation_namespace(draft->config),
+                  conf_text(draft->config, "binder.resourceReservation.serviceAccountName", "kai-resource-reservation"),
+                  draft_pull_secrets(draft));
 }
 
 /* `port` and `targetPort` of a member such as "controllerService.metrics". */
