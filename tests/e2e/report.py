@@ -26,7 +26,9 @@ INTRODUCTION = """\
 
 KAI Scheduler v0.17.0 has end-to-end suites of its own. They run unchanged against Muster, which is installed by its chart in the
 split form with one replica of each service, on a real API server. A program in place of the kubelets runs Muster's pods as real
-processes; KWOK simulates all other pods. The nodes are those of KAI's own layouts.
+processes; KWOK simulates all other pods. The nodes are those of KAI's own layouts. The shard has the argument
+`bind-requests: always`, with which a pod waits for its PodGroup and is bound by a BindRequest, as in KAI: several specs read the
+PodGroup of a pod as soon as it is scheduled. See [Differences](differences.md).
 
 To repeat it, export KAI's source to a folder, then:
 
