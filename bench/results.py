@@ -1,4 +1,4 @@
-"""RESULTS.md, a section a benchmark: each replaces its own and leaves the others alone."""
+"""Sections of RESULTS.md, one for each benchmark. A benchmark replaces only its own section."""
 
 import os
 import pathlib
@@ -6,13 +6,13 @@ import platform
 
 PATH = pathlib.Path(__file__).resolve().parent / "RESULTS.md"
 TITLE = "# Benchmarks"
-ORDER = ["One cycle on a large cluster", "A cluster that is already there", "How the cost grows",
-         "A month in a minute", "Public traces", "On Kubernetes", "On Kubernetes, by another load", "After an outage",
+ORDER = ["One cycle on a large cluster", "Cycles of a running cluster", "Cost by cluster size",
+         "Simulation of a month", "Public traces", "On Kubernetes", "On Kubernetes, with another load generator", "After an outage",
          "Under blows", "Binder", "A large cluster", "On the H200"]
 
 
 def machine():
-    """The shape of this machine."""
+    """The processor of this machine and its number of cores."""
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
         name = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
