@@ -161,6 +161,8 @@ static const char *const binary_suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", 
 
 const char *quantity_format(int64_t value, enum quantity_unit unit, char text[static QUANTITY_TEXT_MAX])
 {
+    enum { MEBI = 2, MEGA = 1000000, GIGA = 1000000000 };
+    int64_t bytes = value;
     size_t i = 0;
 
     if (unit == QUANTITY_MILLI && value % 1000 != 0) {
@@ -171,7 +173,11 @@ const char *quantity_format(int64_t value, enum quantity_unit unit, char text[st
         value /= 1000;
     for (; unit == QUANTITY_ONE && value != 0 && value % 1024 == 0 && i + 1 < ARRAY_LEN(binary_suffixes); i++)
         value /= 1024;
-    (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "%s", value, binary_suffixes[i]);
+    if (unit == QUANTITY_ONE && i < MEBI && value != 0 && bytes % MEGA == 0)
+        (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "%s", bytes % GIGA ? bytes / MEGA : bytes / GIGA,
+                       bytes % GIGA ? "M" : "G");
+    else
+        (void)snprintf(text, QUANTITY_TEXT_MAX, "%" PRId64 "%s", value, binary_suffixes[i]);
     return text;
 }
 

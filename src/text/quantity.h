@@ -28,8 +28,8 @@ enum quantity_unit {
 MUST_CHECK int quantity_parse(const char *text, enum quantity_unit unit, int64_t *ret_value, struct err *err);
 
 /*
- * The quantity as Kubernetes writes it: "2", "1500m", "64Gi". Bytes get the largest binary suffix that divides them evenly.
- * Returns `text`.
+ * The quantity as Kubernetes writes it: "2", "1500m", "64Gi", "16G". Bytes get the largest binary suffix that divides them
+ * evenly; where that is none or Ki, "G" or "M" if those do. Returns `text`.
  */
 enum { QUANTITY_TEXT_MAX = 32 };
 const char *quantity_format(int64_t value, enum quantity_unit unit, char text[static QUANTITY_TEXT_MAX]);

@@ -12,6 +12,7 @@
 #include "sim/why/why_find.h"
 #include "sim/why/why_json_internal.h"
 #include "text/json.h"
+#include "text/quantity.h"
 #include "words/verdict_text.h"
 
 const char *const share_names[] = {[SHARE_CPU] = "cpu", [SHARE_MEMORY] = "memory", [SHARE_GPU] = "gpu"};
@@ -64,30 +65,13 @@ yyjson_mut_val *put_item(struct writer *w, yyjson_mut_val *array)
 /* As a manifest has it: "1500m" and "16Gi"; GPUs are a number, and -1 is unlimited. */
 void put_share(struct writer *w, yyjson_mut_val *to, const char *key, int resource, double amount)
 {
-    static const struct {
-        int64_t size;
-        const char *suffix;
-    } units[] = {{INT64_C(1) << 30, "Gi"}, {INT64_C(1) << 20, "Mi"}, {1000000000, "G"}, {1000000, "M"}, {1, ""}};
-    char text[48];
-    size_t unit = 0;
+    char text[QUANTITY_TEXT_MAX];
 
-    if (resource == SHARE_GPU || amount == UNLIMITED) {
+    if (resource == SHARE_GPU || amount == UNLIMITED)
         put_real(w, to, key, amount);
-        return;
-    }
-    int64_t whole = (int64_t)amount;
-    if (resource == SHARE_CPU) {
-        (void)snprintf(text, sizeof text, whole % 1000 ? "%lldm" : "%lld",
-                       (long long)(whole % 1000 ? whole : whole / 1000));
-    } else {
-        while (whole % units[unit].size != 0 || whole == 0) {
-            if (units[unit].size == 1)
-                break;
-            unit++;
-        }
-        (void)snprintf(text, sizeof text, "%lld%s", (long long)(whole / units[unit].size), units[unit].suffix);
-    }
-    put_str(w, to, key, text);
+    else
+        put_str(w, to, key,
+                quantity_format((int64_t)amount, resource == SHARE_CPU ? QUANTITY_MILLI : QUANTITY_ONE, text));
 }
 
 static void put_shares(struct writer *w, yyjson_mut_val *to, const char *key, const double shares[SHARE_COUNT])
