@@ -6,7 +6,7 @@
 static void *or_abort(void *mem, size_t count, size_t size)
 {
     if (!mem) {
-        (void)fprintf(stderr, "out of memory: %zu x %zu bytes wanted\n", count, size);
+        (void)fprintf(stderr, "out of memory: %zu x %zu bytes requested\n", count, size);
         abort();
     }
     return mem;

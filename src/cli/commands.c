@@ -90,7 +90,7 @@ static int run(const struct command *command, int argc, const char *const *argv)
         const struct command *verb = find_word(command->verbs, argv[0]);
 
         if (!verb && argv[0][0] == '-')
-            return command_wrong(command, "options go behind the verb, found '%s' before it", argv[0]);
+            return command_wrong(command, "options follow the verb; found '%s' before it", argv[0]);
         return verb ? run(verb, argc - 1, argv + 1) : unknown_word(command, argv[0]);
     }
     arguments_init(&arguments, command, argc, argv);

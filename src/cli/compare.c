@@ -169,9 +169,9 @@ static int read_call(const struct command *command, struct arguments *arguments,
     if (option == ARGUMENT_WRONG)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count != 2)
-        return command_wrong(command, "which two settings?");
+        return command_wrong(command, "two settings are needed: A and B");
     if (!call->run.trace)
-        return command_wrong(command, "which trace? Say so with --trace");
+        return command_wrong(command, "a trace is missing: give --trace FILE");
     return compare(call, arguments->operands);
 }
 

@@ -85,17 +85,17 @@ static void print_row(struct table *t, yyjson_val *item)
     const char *ours = is_eviction ? text_of(item, "evictedFor") : text_of(item, "node");
     double seconds = number_of(item, "seconds");
 
-    table_cell(t, TABLE_PLAIN, "%s", text_of(item, "time"));
-    table_cell(t, TABLE_WARN, "%s", text_of(item, "result"));
-    table_cell(t, TABLE_PLAIN, "%s/%s", text_of(item, "namespace"), text_of(item, "pod"));
-    table_cell(t, TABLE_PLAIN, "%s%s",
+    table_cell(t, STYLE_PLAIN, "%s", text_of(item, "time"));
+    table_cell(t, STYLE_WARN, "%s", text_of(item, "result"));
+    table_cell(t, STYLE_PLAIN, "%s/%s", text_of(item, "namespace"), text_of(item, "pod"));
+    table_cell(t, STYLE_PLAIN, "%s%s",
                is_eviction ? "evicted for "
                : *ours     ? ""
                            : "pending: ",
                *ours ? ours : text_of(item, "reason"));
-    table_cell(t, TABLE_PLAIN, "%s", *text_of(item, "theirNode") ? text_of(item, "theirNode") : "-");
-    table_cell(t, TABLE_PLAIN, "%.1f s", seconds);
-    table_cell(t, TABLE_PLAIN, "%g", number_of(item, "gpus"));
+    table_cell(t, STYLE_PLAIN, "%s", *text_of(item, "theirNode") ? text_of(item, "theirNode") : "-");
+    table_cell(t, STYLE_PLAIN, "%.1f s", seconds);
+    table_cell(t, STYLE_PLAIN, "%g", number_of(item, "gpus"));
 }
 
 static void print_table(yyjson_val *list, const struct summary *summary)

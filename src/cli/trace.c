@@ -281,7 +281,7 @@ static void tell(const struct call *call, const struct trace *trace, const struc
     if (conversion->pending)
         (void)fprintf(stderr, "muster: kept %u workloads that never started\n", conversion->pending);
     if (conversion->timeless)
-        (void)fprintf(stderr, "muster: %u workloads have no times: they come at the start and do not end\n",
+        (void)fprintf(stderr, "muster: %u workloads have no times: they are submitted at the start and do not end\n",
                       conversion->timeless);
     if (!call->cluster)
         return;

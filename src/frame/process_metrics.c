@@ -43,7 +43,8 @@ static void collect_process(void *arg, struct metrics *metrics)
         NULL, (double)nsec_now_cpu() / (double)NSEC_PER_SEC);
     vec_foreach (&process->run->services, service)
         left_out += (double)log_left_out((*service)->log);
-    set(metrics_foreign(metrics, "muster_log_lines_left_out_total", "Lines that came too often to be logged.", true),
+    set(metrics_foreign(metrics, "muster_log_lines_left_out_total",
+                        "Log lines that were dropped because they repeated too often.", true),
         NULL, left_out);
 }
 
@@ -93,7 +94,7 @@ static void collect_service(void *arg, struct metrics *metrics)
         (double)events.written);
     set(metrics_counter(metrics, "events_failed_total", "Events that could not be written.", label), name,
         (double)events.failed);
-    set(metrics_gauge(metrics, "leader", "1 while this process acts.", label), name,
+    set(metrics_gauge(metrics, "leader", "1 while this process is the leader.", label), name,
         service_is_leading(service) ? 1 : 0);
 }
 

@@ -178,7 +178,7 @@ static void make_identity(char *text, size_t size)
     if (gethostname(host, sizeof host - 1) < 0 || !*host)
         (void)snprintf(host, sizeof host, "muster");
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        bug_abort(__FILE__, __LINE__, "the system has no random numbers");
+        bug_abort(__FILE__, __LINE__, "the system provides no random numbers");
     random[6] = (unsigned char)((random[6] & 0x0f) | 0x40);
     random[8] = (unsigned char)((random[8] & 0x3f) | 0x80);
     (void)snprintf(text, size, "%s_%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", host,

@@ -9,7 +9,7 @@
 
 static const struct flag api_flags[] = {
     {"kubeconfig", FLAG_STRING, AT(kubeconfig), "",
-     "where the API server is (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
+     "kubeconfig file (empty: $KUBECONFIG, the pod's own account, ~/.kube/config)", 0, 0},
     {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
     {"qps", FLAG_DOUBLE, AT(qps), "0", "requests to the API server per second; 0: unlimited", 0, 1e6},
     {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once before --qps limits them", 0, 1e6},

@@ -123,7 +123,8 @@ static void pack(struct segment_writer *writer, const uint8_t *bytes, size_t len
 int segment_write(struct segment_writer *writer, const uint8_t *bytes, size_t len, struct err *err)
 {
     if (len > SEGMENT_CHUNK_MAX)
-        return err_set(err, -EFBIG, "%s: %zu bytes at once", writer->path, len);
+        return err_set(err, -EFBIG, "%s: a chunk of %zu bytes is larger than the limit of %d", writer->path, len,
+                       SEGMENT_CHUNK_MAX);
     pack(writer, bytes, len);
 
     uint8_t *head = writer->packed.items;

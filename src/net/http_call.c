@@ -105,7 +105,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     }
     strbuf_add(&call->body, bytes, len);
     if (call->body.is_cut) {
-        (void)err_set(&call->err, -EFBIG, "the answer is larger than the %zu bytes that are read", call->body.max);
+        (void)err_set(&call->err, -EFBIG, "the answer is larger than the limit of %zu bytes", call->body.max);
         return CURL_WRITEFUNC_ERROR;
     }
     return len;
@@ -121,7 +121,7 @@ static void on_idle(void *arg)
         loop_timer_start(&call->idle, call->idle_timeout - silent);
         return;
     }
-    (void)err_set(&call->err, -ETIMEDOUT, "the server has been silent for %lld s", (long long)(silent / NSEC_PER_SEC));
+    (void)err_set(&call->err, -ETIMEDOUT, "the server has sent nothing for %lld s", (long long)(silent / NSEC_PER_SEC));
     http_client_enter(client);
     http_call_finish(call, CURLE_ABORTED_BY_CALLBACK);
     http_client_leave(client);

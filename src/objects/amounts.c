@@ -39,9 +39,9 @@ static bool is_in_ones(const char *resource)
 static int to_devices(const struct json_at *at, int64_t milli, int64_t *ret_amount, struct err *err)
 {
     if (milli % 1000 != 0)
-        return json_fail(at, err, -EINVAL,
-                         "expected a whole number of devices; parts of one are asked for with the "
-                         "annotation " KEY_GPU_FRACTION);
+        return json_fail(
+            at, err, -EINVAL,
+            "expected a whole number of devices; request a part of a GPU by the annotation " KEY_GPU_FRACTION);
     if (milli / 1000 > GPUS_MAX)
         return json_fail(at, err, -ERANGE, "expected at most %lld devices", (long long)GPUS_MAX);
     *ret_amount = milli / 1000 * GPU_ONE;

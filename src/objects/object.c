@@ -106,8 +106,8 @@ static void index_object(struct object_set *set, struct object *object)
         vec_resize(&set->by_key, id + 1);
     if (set->by_key.items[id]) {
         set->by_key.items[id]->is_replaced = true;
-        object_notes_warn(set->notes, "%s %s%s%s stands twice in the input; the later one counts", object->kind->kind,
-                          object->namespace, *object->namespace ? "/" : "", object->name);
+        object_notes_warn(set->notes, "%s %s%s%s is defined twice in the input; the later definition counts",
+                          object->kind->kind, object->namespace, *object->namespace ? "/" : "", object->name);
     }
     set->by_key.items[id] = object;
     if (object->has_uid) {

@@ -218,7 +218,7 @@ static int put_installed_queues(struct object_reader *reader, struct err *err)
     TRY(state_put_queue(reader->state, &spec, err));
     spec.parent = spec.name;
     spec.name = KEY_DEFAULT_QUEUE;
-    object_notes_warn(reader->notes, "the input has no queues; %s is there, without limits", KEY_DEFAULT_QUEUE);
+    object_notes_warn(reader->notes, "the input has no queues; queue %s is added, without limits", KEY_DEFAULT_QUEUE);
     return state_put_queue(reader->state, &spec, err);
 }
 

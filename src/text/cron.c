@@ -119,7 +119,7 @@ int cron_parse(const char *text, struct cron *ret_cron, struct err *err)
             text = shorthands[i].fields;
     }
     if (strlen(text) >= sizeof copy)
-        return err_set(err, -EINVAL, "a cron expression of more than %d characters", FIELD_TEXT_MAX - 1);
+        return err_set(err, -EINVAL, "the cron expression is longer than %d characters", FIELD_TEXT_MAX - 1);
     memcpy(copy, text, strlen(text) + 1);
     char *rest = NULL;
     for (char *word = strtok_r(copy, " \t", &rest); word && count <= FIELD_COUNT; word = strtok_r(NULL, " \t", &rest))

@@ -68,7 +68,7 @@ static int read_quoted(struct csv *csv, const char **ret_field, enum ending *ret
         *to++ = *from;
     }
     if (from == csv->end)
-        return fail_line(csv, csv->line, err, "a quoted field does not end");
+        return fail_line(csv, csv->line, err, "a quoted field is not closed");
     from++;
     if (!is_break(csv, from) && *from != csv->separator)
         return fail_line(csv, csv->next_line, err, "expected a comma after a quoted field");

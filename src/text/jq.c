@@ -26,7 +26,7 @@ static void on_complaint(void *arg, jv message)
 {
     static const char prefix[] = "jq: error: ";
     struct complaint *complaint = arg;
-    const char *text = jv_get_kind(message) == JV_KIND_STRING ? jv_string_value(message) : "it makes no sense";
+    const char *text = jv_get_kind(message) == JV_KIND_STRING ? jv_string_value(message) : "the expression is invalid";
 
     if (strncmp(text, prefix, sizeof prefix - 1) == 0)
         text += sizeof prefix - 1;
@@ -102,7 +102,7 @@ static bool is_refused(const char *expression, struct complaint *ret_complaint)
     if (!expression || !*expression)
         what = "an empty expression";
     else if (strlen(expression) > JQ_EXPRESSION_MAX)
-        what = "an expression of that length";
+        what = "an expression that is too long";
     else
         what = jq_forbidden(expression);
     if (what)
@@ -126,7 +126,7 @@ static jv find_invalid(jv questions)
             jq_state *jq = compile(expression, &complaint);
 
             if (!jq)
-                wrong = jv_string(*complaint.text ? complaint.text : "it makes no sense");
+                wrong = jv_string(*complaint.text ? complaint.text : "the expression is invalid");
             jq_teardown(&jq);
         }
         invalid = jv_array_append(invalid, wrong);
@@ -191,11 +191,11 @@ static jv check_answer(jv answer)
     jv_free(answer);
     if (is_long) {
         jv_free(wrong);
-        return wrong_answer(jv_string("gives more than 1000 results"));
+        return wrong_answer(jv_string("returns more than 1000 results"));
     }
     if (!jv_is_valid(wrong)) {
         jv_free(wrong);
-        return wrong_answer(jv_string("gives no answer"));
+        return wrong_answer(jv_string("returns no result"));
     }
     return wrong_answer(wrong);
 }
@@ -212,7 +212,7 @@ static jv answer_input(jq_state *jq, jv input, int count)
         if (jv_get_kind(found) == JV_KIND_ARRAY)
             answers = jv_array_append(answers, check_answer(item(found, i)));
         else
-            answers = jv_array_append(answers, wrong_answer(jv_string("stops before it has answered")));
+            answers = jv_array_append(answers, wrong_answer(jv_string("ends without a result")));
     }
     jv_free(found);
     return answers;

@@ -95,7 +95,7 @@ void table_done(struct table *t)
     vec_done(&t->cells);
 }
 
-void table_cell(struct table *t, enum table_style style, const char *format, ...)
+void table_cell(struct table *t, enum text_style style, const char *format, ...)
 {
     va_list args;
 
@@ -225,11 +225,6 @@ size_t table_line_bytes(const char *text, uint32_t width)
     return at;
 }
 
-static enum text_style style_of(const struct table_cell *cell)
-{
-    return (enum text_style)cell->style;
-}
-
 static void print_wrapped(const struct table_cell *cell, bool has_colour, uint32_t indent, uint32_t width, FILE *out)
 {
     for (const char *at = cell->text; *at;) {
@@ -239,8 +234,8 @@ static void print_wrapped(const struct table_cell *cell, bool has_colour, uint32
             (void)fputc('\n', out);
             print_spaces(indent, out);
         }
-        (void)fprintf(out, "%s%.*s%s", style_start(style_of(cell), has_colour), (int)len, at,
-                      style_end(style_of(cell), has_colour));
+        (void)fprintf(out, "%s%.*s%s", style_start(cell->style, has_colour), (int)len, at,
+                      style_end(cell->style, has_colour));
         at += len;
         at += strspn(at, " ");
     }
@@ -248,14 +243,14 @@ static void print_wrapped(const struct table_cell *cell, bool has_colour, uint32
 
 static void print_text(const struct table_cell *cell, uint32_t width, bool has_colour, uint32_t *ret_used, FILE *out)
 {
-    (void)fputs(style_start(style_of(cell), has_colour), out);
+    (void)fputs(style_start(cell->style, has_colour), out);
     if (cell->width > width) {
         *ret_used = print_cut(cell->text, width, out);
     } else {
         (void)fputs(cell->text, out);
         *ret_used = cell->width;
     }
-    (void)fputs(style_end(style_of(cell), has_colour), out);
+    (void)fputs(style_end(cell->style, has_colour), out);
 }
 
 static void print_cell(const struct table *t, size_t column, const struct table_cell *cell, uint32_t width,
@@ -302,7 +297,7 @@ void table_print(const struct table *t, const struct table_view *view, FILE *out
 
     for (size_t i = 0; i < t->column_count; i++) {
         const struct table_cell title = {
-            .text = t->columns[i].title, .width = (uint32_t)strlen(t->columns[i].title), .style = TABLE_DIM};
+            .text = t->columns[i].title, .width = (uint32_t)strlen(t->columns[i].title), .style = STYLE_DIM};
 
         print_cell(t, i, &title, widths[i], view->has_colour, out);
     }

@@ -21,14 +21,6 @@
  */
 enum table_align { TABLE_LEFT, TABLE_RIGHT };
 
-enum table_style {
-    TABLE_PLAIN = STYLE_PLAIN,
-    TABLE_GOOD = STYLE_GOOD,
-    TABLE_WARN = STYLE_WARN,
-    TABLE_BAD = STYLE_BAD,
-    TABLE_DIM = STYLE_DIM
-};
-
 /* What may happen to the cells of a column when the table is too wide. Only the last column can go on in further lines,
  * and gives way before the others. */
 enum table_shrink { TABLE_WHOLE, TABLE_CUT, TABLE_WRAP };
@@ -42,7 +34,7 @@ struct table_column {
 struct table_cell {
     const char *text;
     uint32_t width;
-    enum table_style style;
+    enum text_style style;
 };
 
 struct table {
@@ -72,7 +64,7 @@ void table_init(struct table *t, const struct table_column *columns, size_t colu
 void table_done(struct table *t);
 
 /* Adds the next cell; a row is full after as many as there are columns. */
-void table_cell(struct table *t, enum table_style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void table_cell(struct table *t, enum text_style style, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The view for `out`, from what terminal_of() knows about it. */
 struct table_view table_view_of(FILE *out);

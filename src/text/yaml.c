@@ -78,7 +78,7 @@ static int parser_failed(struct yaml_builder *b)
         return err_set(b->err, -EINVAL, "%s: byte %zu: %s", b->name, parser->problem_offset, problem);
     if (is_tab_indented(b, parser->problem_mark.line, &column))
         return yaml_fail(b, (struct yaml_mark){mark.line, (uint32_t)column},
-                         "a tab in the indentation, where YAML takes only spaces");
+                         "a tab in the indentation; YAML allows only spaces");
     if (!parser->context)
         return yaml_fail(b, mark, "%s", problem);
     return yaml_fail(b, mark, "%s (%s)", problem, parser->context);

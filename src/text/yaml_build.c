@@ -138,7 +138,7 @@ static int set_key(struct yaml_builder *b, yyjson_mut_val *key, struct yaml_mark
     struct yaml_frame *frame = top(b);
 
     if (has_key(frame, key))
-        return yaml_fail(b, mark, "the key '%.60s' stands twice in this mapping", yyjson_mut_get_str(key));
+        return yaml_fail(b, mark, "the key '%.60s' is defined twice in this mapping", yyjson_mut_get_str(key));
     frame->key = key;
     vec_push(&b->marks, mark);
     return 0;
@@ -192,7 +192,7 @@ static int resolve(struct yaml_builder *b, const yaml_event_t *event, struct yam
             return yaml_fail(b, mark, "'%.60s' does not fit its tag %s", text, tag);
     }
     if (ret_scalar->type == YAML_SCALAR_NOT_FINITE)
-        return yaml_fail(b, mark, "'%.60s' is no number that JSON has; quote it if it is a text", text);
+        return yaml_fail(b, mark, "'%.60s' is not a number in JSON; quote it to make it a string", text);
     return 0;
 }
 
@@ -236,7 +236,7 @@ static int key_value(struct yaml_builder *b, yyjson_mut_val *val, struct yaml_ma
     else if (yyjson_mut_is_real(val))
         (void)snprintf(text, sizeof text, "%.15g", yyjson_mut_get_real(val));
     else
-        return yaml_fail(b, mark, "a key has to be a text");
+        return yaml_fail(b, mark, "a key has to be a string");
     *ret_key = yyjson_mut_strcpy(b->doc, text);
     return 0;
 }
@@ -276,9 +276,9 @@ static int on_start(struct yaml_builder *b, bool is_map, const yaml_char_t *anch
     if (b->frames.len >= JSON_DEPTH_MAX)
         return yaml_fail(b, mark, "nested too deeply, expected at most %d levels", JSON_DEPTH_MAX);
     if (wants_key(parent) && is_map)
-        return yaml_fail(b, mark, "a key has to be a text; a template's {{ }} has to be filled in first");
+        return yaml_fail(b, mark, "a key has to be a string; a template's {{ }} has to be filled in first");
     if (wants_key(parent))
-        return yaml_fail(b, mark, "a key has to be a text");
+        return yaml_fail(b, mark, "a key has to be a string");
 
     frame.container = is_map ? yyjson_mut_obj(b->doc) : yyjson_mut_arr(b->doc);
     set_anchor(b, anchor, frame.container);
@@ -395,7 +395,7 @@ static int on_alias(struct yaml_builder *b, const yaml_event_t *event)
     yyjson_mut_val *val = b->anchors.items[id];
     vec_foreach (&b->frames, frame) {
         if (frame->container == val)
-            return yaml_fail(b, mark, "the alias *%.60s stands inside of what it stands for", name);
+            return yaml_fail(b, mark, "the alias *%.60s refers to the value that contains it", name);
     }
     if (wants_key(top(b))) {
         yyjson_mut_val *key = NULL;

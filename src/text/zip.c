@@ -31,7 +31,7 @@ bool zip_is_archive(const void *data, size_t len)
 
 static int fail_damaged(const struct unpacking *u, const char *what)
 {
-    return err_set(u->err, -EBADMSG, "%s: is cut or damaged: %s", u->name, what);
+    return err_set(u->err, -EBADMSG, "%s: the archive is truncated or damaged: %s", u->name, what);
 }
 
 static int fail_too_large(const struct unpacking *u)
@@ -47,7 +47,7 @@ static int open_archive(const struct unpacking *u, const void *data, size_t len,
 
     /* libzip takes nothing at all for an archive without files. */
     if (!zip_is_archive(data, len))
-        return fail_damaged(u, "it does not start as a zip archive does");
+        return fail_damaged(u, "the signature of a zip archive is missing");
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(data, len, 0, &error);
     BUG_ON(!source);

@@ -210,7 +210,7 @@ def _():
 def _():
     result = simulate({"c.yaml": CLUSTER + POD}, "simulate", "c.yaml")
     expect_accepted(result)
-    expect(result.err == "muster: warning: Pod lab/train stands twice in the input; the later one counts\n", result.err)
+    expect(result.err == "muster: warning: Pod lab/train is defined twice in the input; the later definition counts\n", result.err)
 
 
 @tests.case("a pod of an unknown queue waits, and is told why")
@@ -304,11 +304,11 @@ TRACES = [
     ("an empty one", "", "bad.csv: is empty"),
     ("missing columns", "time,name,gpus\n0,a,1\n", "bad.csv:1: missing columns: queue, run_seconds"),
     ("an unknown column", HEAD.strip() + ",speed\n0,a,team,1,1,1,1\n", "bad.csv:1: speed: there is no such column"),
-    ("a column that is there twice", "time,time,name,queue\n0,0,a,team\n", "bad.csv:1: time: the column is there twice"),
+    ("a column that is there twice", "time,time,name,queue\n0,0,a,team\n", "bad.csv:1: time: the column is listed twice"),
     ("thousands of columns", ",".join(f"c{i}" for i in range(5000)) + "\n", "bad.csv:1: more than 1024 columns"),
     ("too few fields", HEAD + "0,a\n", "bad.csv:2: expected 6 fields, found 2"),
     ("too many fields", HEAD + "0,a,team,1,1,1,1,1\n", "bad.csv:2: expected 6 fields, found 8"),
-    ("quotes that do not end", HEAD + '0,"a,team,1,1,10\n', "bad.csv:2: a quoted field does not end"),
+    ("quotes that do not end", HEAD + '0,"a,team,1,1,10\n', "bad.csv:2: a quoted field is not closed"),
     ("a NUL", HEAD + "0,a\0b,team,1,1,10\n", "bad.csv:2: expected text, found a NUL"),
     ("a name that is no UTF-8", HEAD.encode() + b"0,a\xff,team,1,1,10\n", "bad.csv:2: name: expected a name of at most 253 bytes"),
     ("a queue that is no UTF-8", HEAD.encode() + b"0,a,team\xc0\xaf,1,1,10\n", "bad.csv:2: queue: expected the name of a queue"),
@@ -365,8 +365,8 @@ CALLS = [
     (("simulate", "empty.json"), "muster: empty.json: is empty"),
     (("simulate", "s.json"), "muster: s.json: expected a Kubernetes object"),
     (("simulate", "c.yaml", "--usage-half-life", "x"), "muster simulate: --usage-half-life: expected a duration"),
-    (("compare", "c.yaml"), "muster compare: which two settings?"),
-    (("compare", "c.yaml", "c.yaml"), "muster compare: which trace?"),
+    (("compare", "c.yaml"), "muster compare: two settings are needed: A and B"),
+    (("compare", "c.yaml", "c.yaml"), "muster compare: a trace is missing"),
     (("compare", "missing", "c.yaml", "-t", "t.csv"), "muster: missing: No such file or directory"),
     (("compare", "c.yaml", "c.yaml", "-w", "missing", "-t", "t.csv"), "muster: missing: No such file or directory"),
     (("trace",), "muster trace: a verb is missing: one of convert, generate"),
@@ -392,9 +392,9 @@ CALLS = [
     (("trace", "convert", "--from", "alibaba", "c.yaml"), "muster: c.yaml"),
     (("why",), "muster why: a WORKLOAD and a PATH are missing"),
     (("why", "train"), "muster why: a PATH is missing"),
-    (("why", "nobody", "c.yaml"), "muster: no workload is called 'nobody'"),
-    (("why", "", "c.yaml"), "muster: no workload is called ''"),
-    (("why", "\x1b[31m\n", "c.yaml"), "muster: no workload is called '?[31m?'"),
+    (("why", "nobody", "c.yaml"), "muster: there is no workload 'nobody'"),
+    (("why", "", "c.yaml"), "muster: there is no workload ''"),
+    (("why", "\x1b[31m\n", "c.yaml"), "muster: there is no workload '?[31m?'"),
     (("why", "--id", "x", "train", "two.json"), "muster: two.json: no scenario has the id 'x'"),
 ]
 for value in ("x", "-5h", "1e400", "NaN"):

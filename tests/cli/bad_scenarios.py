@@ -130,7 +130,7 @@ EDITS = [
     ("topology.nodes.0.numa", {"policy": "any", "zones": []}, ("'any'", "single-numa-node")),
     ("topology.nodes.0.numa", {"scope": "any", "zones": []}, ("'any'", "pod or container")),
     ("topology.nodes.0.numa", {"zones": [{"id": "z"}] * 100}, ("zones",)),
-    ("topology.nodes.0.numa", {"zones": [{"id": "z"}, {"id": "z"}]}, ("a second zone called 'z'",)),
+    ("topology.nodes.0.numa", {"zones": [{"id": "z"}, {"id": "z"}]}, ("zone 'z' is defined twice",)),
     ("topology.queues.1.parent", "nobody", ("there is no queue called 'nobody'",)),
     ("topology.queues.1.name", "d", ("a second queue called 'd'",)),
     ("topology.queues.1.gpu", {"quota": -2}, ("expected a number from -1", "found -2")),
@@ -192,12 +192,12 @@ def refuses(scenario, *fragments):
 
 
 tests.add("a second node of one name", refuses, edited(SMALL, "topology.nodes", [NODE, NODE]),
-          "topology.nodes[1]", "a second node called 'n'")
+          "topology.nodes[1]", "node 'n' is defined twice")
 tests.add("a second job of one name", refuses, edited(SMALL, "topology.jobs", [SMALL["topology"]["jobs"][0]] * 2),
           "topology.jobs[1]", "a second job called 'j'")
 tests.add("a second topology of one name", refuses,
           edited(SMALL, "topology.topologies", [{"name": "t", "levels": [{"node_label": "a"}]}] * 2),
-          "topology.topologies[1]", "a second topology called 't'")
+          "topology.topologies[1]", "topology 't' is defined twice")
 tests.add("a cycle of three queues", refuses,
           edited(SMALL, "topology.queues", [{"name": a, "parent": b} for a, b in ("qd", "de", "eq")]),
           "topology.queues[2]", "its parent 'q' leads back to it")

@@ -127,7 +127,7 @@ def _(stage):
         log = stage.cluster.processes.log_of("scheduler", 100000)
         expect_in("past use is not known yet; scheduling without it", log)
         expect_in("past use could not be queried; keeping the last known values", log)
-        expect_in("status 503: the answer is not Prometheus'", log)
+        expect_in("status 503: the answer is not a result of Prometheus", log)
         expect("secret" in log, False, "the password is in the log")
         expect(known.headers[-1], "Basic bWU6c2VjcmV0")
         known.fails = None
@@ -137,8 +137,8 @@ def _(stage):
                             ((200, '{"status":"success","data":{"resultType":"matrix","result":[]}}'),
                              "expected a vector, found matrix"),
                             ((200, '{"status":"success","data":{"resultType":"vector","result":[]}}'),
-                             "no data: does Prometheus have the metrics of capacity?"),
-                            ((200, "x" * 10000), "the answer is not Prometheus'")):
+                             "no data: check that Prometheus has the capacity metrics"),
+                            ((200, "x" * 10000), "the answer is not a result of Prometheus")):
             known.fails = fails
             stage.cluster.wait_until(lambda said=word: said in stage.cluster.processes.log_of("scheduler", 100000), word, 20)
             shares(stage, MUCH_OF_A)

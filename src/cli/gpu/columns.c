@@ -14,13 +14,13 @@ static double part_of(double amount, double whole)
     return whole > 0 ? amount / whole : 0;
 }
 
-static enum table_style style_of(double part)
+static enum text_style style_of(double part)
 {
-    return part > 0.95 ? TABLE_BAD : part > 0.8 ? TABLE_WARN : TABLE_GOOD;
+    return part > 0.95 ? STYLE_BAD : part > 0.8 ? STYLE_WARN : STYLE_GOOD;
 }
 
 /* What is used, and behind it what is kept for somebody. */
-static void add_bar(struct table *t, const struct gpu_frame *f, enum table_style style, double part, double kept)
+static void add_bar(struct table *t, const struct gpu_frame *f, enum text_style style, double part, double kept)
 {
     char text[GPU_BAR_MAX + 3];
     size_t full = (size_t)(CLAMP(part, 0.0, 1.0) * f->bar + 0.5);
@@ -35,7 +35,7 @@ static void add_bar(struct table *t, const struct gpu_frame *f, enum table_style
     table_cell(t, style, "%s", text);
 }
 
-static void add_gib(struct table *t, enum table_style style, double bytes)
+static void add_gib(struct table *t, enum text_style style, double bytes)
 {
     table_cell(t, style, "%.1f Gi", bytes / GIB);
 }
@@ -43,26 +43,26 @@ static void add_gib(struct table *t, enum table_style style, double bytes)
 static void add_percent(struct table *t, bool is_known, double part)
 {
     if (is_known)
-        table_cell(t, TABLE_PLAIN, "%.1f %%", 100 * part);
+        table_cell(t, STYLE_PLAIN, "%.1f %%", 100 * part);
     else
-        table_cell(t, TABLE_DIM, "-");
+        table_cell(t, STYLE_DIM, "-");
 }
 
 static void gpu_number(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
-    table_cell(t, TABLE_PLAIN, "%zu", gpu_index_of(f->gpus, gpu_text_of(line->at, "uuid")));
+    table_cell(t, STYLE_PLAIN, "%zu", gpu_index_of(f->gpus, gpu_text_of(line->at, "uuid")));
 }
 
 static void gpu_uuid(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    table_cell(t, TABLE_DIM, "%s", gpu_text_of(line->at, "uuid"));
+    table_cell(t, STYLE_DIM, "%s", gpu_text_of(line->at, "uuid"));
 }
 
 static void gpu_name(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    table_cell(t, TABLE_DIM, "%s", gpu_text_of(line->at, "name"));
+    table_cell(t, STYLE_DIM, "%s", gpu_text_of(line->at, "name"));
 }
 
 static void gpu_memory(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
@@ -76,19 +76,19 @@ static void gpu_memory(struct table *t, const struct gpu_frame *f, const struct 
 static void gpu_used(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    add_gib(t, TABLE_PLAIN, gpu_number_of(line->at, "takenBytes"));
+    add_gib(t, STYLE_PLAIN, gpu_number_of(line->at, "takenBytes"));
 }
 
 static void gpu_promised(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    add_gib(t, TABLE_PLAIN, gpu_number_of(line->at, "requestedBytes"));
+    add_gib(t, STYLE_PLAIN, gpu_number_of(line->at, "requestedBytes"));
 }
 
 static void gpu_capacity(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    add_gib(t, TABLE_PLAIN, gpu_number_of(line->at, "capacityBytes"));
+    add_gib(t, STYLE_PLAIN, gpu_number_of(line->at, "capacityBytes"));
 }
 
 /* What the driver says, strangers and its own needs included. */
@@ -96,14 +96,14 @@ static void gpu_driver(struct table *t, const struct gpu_frame *f, const struct 
 {
     (void)f;
     if (yyjson_obj_get(line->at, "driverUsedBytes"))
-        add_gib(t, TABLE_PLAIN, gpu_number_of(line->at, "driverUsedBytes"));
+        add_gib(t, STYLE_PLAIN, gpu_number_of(line->at, "driverUsedBytes"));
     else
-        table_cell(t, TABLE_DIM, "-");
+        table_cell(t, STYLE_DIM, "-");
 }
 
 static void gpu_compute(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
-    add_bar(t, f, TABLE_GOOD, gpu_busy_of(f->groups, line->at), 0);
+    add_bar(t, f, STYLE_GOOD, gpu_busy_of(f->groups, line->at), 0);
 }
 
 static void gpu_busy(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
@@ -129,14 +129,14 @@ static void gpu_holds(struct table *t, const struct gpu_frame *f, const struct g
             len +=
                 (size_t)snprintf(names + len, sizeof names - len, "%s%s", len ? ", " : "", gpu_text_of(group, "group"));
     }
-    table_cell(t, len ? TABLE_PLAIN : TABLE_DIM, "%s", len ? names : "-");
+    table_cell(t, len ? STYLE_PLAIN : STYLE_DIM, "%s", len ? names : "-");
 }
 
 static void gpu_waits(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     size_t count = gpu_count_waiting(f->groups, line->at);
 
-    table_cell(t, count ? TABLE_WARN : TABLE_DIM, "%zu", count);
+    table_cell(t, count ? STYLE_WARN : STYLE_DIM, "%zu", count);
 }
 
 const struct gpu_column gpu_columns[] = {
@@ -145,13 +145,13 @@ const struct gpu_column gpu_columns[] = {
     {{"UUID", TABLE_LEFT, TABLE_CUT}, 180, gpu_uuid},
     {{"MEMORY", TABLE_LEFT, TABLE_WHOLE}, 0, gpu_memory},
     {{"USED", TABLE_RIGHT, TABLE_WHOLE}, 0, gpu_used},
-    {{"PROMISED", TABLE_RIGHT, TABLE_WHOLE}, 80, gpu_promised},
-    {{"TO GIVE", TABLE_RIGHT, TABLE_WHOLE}, 0, gpu_capacity},
+    {{"RESERVED", TABLE_RIGHT, TABLE_WHOLE}, 80, gpu_promised},
+    {{"TOTAL", TABLE_RIGHT, TABLE_WHOLE}, 0, gpu_capacity},
     {{"DRIVER", TABLE_RIGHT, TABLE_WHOLE}, 140, gpu_driver},
     {{"COMPUTE", TABLE_LEFT, TABLE_WHOLE}, 120, gpu_compute},
     {{"BUSY", TABLE_RIGHT, TABLE_WHOLE}, 0, gpu_busy},
     {{"WAIT", TABLE_RIGHT, TABLE_WHOLE}, 80, gpu_waits},
-    {{"HOLDS", TABLE_LEFT, TABLE_CUT}, 0, gpu_holds},
+    {{"HOLDER", TABLE_LEFT, TABLE_CUT}, 0, gpu_holds},
 };
 const size_t gpu_column_count = ARRAY_LEN(gpu_columns);
 
@@ -159,23 +159,23 @@ static void group_name(struct table *t, const struct gpu_frame *f, const struct 
 {
     (void)f;
     if (line->process)
-        table_cell(t, TABLE_DIM, "  %.0f %s", gpu_number_of(line->process, "pid"), gpu_text_of(line->process, "name"));
+        table_cell(t, STYLE_DIM, "  %.0f %s", gpu_number_of(line->process, "pid"), gpu_text_of(line->process, "name"));
     else
-        table_cell(t, TABLE_PLAIN, "%s", gpu_text_of(line->at, "group"));
+        table_cell(t, STYLE_PLAIN, "%s", gpu_text_of(line->at, "group"));
 }
 
 static void group_gpu(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
-        table_cell(t, TABLE_PLAIN, "%zu", gpu_index_of(f->gpus, gpu_text_of(line->at, "gpu")));
+        table_cell(t, STYLE_PLAIN, "%zu", gpu_index_of(f->gpus, gpu_text_of(line->at, "gpu")));
 }
 
 static void group_mode(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    table_cell(t, TABLE_PLAIN, "%s", line->process ? "" : gpu_text_of(line->at, "mode"));
+    table_cell(t, STYLE_PLAIN, "%s", line->process ? "" : gpu_text_of(line->at, "mode"));
 }
 
 /* Who waits for memory says so in place of what it does with the GPU's time; a process that cannot be talked to is away. */
@@ -185,15 +185,15 @@ static void group_state(struct table *t, const struct gpu_frame *f, const struct
 
     (void)f;
     if (gpu_number_of(at, "wantedBytes") > 0)
-        table_cell(t, TABLE_WARN, "wants mem");
+        table_cell(t, STYLE_WARN, "wants mem");
     else if (line->process)
-        table_cell(t, TABLE_WARN, "%s", yyjson_is_false(yyjson_obj_get(at, "connected")) ? "away" : "");
+        table_cell(t, STYLE_WARN, "%s", yyjson_is_false(yyjson_obj_get(at, "connected")) ? "away" : "");
     else
         table_cell(t,
-                   gpu_is_state(at, "stuck")     ? TABLE_BAD
-                   : gpu_is_state(at, "waiting") ? TABLE_WARN
-                   : gpu_is_state(at, "running") ? TABLE_GOOD
-                                                 : TABLE_PLAIN,
+                   gpu_is_state(at, "stuck")     ? STYLE_BAD
+                   : gpu_is_state(at, "waiting") ? STYLE_WARN
+                   : gpu_is_state(at, "running") ? STYLE_GOOD
+                                                 : STYLE_PLAIN,
                    "%s", gpu_text_of(at, "state"));
 }
 
@@ -201,7 +201,7 @@ static void group_share(struct table *t, const struct gpu_frame *f, const struct
 {
     (void)f;
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
         add_percent(t, gpu_is_measured(line->at), gpu_number_of(line->at, "share"));
 }
@@ -210,7 +210,7 @@ static void group_now(struct table *t, const struct gpu_frame *f, const struct g
 {
     (void)f;
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
         add_percent(t, gpu_is_measured(line->at), gpu_number_of(line->at, "shareActual"));
 }
@@ -218,9 +218,9 @@ static void group_now(struct table *t, const struct gpu_frame *f, const struct g
 static void group_compute(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
-        add_bar(t, f, TABLE_GOOD, gpu_number_of(line->at, "shareActual"),
+        add_bar(t, f, STYLE_GOOD, gpu_number_of(line->at, "shareActual"),
                 gpu_is_measured(line->at) ? gpu_number_of(line->at, "share") : 0);
 }
 
@@ -229,21 +229,21 @@ static void group_memory(struct table *t, const struct gpu_frame *f, const struc
     double part =
         part_of(gpu_memory_of(line->process ? line->process : line->at), gpu_number_of(line->at, "limitBytes"));
 
-    add_bar(t, f, line->process ? TABLE_DIM : style_of(part), part, 0);
+    add_bar(t, f, line->process ? STYLE_DIM : style_of(part), part, 0);
 }
 
 static void group_used(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
     (void)f;
-    add_gib(t, line->process ? TABLE_DIM : TABLE_PLAIN, gpu_memory_of(line->process ? line->process : line->at));
+    add_gib(t, line->process ? STYLE_DIM : STYLE_PLAIN, gpu_memory_of(line->process ? line->process : line->at));
 }
 
 static void group_amount(struct table *t, const struct gpu_line *line, const char *key)
 {
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
-        add_gib(t, TABLE_PLAIN, gpu_number_of(line->at, key));
+        add_gib(t, STYLE_PLAIN, gpu_number_of(line->at, key));
 }
 
 static void group_request(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
@@ -262,9 +262,9 @@ static void group_processes(struct table *t, const struct gpu_frame *f, const st
 {
     (void)f;
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
-        table_cell(t, TABLE_PLAIN, "%zu", yyjson_arr_size(yyjson_obj_get(line->at, "processes")));
+        table_cell(t, STYLE_PLAIN, "%zu", yyjson_arr_size(yyjson_obj_get(line->at, "processes")));
 }
 
 static void group_refused(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
@@ -273,9 +273,9 @@ static void group_refused(struct table *t, const struct gpu_frame *f, const stru
 
     (void)f;
     if (line->process)
-        table_cell(t, TABLE_PLAIN, "%s", "");
+        table_cell(t, STYLE_PLAIN, "%s", "");
     else
-        table_cell(t, denied > 0 ? TABLE_WARN : TABLE_DIM, "%.0f", denied);
+        table_cell(t, denied > 0 ? STYLE_WARN : STYLE_DIM, "%.0f", denied);
 }
 
 const struct gpu_column group_columns[] = {
@@ -288,7 +288,7 @@ const struct gpu_column group_columns[] = {
     {{"COMPUTE", TABLE_LEFT, TABLE_WHOLE}, 140, group_compute},
     {{"MEMORY", TABLE_LEFT, TABLE_WHOLE}, 0, group_memory},
     {{"USED", TABLE_RIGHT, TABLE_WHOLE}, 0, group_used},
-    {{"REQUEST", TABLE_RIGHT, TABLE_WHOLE}, 120, group_request},
+    {{"RESERVED", TABLE_RIGHT, TABLE_WHOLE}, 120, group_request},
     {{"LIMIT", TABLE_RIGHT, TABLE_WHOLE}, 72, group_limit},
     {{"PROCS", TABLE_RIGHT, TABLE_WHOLE}, 100, group_processes},
     {{"REFUSED", TABLE_RIGHT, TABLE_WHOLE}, 110, group_refused},

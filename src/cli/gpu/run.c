@@ -164,7 +164,7 @@ static int make_spec(const struct call *call, const struct choice *gpu, struct g
         r = read_memory(call->memory_limit, gpu->capacity, &spec->limit_bytes, err);
     if (r >= 0 && spec->limit_bytes < spec->request_bytes)
         r = err_set(err, -EINVAL, "--memory-limit %s is less than --memory %s", call->memory_limit,
-                    call->memory ? call->memory : "(all that is free)");
+                    call->memory ? call->memory : "(all free memory)");
     return r < 0 ? r : read_share(call, gpu, spec, err);
 }
 

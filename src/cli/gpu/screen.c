@@ -213,7 +213,7 @@ static void print_groups(const struct gpu_frame *f, struct gpu_screen *screen, u
         print_lines(f, group_columns, group_column_count, lines.items + screen->first, shown, out);
     else
         print_line(f, STYLE_PLAIN,
-                   "No groups yet. One is made by: muster gpu run --memory 20Gi --share 0.25 -- PROGRAM", out);
+                   "No groups yet. Start a program with: muster gpu run --memory 20Gi --share 0.25 -- PROGRAM", out);
     if (screen->height > 0) {
         for (uint32_t i = MAX(shown, 1u) - (lines.len == 0); i < room; i++)
             (void)fputc('\n', out);
@@ -226,17 +226,17 @@ static void print_groups(const struct gpu_frame *f, struct gpu_screen *screen, u
 static void print_help(const struct gpu_frame *f, FILE *out)
 {
     static const char *const help[] = {
-        "n m c w     sort by name, memory, compute, or who waits",
-        "r           the other way around",
+        "n m c w     sort by name, memory, compute or waiting time",
+        "r           reverse the order",
         "p           show processes",
-        "space       stop and go on",
+        "space       pause and resume",
         "arrows, page up and down, home, end: scroll",
-        "h ?         this, and back",
+        "h ?         show or leave this help",
         "q           quit",
         "",
-        "USED is memory that is given away (|), PROMISED what is kept",
-        "for groups (.), TO GIVE all there is. BUSY and NOW are parts",
-        "of the GPU's time in the last second, SHARE what is promised.",
+        "USED (|) is memory in use, RESERVED (.) is memory kept for",
+        "groups, TOTAL all memory for groups. BUSY and NOW are parts of",
+        "the GPU's time in the last second, SHARE the configured part.",
     };
 
     for (size_t i = 0; i < ARRAY_LEN(help) && i + 1 < f->screen->height; i++)

@@ -203,7 +203,7 @@ static void processes_and_help_come_and_go(void **state)
     assert_non_null(strstr(with, "4711 train"));
     assert_true(gpu_screen_key(&screen, '?'));
     _cleanup_(freep) char *help = draw(&screen, status);
-    assert_non_null(strstr(help, "the other way around"));
+    assert_non_null(strstr(help, "reverse the order"));
     assert_null(strstr(help, "4711 train"));
     assert_true(gpu_screen_key(&screen, 'h'));
     assert_false(gpu_screen_key(&screen, 'q'));

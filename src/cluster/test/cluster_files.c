@@ -128,13 +128,14 @@ static void bad_files_are_named_in_one_line(void **folder)
         int code;
         const char *expected;
     } cases[] = {
-        {"a.yaml", "a: 1\n\tb: 2\n", -EINVAL, "/a.yaml:2:1: a tab in the indentation, where YAML takes only spaces"},
-        {"b.yaml", "a: 1\na: 2\n", -EINVAL, "/b.yaml:2:1: the key 'a' stands twice in this mapping"},
+        {"a.yaml", "a: 1\n\tb: 2\n", -EINVAL, "/a.yaml:2:1: a tab in the indentation; YAML allows only spaces"},
+        {"b.yaml", "a: 1\na: 2\n", -EINVAL, "/b.yaml:2:1: the key 'a' is defined twice in this mapping"},
         {"c.yaml", "", -EINVAL, "/c.yaml: holds no Kubernetes object of a known kind"},
         {"d.json", "{\"kind\": ", -EINVAL, "/d.json:1:10: unexpected end of data"},
         {"e.yaml", "apiVersion: v1\nkind: Service\n", -EINVAL, "/e.yaml: holds no Kubernetes object of a known kind"},
-        {"f.zip", "PK\3\4 and no more", -EBADMSG, "/f.zip: is cut or damaged: Not a zip archive"},
-        {"g.zip", "no zip", -EBADMSG, "/g.zip: is cut or damaged: it does not start as a zip archive does"},
+        {"f.zip", "PK\3\4 and no more", -EBADMSG, "/f.zip: the archive is truncated or damaged: Not a zip archive"},
+        {"g.zip", "no zip", -EBADMSG,
+         "/g.zip: the archive is truncated or damaged: the signature of a zip archive is missing"},
         {"h.yaml", NODE("a") "status: {allocatable: {cpu: 0.1x}}\n", -EINVAL,
          "/h.yaml:4:29: Node a: status.allocatable.cpu: expected a quantity such as 2, 500m, 1.5 or 64Gi, found "
          "'0.1x'"},

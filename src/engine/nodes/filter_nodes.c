@@ -55,7 +55,7 @@ void trouble_reason(struct engine *engine, pod_id pod, node_id node, struct aren
         {NODE_PID_PRESSURE, "node has PIDPressure condition"},
         {NODE_NETWORK_UNAVAILABLE, "node has NetworkUnavailable condition"},
     };
-    _Static_assert(ARRAY_LEN(rows) <= NODE_REASON_TEXTS_MAX, "a node may have every trouble");
+    _Static_assert(ARRAY_LEN(rows) <= NODE_REASON_TEXTS_MAX, "every node condition has a row");
 
     (void)pod;
     (void)arena;

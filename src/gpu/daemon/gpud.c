@@ -70,7 +70,7 @@ static int make_folders(const char *folder, struct err *err)
     char path[512];
 
     if (folder[0] != '/' || strlen(folder) > FOLDER_MAX)
-        return err_set(err, -EINVAL, "folder '%s': expected an absolute path, not too long for a socket", folder);
+        return err_set(err, -EINVAL, "folder '%s': expected an absolute path of at most %d bytes", folder, FOLDER_MAX);
     (void)snprintf(path, sizeof path, "%s/groups/", folder);
     for (char *at = path + 1; (at = strchr(at, '/')); at++) {
         *at = '\0';

@@ -65,7 +65,7 @@ static const char *why(const struct nvml *nvml, int code)
 {
     const char *text = nvml->error_string(code);
 
-    return text ? text : "the driver does not say why";
+    return text ? text : "the driver gives no reason";
 }
 
 static int load(struct nvml *nvml, const char *library, struct err *err)

@@ -252,7 +252,7 @@ static const struct {
     [GPU_REASON_EXHAUSTED] = {"exhausted", "the GPU has no memory left that may be lent"},
     [GPU_REASON_NO_GPU] = {"no_gpu", "the group has no such GPU"},
     [GPU_REASON_OUTSIDE] = {"outside", "the GPU is used in a way that was not reserved"},
-    [GPU_REASON_NOT_DRAINED] = {"not_drained", "kernels go on although the lease is over"},
+    [GPU_REASON_NOT_DRAINED] = {"not_drained", "kernels still run after the end of the lease"},
 };
 
 _Static_assert(sizeof reasons / sizeof *reasons == GPU_REASON_COUNT_, "every reason has a name");

@@ -69,7 +69,7 @@ static const struct {
     const char *value;  // NULL: any but 0 and false
     const char *reason;
 } refusals[] = {
-    {"mps", WORD_ANNOTATION, "true", "needs MPS, which Muster does not run: ask for fair, strict or time-slicing"},
+    {"mps", WORD_ANNOTATION, "true", "needs MPS, which Muster does not run: request fair, strict or time-slicing"},
     {"nvidia.com/priority", WORD_RESOURCE, "0",
      "priorities on a GPU are not supported; request a larger share of compute"},
     {"CUDA_TASK_PRIORITY", WORD_VARIABLE, "0",
@@ -94,9 +94,9 @@ static const struct {
     {NULL, "timesharing", GPU_MODE_TIME, NULL},
     {NULL, "time-slicing", GPU_MODE_TIME, NULL},
     {NULL, "hami-core", NO_MODE, NULL},
-    {NULL, "sm-sharing", 0, "needs MPS, which Muster does not run: ask for strict, fair or time-slicing"},
-    {NULL, "mps", 0, "needs MPS, which Muster does not run: ask for hami-core"},
-    {NULL, "mig", 0, "is a slice of the hardware, not a part that is shared: ask for its profile as a resource"},
+    {NULL, "sm-sharing", 0, "needs MPS, which Muster does not run: request strict, fair or time-slicing"},
+    {NULL, "mps", 0, "needs MPS, which Muster does not run: request hami-core"},
+    {NULL, "mig", 0, "is a hardware slice, not a shared part of a GPU: request its profile as a resource"},
     {"GPU_CORE_UTILIZATION_POLICY", "default", NO_MODE, NULL},
     {"GPU_CORE_UTILIZATION_POLICY", "force", GPU_MODE_STRICT, NULL},
     {"GPU_CORE_UTILIZATION_POLICY", "disable", GPU_MODE_FAIR, NULL},
@@ -295,10 +295,10 @@ static int check(const struct draft *d, struct err *err)
     const struct gpu_word *bytes = d->from[BYTES] ? d->from[BYTES] : d->from[BYTES_LIMIT];
 
     if (portion && bytes && !(d->from[BYTES] == NULL && d->from[PORTION_LIMIT] == NULL))
-        return conflict(portion, bytes, "memory is asked for as a part of a GPU or as an amount, not both", err);
+        return conflict(portion, bytes, "request memory as a part of a GPU or as an amount, not both", err);
     if (d->from[PORTION] && d->from[BYTES_LIMIT])
         return conflict(d->from[PORTION], d->from[BYTES_LIMIT],
-                        "a request that is a part of a GPU needs a limit that is one", err);
+                        "a request as a part of a GPU needs a limit as a part of a GPU", err);
     if (d->from[PORTION] && d->from[PORTION_LIMIT] && d->values[PORTION_LIMIT] < d->values[PORTION])
         return conflict(d->from[PORTION], d->from[PORTION_LIMIT], "the limit is less than the request", err);
     if (d->from[BYTES] && d->from[BYTES_LIMIT] && d->values[BYTES_LIMIT] < d->values[BYTES])
@@ -396,8 +396,8 @@ int gpu_request_on(const struct gpu_request *request, uint64_t gpu_bytes, struct
         amounts.limit_bytes = part_of(request->memory_limit, gpu_bytes);
     }
     if (gpu_bytes == 0 || amounts.limit_bytes > gpu_bytes)
-        return err_set(err, -EINVAL, "%s requests %llu bytes, the GPU has %llu", request->alias,
-                       (unsigned long long)amounts.limit_bytes, (unsigned long long)gpu_bytes);
+        return err_set(err, -EINVAL, "%s requests %.1f GiB, the GPU has %.1f GiB", request->alias,
+                       (double)amounts.limit_bytes / (1 << 30), (double)gpu_bytes / (1 << 30));
     amounts.share = request->share;
     if (amounts.share == 0) {
         uint64_t share = request->is_portion ? request->memory_request / (GPU_REQUEST_WHOLE / whole)

@@ -141,16 +141,16 @@ bool value_read(enum value_unit unit, const char *text, uint64_t *ret_value)
 const char *value_expected(enum value_unit unit)
 {
     static const char *const texts[] = {
-        [VALUE_PART] = "a part of a GPU, above 0 and up to 1, as 0.5",
+        [VALUE_PART] = "a part of a GPU, above 0 and up to 1, such as 0.5",
         [VALUE_PERCENT] = "a whole number of percent, up to 100",
-        [VALUE_MIB] = "a whole number of MiB, as 4096",
-        [VALUE_MIBS] = "a whole number of MiB, as 4096",
-        [VALUE_QUANTITY] = "an amount of memory of at least 1Mi, as 4Gi",
-        [VALUE_HAMI] = "a whole number with k, m or g, as 4096m",
+        [VALUE_MIB] = "a whole number of MiB, such as 4096",
+        [VALUE_MIBS] = "a whole number of MiB, such as 4096",
+        [VALUE_QUANTITY] = "an amount of memory of at least 1Mi, such as 4Gi",
+        [VALUE_HAMI] = "a whole number with k, m or g, such as 4096m",
         [VALUE_COUNT] = "a number of GPUs, from 1 to 16",
-        [VALUE_GPUS] = "a number of GPUs, or a part of one as 0.5",
+        [VALUE_GPUS] = "a number of GPUs, or a part of one such as 0.5",
     };
 
-    _Static_assert(ARRAY_LEN(texts) == VALUE_UNIT_COUNT_, "every unit says what it wants");
+    _Static_assert(ARRAY_LEN(texts) == VALUE_UNIT_COUNT_, "every unit has a text");
     return texts[unit];
 }

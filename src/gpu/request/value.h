@@ -20,5 +20,5 @@ enum value_unit {
 /* False when the text is not of this unit, negative, or more than any GPU has. 0 only where that means nothing. */
 bool value_read(enum value_unit unit, const char *text, uint64_t *ret_value);
 
-/* "a part of a GPU, as 0.5": what should have been there. */
+/* "a part of a GPU, such as 0.5": what should have been there. */
 const char *value_expected(enum value_unit unit);

@@ -133,7 +133,7 @@ static int copy_secret(const struct source *source, const struct json_at *at, co
         return r;
     if (encoded) {
         if (base64_decode(encoded, &to->text, &len) < 0 || strlen(to->text) != len)
-            return json_fail(at, err, -EINVAL, "%s is not text in base64", data_key);
+            return json_fail(at, err, -EINVAL, "%s is not valid base64", data_key);
         return 0;
     }
     return copy_path(source, at, file_key, &to->file, err);
@@ -201,7 +201,7 @@ static int read_exec(const struct source *source, const struct json_at *user, st
                                strcmp(exec->api_version, "client.authentication.k8s.io/v1beta1") != 0))
         return json_fail(&at, err, -EINVAL, "apiVersion has to be client.authentication.k8s.io/v1 or v1beta1");
     if (strcmp(mode, "Always") == 0)
-        return json_fail(&at, err, -EINVAL, "wants to ask somebody at a terminal (interactiveMode Always)");
+        return json_fail(&at, err, -EINVAL, "interactiveMode: Always needs a terminal, which Muster does not provide");
     /* A bare name is looked for in PATH. */
     exec->command = strchr(command, '/') ? resolve(source->name, command) : TAKE_PTR(command);
     return 0;

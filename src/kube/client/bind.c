@@ -39,7 +39,7 @@ static enum kube_shown judge(void *arg, yyjson_val *pod, struct err *err)
 
     if (!pod || is_other)
         (void)err_set(err, -ENOENT, "bind pods %s/%s: %s", bind->namespace, bind->pod,
-                      pod ? "there is another pod of that name now" : "the pod is gone");
+                      pod ? "the pod was replaced by another pod of the same name" : "the pod no longer exists");
     else if (!node[0])
         return KUBE_SHOWS_NOT_DONE;
     else if (strcmp(node, bind->node) == 0)

@@ -181,7 +181,7 @@ static void on_listed(void *arg, const struct kube_answer *answer, const char *r
         if (resource_version[0])
             start_again(feed, 0);
         else
-            fail(feed, &(struct err){.code = -EBADMSG, .text = "the list has no version to go on from"});
+            fail(feed, &(struct err){.code = -EBADMSG, .text = "the list has no resourceVersion to watch from"});
     }
     leave(feed);
 }

@@ -59,7 +59,7 @@ static int on_item(void *arg, const char *text, size_t len)
     int r = json_parse(text, len, "object", &doc, &err);
 
     if (r < 0) {
-        (void)err_wrap(&err, r, "list %s: left out", plural);
+        (void)err_wrap(&err, r, "list %s: skipped an object", plural);
         report(list, &err);
         return 0;
     }

@@ -110,7 +110,7 @@ static int on_item(void *arg, const char *text, size_t len)
     int r = kube_event_parse(text, len, &doc, &event, &err);
 
     if (r < 0) {
-        (void)err_wrap(&err, r, "watch %s: left out", watch->plural);
+        (void)err_wrap(&err, r, "watch %s: skipped an event", watch->plural);
         return watch->on_event(watch->arg, NULL, &err);
     }
     if (event.change == KUBE_ERROR)

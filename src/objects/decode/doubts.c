@@ -60,7 +60,8 @@ static void doubt_scheduler(const struct object_set *set, const struct object_re
     object_notes_leave_out(reader->notes, &(struct left_out){pod->kind->kind, pod->namespace, pod->name,
                                                              scheduler ? scheduler : KEY_KUBERNETES_SCHEDULER, ours});
     if (reader->notes->left_out.len > LEFT_OUT_NAMED)
-        object_notes_warn(reader->notes, "further pods are left to other schedulers; 'muster why' answers for each");
+        object_notes_warn(reader->notes,
+                          "further pods are left to other schedulers; 'muster why POD' names the scheduler of a pod");
     else
         object_notes_warn(reader->notes, "Pod %s/%s: it is left to %s; to schedule it here, set schedulerName: %s",
                           pod->namespace, pod->name, scheduler ? scheduler : KEY_KUBERNETES_SCHEDULER, ours);

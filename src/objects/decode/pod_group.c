@@ -279,7 +279,7 @@ int pod_group_decode(struct object_reader *reader, const struct object *object, 
     TRY(groups_decode(reader, &json, &spec, err));
     if (spec.has_tree_error)
         TRY(reader_object_to(reader, object, &json.subgroups, err,
-                             "expected a tree: names that differ, and parents that are there| taken as one group that "
+                             "expected a tree: different names, and parents that exist| taken as one group that "
                              "needs one pod"));
 
     /* KAI knows gangs by name alone and orders equals by it. A space sorts before all that a name may hold. */

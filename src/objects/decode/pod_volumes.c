@@ -167,7 +167,7 @@ static int template_claim_decode(struct object_reader *reader, const struct obje
         return 0;
     TRY(claim_put_from_template(reader, object->namespace, template_name, *ret_claim, &is_known, err));
     if (!is_known)
-        object_notes_warn(reader->notes, "Pod %s/%s: there is no ResourceClaimTemplate called %s; it has to wait",
+        object_notes_warn(reader->notes, "Pod %s/%s: ResourceClaimTemplate %s does not exist; the pod waits for it",
                           object->namespace, object->name, template_name);
     return 0;
 }

@@ -106,7 +106,10 @@ int queue_decode(struct object_reader *reader, const struct object *object, stru
     TRY(json_member_object(&object->root, "spec", JSON_OPTIONAL, &in, err));
     TRY(FIELDS_DECODE(&in, fields, &json, err));
     if (!json.resources.val)
-        object_notes_warn(reader->notes, "Queue %s: spec.resources is missing; it may use nothing", object->name);
+        object_notes_warn(
+            reader->notes,
+            "Queue %s: spec.resources is missing, so that all limits are 0 and no pod of the queue can run",
+            object->name);
     TRY(shares_decode(reader, object, &json.resources, &spec, err));
     if (reader->options->flattens_queues) {
         if (!*json.parent)

@@ -112,8 +112,7 @@ static int walk_owners(struct grouping *g, struct err *err)
         if (r == 0)
             break;
         if (g->owner_count == OWNERS_MAX)
-            return err_set(err, -EINVAL, "metadata.ownerReferences: expected at most %d owners above each other",
-                           OWNERS_MAX);
+            return err_set(err, -EINVAL, "metadata.ownerReferences: expected at most %d levels of owners", OWNERS_MAX);
         at = owner_of(g, at, &reference);
         g->owners[g->owner_count++] = at;
     }
@@ -449,7 +448,7 @@ int group_pod(struct object_set *set, struct object *pod, const struct object_op
         (void)object_wrap(pod, r, err);
     } else if (!group_is_to_skip(pod, g.owners, g.owner_count)) {
         if (annotated && g.top == pod)
-            object_notes_warn(notes, "Pod %s/%s: there is no PodGroup called %s; it has to wait", pod->namespace,
+            object_notes_warn(notes, "Pod %s/%s: PodGroup %s does not exist; the pod waits for it", pod->namespace,
                               pod->name, annotated);
         else
             r = group_by_kind(&g, pod, err);

@@ -104,7 +104,7 @@ static int need(struct grouping *g, enum group_need what, struct err *err)
             &g->objects->arena, KEY_KARTA_GROUP "=%s," KEY_KARTA_VERSION "=%s," KEY_KARTA_KIND "=%s",
             api_group(g->top->api_version, group), slash ? slash + 1 : g->top->api_version, g->top->kind->kind);
     }
-    return err_set(err, -EAGAIN, "%s %s is missing members that are needed", g->top->kind->kind, g->top->name);
+    return err_set(err, -EAGAIN, "%s %s lacks required fields", g->top->kind->kind, g->top->name);
 }
 
 static int topology_at(yyjson_val *object, struct topology_constraint_spec *ret_topology, struct err *err)

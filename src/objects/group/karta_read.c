@@ -260,9 +260,9 @@ int karta_results(const struct karta *karta, const char *expression, int documen
             return 0;
         const char *wrong = yyjson_get_str(yyjson_obj_get(answer, "wrong"));
         return err_set(err, -EINVAL, "'%s' fails on the %s: %s", expression, document == OF_POD ? "pod" : "workload",
-                       wrong ? wrong : "it was not answered");
+                       wrong ? wrong : "it was not evaluated");
     }
-    return err_set(err, -EINVAL, "'%s' was not asked", expression);
+    return err_set(err, -EINVAL, "'%s' was not evaluated", expression);
 }
 
 int karta_result(const struct karta *karta, const char *expression, yyjson_val **ret_result, struct err *err)

@@ -96,8 +96,7 @@ int group_pod_live(struct object_set *set, const struct object *pod, const struc
     struct grouping g = {.objects = set, .options = options, .live = live, .arena = &scratch, .pod = pod};
 
     if (owner_count > OWNERS_MAX)
-        return err_set(err, -EINVAL, "metadata.ownerReferences: expected at most %d owners above each other",
-                       OWNERS_MAX);
+        return err_set(err, -EINVAL, "metadata.ownerReferences: expected at most %d levels of owners", OWNERS_MAX);
     live->need = GROUP_NEEDS_NOTHING;
     for (size_t i = 0; i < owner_count; i++)
         g.owners[g.owner_count++] = owners[i];

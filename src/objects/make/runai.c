@@ -68,7 +68,8 @@ static int wanted_decode(struct maker *maker, const struct object *owner, struct
         if (found)
             ret_wanted->base = json_member(&found->root, "spec");
         else
-            object_notes_warn(maker->notes, "%s %s/%s: its base %s is not in the input; it goes without",
+            object_notes_warn(maker->notes,
+                              "%s %s/%s: its base %s is not in the input; the workload is read without it",
                               owner->kind->kind, owner->namespace, owner->name, base);
     }
     return !usage || strcmp(usage, "Template") != 0;

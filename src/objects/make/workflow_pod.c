@@ -132,7 +132,7 @@ int flow_make_pod(struct flow *flow, const struct call *call, bool is_entry, str
     fill_all(flow, call->scope, draft.doc, yyjson_mut_doc_get_root(draft.doc));
     if (has_gaps(draft.spec)) {
         flow_warn(flow, arena_printf(flow->maker->arena,
-                                     "what template %s asks for is known only when it runs; its pods are left out",
+                                     "the requests of template %s are known only when it runs; its pods are left out",
                                      name ? name : "inline"));
         yyjson_mut_doc_free(draft.doc);
         return 0;

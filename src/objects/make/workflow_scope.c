@@ -222,7 +222,7 @@ int fan_decode(struct flow *flow, const struct scope *scope, const struct json_a
         ret_fan->count = (int64_t)yyjson_arr_size(ret_fan->items);
     if (!is_known) {
         ret_fan->count = 0;
-        flow_warn(flow, "how often a step runs is known only when the workflow runs; its pods are left out");
+        flow_warn(flow, "the number of runs of a step is known only when the workflow runs; its pods are left out");
     }
     return 0;
 }

@@ -58,7 +58,7 @@ static void claims_of_templates_are_made(void **state)
     assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->name), "p-gpus");
     assert_true(world_pod(&w, "default", "p")->claims[0].is_from_template);
     assert_string_equal(w.notes.warnings.items[1],
-                        "Pod default/p: there is no ResourceClaimTemplate called gone; it has to wait");
+                        "Pod default/p: ResourceClaimTemplate gone does not exist; the pod waits for it");
     world_done(&w);
 }
 

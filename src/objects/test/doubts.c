@@ -60,7 +60,7 @@ static void many_pods_of_other_schedulers_are_not_all_named(void **state)
     assert_int_equal(w.notes.left_out.len, 40);
     assert_int_equal(w.notes.warnings.len, 21);
     assert_string_equal(w.notes.warnings.items[20],
-                        "further pods are left to other schedulers; 'muster why' answers for each");
+                        "further pods are left to other schedulers; 'muster why POD' names the scheduler of a pod");
     strbuf_done(&yaml);
     world_done(&w);
 }

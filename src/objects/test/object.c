@@ -74,7 +74,7 @@ static void the_later_of_two_counts(void **state)
                    "{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: 2}}}\n");
     node_id node = state_find_node(w.state, "a");
     assert_int_equal(state_books(w.state, node).allocatable[RES_CPU], 2000);
-    assert_string_equal(w.notes.warnings.items[0], "Node a stands twice in the input; the later one counts");
+    assert_string_equal(w.notes.warnings.items[0], "Node a is defined twice in the input; the later definition counts");
     world_done(&w);
 }
 

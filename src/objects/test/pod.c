@@ -83,7 +83,7 @@ static void what_admission_refuses_is_named(void **state)
     world_fails(
         POD("p", "", "  containers:\n  - {name: c, resources: {limits: {nvidia.com/gpu: 0.5}}}\n"),
         "a.yaml:11:52: Pod team/p: spec.containers[0].resources.limits[\"nvidia.com/gpu\"]: expected a whole number "
-        "of devices; parts of one are asked for with the annotation gpu-fraction");
+        "of devices; request a part of a GPU by the annotation gpu-fraction");
 }
 
 static void a_snapshot_is_read_past_what_admission_refuses(void **state)

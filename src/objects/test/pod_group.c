@@ -41,7 +41,7 @@ static void what_is_no_tree_is_one_set(void **state)
     makes_tree("{subGroups: [{name: a, parent: b}, {name: b, parent: a}]}", "(-1 default:1)");
     world_fails(
         GROUP "spec:\n  subGroups:\n  - {name: a, parent: none}\n",
-        "a.yaml:6:3: PodGroup team/g: spec.subGroups: expected a tree: names that differ, and parents that are there");
+        "a.yaml:6:3: PodGroup team/g: spec.subGroups: expected a tree: different names, and parents that exist");
     world_fails(GROUP "spec: {minMember: 1, minSubGroup: 1}\n",
                 "a.yaml:4:7: PodGroup team/g: spec: minMember and minSubGroup exclude each other");
 }

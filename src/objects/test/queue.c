@@ -28,7 +28,9 @@ static void units_and_defaults_are_kais(void **state)
     assert_string_equal(world_name(&w, team->display_name), "The Team");
     assert_int_equal(all->priority, 7);
     assert_true(all->deserved[SHARE_GPU] == 0 && all->limit[SHARE_GPU] == 0 && all->weight[SHARE_GPU] == 0);
-    assert_string_equal(w.notes.warnings.items[0], "Queue all: spec.resources is missing; it may use nothing");
+    assert_string_equal(
+        w.notes.warnings.items[0],
+        "Queue all: spec.resources is missing, so that all limits are 0 and no pod of the queue can run");
     world_done(&w);
 }
 

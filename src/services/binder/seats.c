@@ -198,7 +198,7 @@ static void create(struct seat *seat)
         return;
     }
     if (seat->tries_left-- == 0) {
-        seat_fail(seat, -EAGAIN, "reservation pod %s/%s is deleted again and again", binder->reservation.namespace,
+        seat_fail(seat, -EAGAIN, "reservation pod %s/%s is deleted repeatedly", binder->reservation.namespace,
                   seat->name);
         return;
     }

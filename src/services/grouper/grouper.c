@@ -87,9 +87,9 @@ static int open_grouper(struct service *service, struct err *err)
     grouper->options.queue_label = grouper->flags->queue_label_key;
     grouper->options.node_pool_label = grouper->flags->nodepool_label_key;
     grouper->grouped = counter(service, "grouper_pods_total", "Pods that were grouped.");
-    grouper->created = counter(service, "grouper_groups_created_total", "Pod groups that were made.");
+    grouper->created = counter(service, "grouper_groups_created_total", "Pod groups that were created.");
     grouper->updated = counter(service, "grouper_groups_updated_total", "Pod groups that were changed.");
-    grouper->patched = counter(service, "grouper_pods_patched_total", "Pods that were told their group.");
+    grouper->patched = counter(service, "grouper_pods_patched_total", "Pods that were annotated with their group.");
     grouper->failed = counter(service, "grouper_failures_total", "Attempts to group a pod that failed.");
     metrics_on_collect(service->metrics, collect, grouper);
     known_init(&grouper->known);

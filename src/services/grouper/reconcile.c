@@ -152,7 +152,7 @@ static void walk_up(struct reconcile *work, yyjson_val *from)
     struct owner *owner = &work->owners[work->owner_count];
 
     if (work->owner_count == OWNERS_MAX) {
-        reconcile_fail(work, &(struct err){-ELOOP, "too many levels of owners"});
+        reconcile_fail(work, &(struct err){-ELOOP, "the pod has too many levels of owners"});
         return;
     }
     owner->api_version = kube_text(reference, "apiVersion");

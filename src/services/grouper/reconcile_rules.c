@@ -130,7 +130,9 @@ static void get_needed(struct reconcile *work)
     struct get_request request = {live->api_version, live->kind, work->object->namespace, live->name, NULL, false};
 
     if (++work->rounds > ROUNDS_MAX) {
-        reconcile_fail(work, &(struct err){-ELOOP, "the grouping rules of its owner's kind do not end"});
+        reconcile_fail(
+            work,
+            &(struct err){-ELOOP, "grouping needs too many requests: the rules of its owner's kind may form a loop"});
         return;
     }
     if (live->need == GROUP_NEEDS_PODS) {

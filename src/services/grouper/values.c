@@ -116,8 +116,8 @@ static void tell_all(struct values_run *run, yyjson_doc *doc, const struct err *
     yyjson_val *root = yyjson_doc_get_root(doc);
     yyjson_val *answers = yyjson_obj_get(root, "answers");
     yyjson_val *invalid = yyjson_obj_get(root, "invalid");
-    static const struct err senseless = {-EINVAL, "its jq expressions make no sense"};
-    static const struct err unanswered = {-EBADMSG, "its jq expressions were not answered"};
+    static const struct err senseless = {-EINVAL, "its jq expressions are invalid"};
+    static const struct err unanswered = {-EBADMSG, "its jq expressions were not evaluated"};
 
     for (uint32_t i = 0; i < run->waits.len; i++) {
         struct values_wait *wait = run->waits.items[i];

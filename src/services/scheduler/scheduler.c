@@ -132,7 +132,7 @@ static void on_older(void *arg, const char *plural, const char *seen, const char
 
     log_fail(s->service->log,
              "the API server shows an older state than before: it was restored from a backup, or a cache is stale; "
-             "everything is listed anew",
+             "all objects are listed again",
              log_str("kind", plural), log_str("seen", seen), log_str("now", now));
     pace_hold(s->pace, HOLD_LISTING);
     if (!loop_timer_is_running(&s->renewal))

@@ -91,9 +91,9 @@ static void what_is_no_answer_is_refused(void **state)
         const char *body;
         const char *problem;
     } rows[] = {
-        {"", "the answer is not Prometheus'"},
-        {"<html>", "the answer is not Prometheus'"},
-        {"{}", "the answer is not Prometheus'"},
+        {"", "the answer is not a result of Prometheus"},
+        {"<html>", "the answer is not a result of Prometheus"},
+        {"{}", "the answer is not a result of Prometheus"},
         {"{\"status\":\"error\",\"error\":\"bad query\"}", "bad query"},
         {"{\"status\":\"success\"}", "expected a vector, found no result"},
         {"{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[]}}",

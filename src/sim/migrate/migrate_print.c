@@ -10,11 +10,11 @@
 #include "text/json.h"
 #include "text/table.h"
 
-static const enum table_style styles[] = {
-    [FINDING_UNSUPPORTED] = TABLE_BAD,
-    [FINDING_TODO] = TABLE_WARN,
-    [FINDING_CHANGES] = TABLE_PLAIN,
-    [FINDING_SAME] = TABLE_DIM,
+static const enum text_style styles[] = {
+    [FINDING_UNSUPPORTED] = STYLE_BAD,
+    [FINDING_TODO] = STYLE_WARN,
+    [FINDING_CHANGES] = STYLE_PLAIN,
+    [FINDING_SAME] = STYLE_DIM,
 };
 
 static void print_system(const struct migration *migration, enum migrate_system system, const struct table_view *view,
@@ -34,9 +34,9 @@ static void print_system(const struct migration *migration, enum migrate_system 
         if (finding->system != system)
             continue;
         table_cell(&t, styles[finding->class], "%s", finding_class_name(finding->class));
-        table_cell(&t, TABLE_PLAIN, "%s", finding->code);
-        table_cell(&t, TABLE_PLAIN, "%u", finding->count);
-        table_cell(&t, TABLE_PLAIN, "%s%s%s%s%s%s", finding->text, *finding->objects ? " (" : "", finding->objects,
+        table_cell(&t, STYLE_PLAIN, "%s", finding->code);
+        table_cell(&t, STYLE_PLAIN, "%u", finding->count);
+        table_cell(&t, STYLE_PLAIN, "%s%s%s%s%s%s", finding->text, *finding->objects ? " (" : "", finding->objects,
                    *finding->objects ? ")" : "", *finding->action ? ". To do: " : "", finding->action);
     }
     table_print(&t, view, out);

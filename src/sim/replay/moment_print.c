@@ -30,9 +30,9 @@ static void print_table(struct table *t, const char *title, uint64_t more, const
 static void add_gpus(struct table *t, double amount)
 {
     if (amount < 0)
-        table_cell(t, TABLE_DIM, "unlimited");
+        table_cell(t, STYLE_DIM, "unlimited");
     else
-        table_cell(t, amount > 0 ? TABLE_PLAIN : TABLE_DIM, "%.4g", amount);
+        table_cell(t, amount > 0 ? STYLE_PLAIN : STYLE_DIM, "%.4g", amount);
 }
 
 static void print_queues(const struct replay_moment *moment, const struct table_view *view, FILE *out)
@@ -54,8 +54,8 @@ static void print_queues(const struct replay_moment *moment, const struct table_
         if (!queue->is_present)
             continue;
         share = engine_share(moment->engine, id);
-        table_cell(&t, TABLE_PLAIN, "%s", state_name(state, queue->name));
-        table_cell(&t, TABLE_PLAIN, "%s", state_name(state, queue->parent_name));
+        table_cell(&t, STYLE_PLAIN, "%s", state_name(state, queue->name));
+        table_cell(&t, STYLE_PLAIN, "%s", state_name(state, queue->parent_name));
         add_gpus(&t, queue->deserved[SHARE_GPU]);
         add_gpus(&t, queue->limit[SHARE_GPU]);
         add_gpus(&t, share.fair[SHARE_GPU]);
@@ -71,7 +71,7 @@ static void add_name(struct table *t, const struct state *state, gang_id gang)
 
     strbuf_init(&name, CELL_MAX);
     workload_add_name(&name, state, gang);
-    table_cell(t, TABLE_PLAIN, "%s", name.text);
+    table_cell(t, STYLE_PLAIN, "%s", name.text);
     strbuf_done(&name);
 }
 
@@ -89,9 +89,9 @@ static void print_decisions(const struct replay_moment *moment, const struct tab
 
         strbuf_clear(&text);
         decision_text(&text, at);
-        table_cell(&t, TABLE_PLAIN, "%s%s%s", at->namespace ? at->namespace : "",
+        table_cell(&t, STYLE_PLAIN, "%s%s%s", at->namespace ? at->namespace : "",
                    at->namespace && *at->namespace ? "/" : "", at->pod ? at->pod : "");
-        table_cell(&t, TABLE_PLAIN, "%s", text.text);
+        table_cell(&t, STYLE_PLAIN, "%s", text.text);
     }
     print_table(&t, "Decisions", moment->then_count - shown, view, out);
     strbuf_done(&text);
@@ -138,9 +138,9 @@ static void print_running(const struct replay_moment *moment, const struct table
             continue;
         }
         add_name(&t, state, id);
-        table_cell(&t, TABLE_PLAIN, "%s", state_name(state, gang->queue_name));
-        table_cell(&t, TABLE_PLAIN, "%u", placed);
-        table_cell(&t, TABLE_PLAIN, "%s%s", state_name(state, state->nodes.items[first].name),
+        table_cell(&t, STYLE_PLAIN, "%s", state_name(state, gang->queue_name));
+        table_cell(&t, STYLE_PLAIN, "%u", placed);
+        table_cell(&t, STYLE_PLAIN, "%s%s", state_name(state, state->nodes.items[first].name),
                    placed > 1 ? ", ..." : "");
     }
     print_table(&t, "Running at the end of the cycle", more, view, out);
@@ -176,9 +176,9 @@ static void print_waiting(const struct replay_moment *moment, const struct table
         char words[REASON_TEXT_MAX];
 
         add_name(&t, state, id);
-        table_cell(&t, verdict_class(code) == VERDICT_CLASS_NEVER ? TABLE_BAD : TABLE_WARN, "%s", reason_outlook(code));
-        table_cell(&t, TABLE_PLAIN, "%s", reason_words(code, words));
-        table_cell(&t, TABLE_PLAIN, "%s", why.text);
+        table_cell(&t, verdict_class(code) == VERDICT_CLASS_NEVER ? STYLE_BAD : STYLE_WARN, "%s", reason_outlook(code));
+        table_cell(&t, STYLE_PLAIN, "%s", reason_words(code, words));
+        table_cell(&t, STYLE_PLAIN, "%s", why.text);
     }
     print_table(&t, "Pending", more, view, out);
     strbuf_done(&why);

@@ -65,7 +65,7 @@ int player_next(struct player *player, struct record *ret)
         return 0;
     if (record_get(&player->in, ret))
         return 1;
-    (void)err_set(&err, -EBADMSG, "segment %llu: holds a record that makes no sense; the rest of it is left out",
+    (void)err_set(&err, -EBADMSG, "segment %llu: holds an invalid record; the rest of the segment is ignored",
                   (unsigned long long)player->segment);
     player_damaged(player, &err);
     return 0;

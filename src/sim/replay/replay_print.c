@@ -29,12 +29,12 @@ static void print_differences(const struct replay *replay, const struct table_vi
     for (uint32_t i = 0; i < MIN(replay->kept.len, (uint32_t)ROWS_SHOWN); i++) {
         const struct replay_difference *at = &replay->kept.items[i];
 
-        table_cell(&t, TABLE_PLAIN, "%" PRIu64, at->cycle);
-        table_cell(&t, TABLE_PLAIN, "%s", time_format(at->now, time));
-        table_cell(&t, TABLE_PLAIN, "%s", at->is_verdict ? "verdict" : *at->name ? "decision" : "order");
-        table_cell(&t, TABLE_PLAIN, "%s%s%s", at->namespace, *at->namespace ? "/" : "", at->name);
-        table_cell(&t, TABLE_PLAIN, "%s", at->then);
-        table_cell(&t, TABLE_WARN, "%s", at->again);
+        table_cell(&t, STYLE_PLAIN, "%" PRIu64, at->cycle);
+        table_cell(&t, STYLE_PLAIN, "%s", time_format(at->now, time));
+        table_cell(&t, STYLE_PLAIN, "%s", at->is_verdict ? "verdict" : *at->name ? "decision" : "order");
+        table_cell(&t, STYLE_PLAIN, "%s%s%s", at->namespace, *at->namespace ? "/" : "", at->name);
+        table_cell(&t, STYLE_PLAIN, "%s", at->then);
+        table_cell(&t, STYLE_WARN, "%s", at->again);
     }
     if (t.cells.len > 0) {
         (void)fputc('\n', out);
@@ -59,7 +59,7 @@ void replay_print(const struct replay *replay, const struct table_view *view, FI
     (void)fprintf(out, "\n%" PRIu64 " pods bound, %" PRIu64 " evicted, %" PRIu64 " promised; %" PRIu64 " verdicts\n",
                   kinds[DECISION_BIND], kinds[DECISION_EVICT], kinds[DECISION_PIPELINE], replay->verdicts);
     if (replay->cut > 0)
-        (void)fprintf(out, "The end of %" PRIu64 " segment%s is incomplete and left out.\n", replay->cut,
+        (void)fprintf(out, "The end of %" PRIu64 " segment%s is incomplete and ignored.\n", replay->cut,
                       plural(replay->cut));
     for (uint32_t i = 0; i < replay->damage.len; i++)
         (void)fprintf(out, "%s\n", replay->damage.items[i]);

@@ -48,18 +48,18 @@ static uint32_t add_worse_queues(struct strbuf *text, const struct comparison *c
 
 static void add_verdict(struct table *t, const struct comparison *c, enum metric metric, struct pair values)
 {
-    enum table_style style = TABLE_PLAIN;
+    enum text_style style = STYLE_PLAIN;
     struct strbuf text;
 
     strbuf_init(&text, VERDICT_TEXT_MAX);
     switch (change_of(metric_info(metric), values.a, values.b)) {
     case CHANGE_BETTER:
         strbuf_addstr(&text, "better");
-        style = add_worse_queues(&text, c, metric) > 0 ? TABLE_WARN : TABLE_GOOD;
+        style = add_worse_queues(&text, c, metric) > 0 ? STYLE_WARN : STYLE_GOOD;
         break;
     case CHANGE_WORSE:
         strbuf_addstr(&text, "worse");
-        style = TABLE_BAD;
+        style = STYLE_BAD;
         break;
     case CHANGE_NONE:
         break;
@@ -84,10 +84,10 @@ static void print_metrics(const struct comparison *c, const struct table_view *v
 
         if (info->is_at_end || (isnan(values.a) && isnan(values.b)))
             continue;
-        table_cell(&t, TABLE_PLAIN, "%s", info->name);
-        table_cell(&t, TABLE_PLAIN, "%s", metric_format(info->unit, values.a, text));
-        table_cell(&t, TABLE_PLAIN, "%s", metric_format(info->unit, values.b, text));
-        table_cell(&t, TABLE_PLAIN, "%s", change_format(info, values.a, values.b, text));
+        table_cell(&t, STYLE_PLAIN, "%s", info->name);
+        table_cell(&t, STYLE_PLAIN, "%s", metric_format(info->unit, values.a, text));
+        table_cell(&t, STYLE_PLAIN, "%s", metric_format(info->unit, values.b, text));
+        table_cell(&t, STYLE_PLAIN, "%s", change_format(info, values.a, values.b, text));
         add_verdict(&t, c, (enum metric)i, values);
     }
     table_print(&t, view, out);
@@ -106,12 +106,12 @@ static const struct {
 
 static void add_queue(struct table *t, const struct comparison *c, uint32_t queue)
 {
-    static const enum table_style styles[] = {
-        [CHANGE_NONE] = TABLE_PLAIN, [CHANGE_BETTER] = TABLE_GOOD, [CHANGE_WORSE] = TABLE_BAD};
+    static const enum text_style styles[] = {
+        [CHANGE_NONE] = STYLE_PLAIN, [CHANGE_BETTER] = STYLE_GOOD, [CHANGE_WORSE] = STYLE_BAD};
     const struct sim_run *first = c->runs[0];
     struct metric_filter filter = {.queue = state_name(first->state, first->queues.items[queue].name)};
 
-    table_cell(t, TABLE_PLAIN, "%s", filter.queue);
+    table_cell(t, STYLE_PLAIN, "%s", filter.queue);
     for (size_t i = 0; i < ARRAY_LEN(queue_columns); i++) {
         enum metric metric = queue_columns[i].metric;
         enum metric_unit unit = metric_info(metric)->unit;

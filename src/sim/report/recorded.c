@@ -63,11 +63,11 @@ void recorded_waits_print(const struct sim_run *run, const struct table_view *vi
     for (int i = 0; i < _WAITS_MAX; i++) {
         const double figures[] = {waits.of[i].mean, waits.of[i].p50, waits.of[i].p95, waits.of[i].max};
 
-        table_cell(&t, TABLE_PLAIN, "%s", names[i]);
+        table_cell(&t, STYLE_PLAIN, "%s", names[i]);
         for (size_t k = 0; k < ARRAY_LEN(figures); k++) {
             char text[METRIC_TEXT_MAX];
 
-            table_cell(&t, TABLE_PLAIN, "%s", metric_format(UNIT_SECONDS, figures[k], text));
+            table_cell(&t, STYLE_PLAIN, "%s", metric_format(UNIT_SECONDS, figures[k], text));
         }
     }
     (void)fprintf(out, "\nWaits of the %u workloads whose start was recorded\n", waits.workloads);

@@ -214,9 +214,9 @@ void requirements_print(const struct requirements *list, const struct table_view
         for (uint32_t i = 0; i < list->found.len; i++) {
             if (list->found.items[i].holds != (bool)holds)
                 continue;
-            table_cell(&t, TABLE_PLAIN, "%s", list->items.items[i].text);
-            table_cell(&t, holds ? TABLE_GOOD : TABLE_BAD, "%s", holds ? "holds" : "BROKEN");
-            table_cell(&t, TABLE_PLAIN, "%s", list->found.items[i].text);
+            table_cell(&t, STYLE_PLAIN, "%s", list->items.items[i].text);
+            table_cell(&t, holds ? STYLE_GOOD : STYLE_BAD, "%s", holds ? "holds" : "BROKEN");
+            table_cell(&t, STYLE_PLAIN, "%s", list->found.items[i].text);
         }
     table_print(&t, view, out);
     (void)fputc('\n', out);

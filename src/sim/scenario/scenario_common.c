@@ -154,8 +154,7 @@ int scenario_count(struct scenario_reader *r, const struct json_at *at, const st
             continue;
         r->total[dim] += amounts[i].amount;
         if (r->total[dim] > TOTAL_MAX)
-            return json_fail(at, err, -EINVAL, "together with those before it this is more %s than can be counted",
-                             amounts[i].resource);
+            return json_fail(at, err, -EINVAL, "the sum of %s over all nodes is too large", amounts[i].resource);
     }
     return 0;
 }
@@ -177,7 +176,7 @@ int scenario_take_name(struct scenario_reader *r, enum scenario_name_kind kind, 
     if (namespace)
         id |= (uint64_t)intern_id(names, namespace, strlen(namespace)) << 32;
     if (map64_get(&r->taken[kind], id, NULL))
-        return scenario_fail(at, "name", err, "a second %s called '%s'", words[kind], name);
+        return scenario_fail(at, "name", err, "%s '%s' is defined twice", words[kind], name);
     map64_put(&r->taken[kind], id, 1);
     return 0;
 }

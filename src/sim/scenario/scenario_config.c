@@ -49,7 +49,7 @@ static int add_plugin(struct scenario_reader *r, const struct json_at *item, str
     rc = config_add_plugin(&r->s->config, name, arguments, count, err);
     if (rc != -ENOENT)
         return scenario_wrap(item, rc, err);
-    strbuf_addf(&r->s->warnings, "unknown plugin '%s': it is left out\n", name);
+    strbuf_addf(&r->s->warnings, "unknown plugin '%s' is ignored\n", name);
     return 0;
 }
 
@@ -81,7 +81,7 @@ static int read_depths(struct config *config, const struct json_at *at, struct e
         enum action action;
 
         if (!action_find(item.key, &action))
-            return json_fail(&item, err, -EINVAL, "no action is called '%s'", item.key);
+            return json_fail(&item, err, -EINVAL, "there is no action '%s'", item.key);
         rc = json_int64(&item, -1, INT32_MAX, &config->queue_depth[action], err);
     }
     return rc;

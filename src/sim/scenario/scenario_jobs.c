@@ -46,7 +46,7 @@ static int read_pod_set(const struct json_at *at, int32_t parent, struct group_l
         return rc;
     vec_foreach (groups, other) {
         if (other->is_pod_set && strcmp(other->name, set.name) == 0)
-            return scenario_fail(at, "name", err, "a second pod set called '%s'", set.name);
+            return scenario_fail(at, "name", err, "pod set '%s' is defined twice", set.name);
     }
     set.min = (int32_t)min;
     return push_group(at, &set, groups, err);

@@ -94,7 +94,7 @@ static int read_numa(struct scenario_reader *r, const struct json_at *node, cons
         rc = read_zone(r, &item, &zones[spec->zone_count++], err);
         for (size_t i = 0; rc >= 0 && i < item.index; i++) {
             if (strcmp(zones[i].name, zones[item.index].name) == 0)
-                rc = scenario_fail(&item, "id", err, "a second zone called '%s'", zones[i].name);
+                rc = scenario_fail(&item, "id", err, "zone '%s' is defined twice", zones[i].name);
         }
         if (rc < 0)
             return rc;
@@ -195,7 +195,7 @@ static int read_node(struct scenario_reader *r, const struct json_at *item, stru
     if ((rc = json_object(item, err)) < 0 || (rc = scenario_name(item, "name", &node.name, err)) < 0)
         return rc;
     if (state_find_node(r->state, node.name) != NO_ID)
-        return scenario_fail(item, "name", err, "a second node called '%s'", node.name);
+        return scenario_fail(item, "name", err, "node '%s' is defined twice", node.name);
     if ((rc = read_labels(r, item, &node, err)) < 0 || (rc = read_mig(item, &node, err)) < 0 ||
         (rc = read_gpu_memory(item, &node, err)) < 0 || (rc = read_capacity(r, item, &node, err)) < 0 ||
         (rc = read_numa(r, item, &node.numa, err)) < 0)

@@ -15,10 +15,10 @@
 
 enum { CELL_MAX = 1024, NODES_SHOWN = 4, DEPTH_SHOWN = 8 };
 
-static void add_gpus(struct table *t, enum table_style style, double amount)
+static void add_gpus(struct table *t, enum text_style style, double amount)
 {
     if (amount == UNLIMITED)
-        table_cell(t, TABLE_DIM, "unlimited");
+        table_cell(t, STYLE_DIM, "unlimited");
     else
         table_cell(t, style, "%.6g", amount);
 }
@@ -30,14 +30,14 @@ static void add_queue_row(struct table *t, const struct scenario *s, const struc
     double now = gpu_to_double(queue->allocated.v[SHARE_GPU]);
     bool is_over = share.fair[SHARE_GPU] != UNLIMITED && now > share.fair[SHARE_GPU];
 
-    table_cell(t, TABLE_PLAIN, "%*s%s", (int)MIN(queue->depth, (uint32_t)DEPTH_SHOWN) * 2, "",
+    table_cell(t, STYLE_PLAIN, "%*s%s", (int)MIN(queue->depth, (uint32_t)DEPTH_SHOWN) * 2, "",
                state_name(s->state, queue->name));
-    add_gpus(t, TABLE_PLAIN, queue->deserved[SHARE_GPU]);
-    add_gpus(t, TABLE_PLAIN, queue->limit[SHARE_GPU]);
-    add_gpus(t, TABLE_PLAIN, share.fair[SHARE_GPU]);
-    add_gpus(t, TABLE_PLAIN, share.allocated[SHARE_GPU]);
-    add_gpus(t, is_over ? TABLE_WARN : TABLE_PLAIN, now);
-    add_gpus(t, TABLE_PLAIN, share.requested[SHARE_GPU]);
+    add_gpus(t, STYLE_PLAIN, queue->deserved[SHARE_GPU]);
+    add_gpus(t, STYLE_PLAIN, queue->limit[SHARE_GPU]);
+    add_gpus(t, STYLE_PLAIN, share.fair[SHARE_GPU]);
+    add_gpus(t, STYLE_PLAIN, share.allocated[SHARE_GPU]);
+    add_gpus(t, is_over ? STYLE_WARN : STYLE_PLAIN, now);
+    add_gpus(t, STYLE_PLAIN, share.requested[SHARE_GPU]);
 }
 
 /* As a tree, each queue under its parent. Not by recursion, since the file decides how deep it is. */
@@ -81,16 +81,16 @@ static void print_queues(FILE *out, const struct table_view *view, const struct 
 /* Statuses as a person would say them, in the order in which they are listed. */
 static const struct {
     enum pod_status status;
-    enum table_style style;
+    enum text_style style;
     const char *word;
 } words[] = {
-    {POD_RUNNING, TABLE_GOOD, "Running"},      {POD_BOUND, TABLE_GOOD, "Running"},
-    {POD_BINDING, TABLE_GOOD, "Starting"},     {POD_ALLOCATED, TABLE_GOOD, "Starting"},
-    {POD_PIPELINED, TABLE_WARN, "Preempting"}, {POD_RELEASING, TABLE_BAD, "Leaving"},
-    {POD_STUCK, TABLE_BAD, "Stuck"},           {POD_PENDING, TABLE_DIM, "Pending"},
-    {POD_GATED, TABLE_DIM, "Gated"},           {POD_SUCCEEDED, TABLE_DIM, "Completed"},
-    {POD_FAILED, TABLE_DIM, "Failed"},         {POD_UNKNOWN, TABLE_DIM, "Unknown"},
-    {POD_DELETED, TABLE_DIM, "Deleted"},
+    {POD_RUNNING, STYLE_GOOD, "Running"},      {POD_BOUND, STYLE_GOOD, "Running"},
+    {POD_BINDING, STYLE_GOOD, "Starting"},     {POD_ALLOCATED, STYLE_GOOD, "Starting"},
+    {POD_PIPELINED, STYLE_WARN, "Preempting"}, {POD_RELEASING, STYLE_BAD, "Leaving"},
+    {POD_STUCK, STYLE_BAD, "Stuck"},           {POD_PENDING, STYLE_DIM, "Pending"},
+    {POD_GATED, STYLE_DIM, "Gated"},           {POD_SUCCEEDED, STYLE_DIM, "Completed"},
+    {POD_FAILED, STYLE_DIM, "Failed"},         {POD_UNKNOWN, STYLE_DIM, "Unknown"},
+    {POD_DELETED, STYLE_DIM, "Deleted"},
 };
 _Static_assert(ARRAY_LEN(words) == _POD_STATUS_MAX, "every status has a word");
 
@@ -149,13 +149,13 @@ static void add_job_rows(struct table *t, const struct scenario *s, const struct
             continue;
         strbuf_clear(&where);
         add_nodes(&where, s, job, words[w].status);
-        table_cell(t, TABLE_PLAIN, "%s", state_name(state, gang->name));
-        table_cell(t, TABLE_PLAIN, "%s", state_name(state, gang->queue_name));
-        table_cell(t, TABLE_PLAIN, "%d", gang->priority);
+        table_cell(t, STYLE_PLAIN, "%s", state_name(state, gang->name));
+        table_cell(t, STYLE_PLAIN, "%s", state_name(state, gang->queue_name));
+        table_cell(t, STYLE_PLAIN, "%d", gang->priority);
         table_cell(t, words[w].style, "%s", words[w].word);
-        table_cell(t, TABLE_PLAIN, "%u", count);
-        table_cell(t, TABLE_PLAIN, "%.6g", gpus);
-        table_cell(t, TABLE_PLAIN, "%s", where.text);
+        table_cell(t, STYLE_PLAIN, "%u", count);
+        table_cell(t, STYLE_PLAIN, "%.6g", gpus);
+        table_cell(t, STYLE_PLAIN, "%s", where.text);
     }
     strbuf_done(&where);
 }
@@ -201,10 +201,10 @@ static void print_waiting(FILE *out, const struct table_view *view, const struct
         verdict = engine_verdict(engine, id);
         strbuf_clear(&why);
         scenario_why(&why, s->state, engine, id);
-        table_cell(&t, TABLE_PLAIN, "%s", state_name(s->state, gang->name));
-        table_cell(&t, TABLE_WARN, "%s", verdict_code_name(verdict.code));
-        table_cell(&t, TABLE_PLAIN, "%s", verdict_class_name(verdict_class(verdict.code)));
-        table_cell(&t, TABLE_PLAIN, "%s", why.text);
+        table_cell(&t, STYLE_PLAIN, "%s", state_name(s->state, gang->name));
+        table_cell(&t, STYLE_WARN, "%s", verdict_code_name(verdict.code));
+        table_cell(&t, STYLE_PLAIN, "%s", verdict_class_name(verdict_class(verdict.code)));
+        table_cell(&t, STYLE_PLAIN, "%s", why.text);
     }
     if (t.cells.len > 0) {
         (void)fprintf(out, "\nPending workloads\n");

@@ -87,7 +87,7 @@ static int read_queue(struct scenario_reader *r, const struct json_at *item, str
         return rc;
     there = state_find_queue(r->state, queue.name);
     if (there != NO_ID && r->state->queues.items[there].is_present)
-        return scenario_fail(item, "name", err, "a second queue called '%s'", queue.name);
+        return scenario_fail(item, "name", err, "queue '%s' is defined twice", queue.name);
     if ((rc = json_member_str(item, "parent", JSON_OPTIONAL, &queue.parent, err)) < 0 ||
         (rc = json_member_int64(item, "priority", JSON_OPTIONAL, INT32_MIN, INT32_MAX, &priority, err)) < 0 ||
         (rc = read_times(item, &queue, err)) < 0 || (rc = read_shares(item, &queue, err)) < 0)

@@ -27,7 +27,7 @@ static int read_actions(struct scenario *s, const struct json_at *kind, struct e
             return r;
         if (!action_find(name, &action))
             return json_fail(&item, err, -EINVAL,
-                             "no action is called '%s'; there are allocate, consolidation, reclaim, preempt and "
+                             "there is no action '%s'; expected allocate, consolidation, reclaim, preempt and "
                              "stalegangeviction",
                              name);
         if (is_taken[action])

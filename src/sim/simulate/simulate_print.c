@@ -12,12 +12,12 @@
 
 enum { CELL_MAX = 1024, NODES_SHOWN = 4, DEPTH_SHOWN = 8, ROWS_SHOWN = 200 };
 
-static void add_gpus(struct table *t, enum table_style style, double amount)
+static void add_gpus(struct table *t, enum text_style style, double amount)
 {
     if (amount < 0)
-        table_cell(t, TABLE_DIM, "unlimited");
+        table_cell(t, STYLE_DIM, "unlimited");
     else if (amount == 0)
-        table_cell(t, TABLE_DIM, "0");
+        table_cell(t, STYLE_DIM, "0");
     else
         table_cell(t, style, "%.4g", amount);
 }
@@ -38,14 +38,14 @@ static void print_queues(const struct simulation *sim, const struct table_view *
     vec_foreach (&list, at) {
         const char *name = state_name(sim->state, sim->run.queues.items[at->queue].name);
 
-        table_cell(&t, TABLE_PLAIN, "%*s%s", (int)MIN(at->depth, (uint32_t)DEPTH_SHOWN) * 2, "", name);
-        add_gpus(&t, TABLE_PLAIN, at->quota);
-        add_gpus(&t, TABLE_PLAIN, at->limit);
-        add_gpus(&t, TABLE_PLAIN, at->fair_share);
-        add_gpus(&t, TABLE_GOOD, at->allocated);
-        add_gpus(&t, TABLE_WARN, at->borrowed);
-        add_gpus(&t, TABLE_PLAIN, at->lent);
-        add_gpus(&t, TABLE_WARN, at->pending);
+        table_cell(&t, STYLE_PLAIN, "%*s%s", (int)MIN(at->depth, (uint32_t)DEPTH_SHOWN) * 2, "", name);
+        add_gpus(&t, STYLE_PLAIN, at->quota);
+        add_gpus(&t, STYLE_PLAIN, at->limit);
+        add_gpus(&t, STYLE_PLAIN, at->fair_share);
+        add_gpus(&t, STYLE_GOOD, at->allocated);
+        add_gpus(&t, STYLE_WARN, at->borrowed);
+        add_gpus(&t, STYLE_PLAIN, at->lent);
+        add_gpus(&t, STYLE_WARN, at->pending);
     }
     (void)fprintf(out, "Queues (total GPUs: %.6g)\n", gpu_to_double(sim->state->total.v[SHARE_GPU]));
     table_print(&t, view, out);
@@ -59,7 +59,7 @@ static void add_name(struct table *t, const struct simulation *sim, const struct
 
     strbuf_init(&name, CELL_MAX);
     sim_run_job_name(&sim->run, job, &name);
-    table_cell(t, TABLE_PLAIN, "%s", name.text);
+    table_cell(t, STYLE_PLAIN, "%s", name.text);
     strbuf_done(&name);
 }
 
@@ -73,15 +73,15 @@ static void add_workload(struct table *t, const struct simulation *sim, const st
     strbuf_clear(where);
     workload_add_nodes(where, &sim->run, job, NODES_SHOWN);
     add_name(t, sim, job);
-    table_cell(t, TABLE_PLAIN, "%s", state_name(sim->state, gang->queue_name));
-    table_cell(t, workload.state == WORKLOAD_RUNNING ? TABLE_GOOD : TABLE_WARN, "%s",
+    table_cell(t, STYLE_PLAIN, "%s", state_name(sim->state, gang->queue_name));
+    table_cell(t, workload.state == WORKLOAD_RUNNING ? STYLE_GOOD : STYLE_WARN, "%s",
                workload_state_name(workload.state));
     if (workload.running > 0 && workload.running < workload.pods)
-        table_cell(t, TABLE_PLAIN, "%u of %u", workload.running, workload.pods);
+        table_cell(t, STYLE_PLAIN, "%u of %u", workload.running, workload.pods);
     else
-        table_cell(t, TABLE_PLAIN, "%u", workload.pods);
-    table_cell(t, TABLE_PLAIN, "%.6g", workload.gpus);
-    table_cell(t, TABLE_PLAIN, "%s", where->text);
+        table_cell(t, STYLE_PLAIN, "%u", workload.pods);
+    table_cell(t, STYLE_PLAIN, "%.6g", workload.gpus);
+    table_cell(t, STYLE_PLAIN, "%s", where->text);
 }
 
 static void print_workloads(const struct simulation *sim, const struct table_view *view, FILE *out)
@@ -116,9 +116,9 @@ static void add_pending(struct table *t, const struct simulation *sim, const str
     strbuf_clear(message);
     workload_add_message(message, &sim->run, job);
     add_name(t, sim, job);
-    table_cell(t, is_never ? TABLE_BAD : TABLE_WARN, "%s", reason_outlook(code));
-    table_cell(t, TABLE_PLAIN, "%s", reason_words(code, words));
-    table_cell(t, TABLE_PLAIN, "%s", message->text);
+    table_cell(t, is_never ? STYLE_BAD : STYLE_WARN, "%s", reason_outlook(code));
+    table_cell(t, STYLE_PLAIN, "%s", reason_words(code, words));
+    table_cell(t, STYLE_PLAIN, "%s", message->text);
 }
 
 static void print_pending(const struct simulation *sim, const struct table_view *view, FILE *out)
@@ -168,12 +168,12 @@ static void print_evictions(const struct simulation *sim, const struct table_vie
         const struct sim_run_eviction *eviction = &run->evictions.items[i];
 
         add_name(&t, sim, &run->jobs.items[eviction->job]);
-        table_cell(&t, TABLE_PLAIN, "%u", eviction->pods);
+        table_cell(&t, STYLE_PLAIN, "%u", eviction->pods);
         if (eviction->for_job == NO_ID)
-            table_cell(&t, TABLE_DIM, "-");
+            table_cell(&t, STYLE_DIM, "-");
         else
             add_name(&t, sim, &run->jobs.items[eviction->for_job]);
-        table_cell(&t, TABLE_PLAIN, "%s", action_name((enum action)eviction->action));
+        table_cell(&t, STYLE_PLAIN, "%s", action_name((enum action)eviction->action));
     }
     if (t.cells.len > 0) {
         (void)fputs("\nEvictions\n", out);

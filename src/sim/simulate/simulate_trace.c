@@ -48,15 +48,15 @@ static void add_row(struct table *t, const struct simulation *sim, const struct 
     struct metric_filter filter = {.queue = name};
     char text[METRIC_TEXT_MAX];
 
-    table_cell(t, TABLE_PLAIN, "%*s%s", (int)MIN(at->depth, (uint32_t)DEPTH_SHOWN) * 2, "", name);
+    table_cell(t, STYLE_PLAIN, "%*s%s", (int)MIN(at->depth, (uint32_t)DEPTH_SHOWN) * 2, "", name);
     if (of->has_quota && at->quota < 0)
-        table_cell(t, TABLE_DIM, "unlimited");
+        table_cell(t, STYLE_DIM, "unlimited");
     else if (of->has_quota)
-        table_cell(t, TABLE_PLAIN, "%.6g", at->quota);
+        table_cell(t, STYLE_PLAIN, "%.6g", at->quota);
     for (size_t i = 0; i < of->count; i++) {
         double value = metric_value(&sim->run, of->metrics[i].metric, &filter);
 
-        table_cell(t, value == 0 ? TABLE_DIM : TABLE_PLAIN, "%s",
+        table_cell(t, value == 0 ? STYLE_DIM : STYLE_PLAIN, "%s",
                    metric_format(metric_info(of->metrics[i].metric)->unit, value, text));
     }
 }

@@ -247,9 +247,9 @@ static void workloads_are_found_by_their_names(void **state)
             assert_int_equal(target.gang, rows[i].gang);
     }
     assert_int_equal(why_find(&input, "y/one", &target, &err), -ENOENT);
-    assert_string_equal(err.text, "no workload is called 'y/one'; did you mean x/one?");
+    assert_string_equal(err.text, "there is no workload 'y/one'; did you mean x/one?");
     assert_int_equal(why_find(&input, "on", &target, &err), -ENOENT);
-    assert_string_equal(err.text, "no workload is called 'on'; did you mean one?");
+    assert_string_equal(err.text, "there is no workload 'on'; did you mean one?");
     scenario_done(&a.s);
     yyjson_doc_free(a.doc);
 }

@@ -45,7 +45,7 @@ static int read_titles(struct reader *r, struct err *err)
         if (!column && strncmp(title, "x-", 2) != 0)
             return csv_fail(csv, i, err, "there is no such column; docs/traces.md lists all of them");
         if (csv_find(csv, title) != i)
-            return csv_fail(csv, i, err, "the column is there twice");
+            return csv_fail(csv, i, err, "the column is listed twice");
         vec_push(&r->by_field, column);
     }
     return check_titles(csv, err);
@@ -89,9 +89,9 @@ static int check_job(const struct reader *r, struct trace_row *row, struct err *
     if (!trace_amounts_apply(row, &pods, &found))
         return fail(r, "pods", err, "expected amounts for %u pods, found a list for %u", pods, found);
     if (job->kind != REQUEST_REGULAR && (job->gpus > 0 || job->part_count > 0))
-        return fail(r, "gpus", err, "whole GPUs and a part of one cannot be asked for at once");
+        return fail(r, "gpus", err, "whole GPUs and a fraction cannot be requested together");
     if (job->fraction > 0 && job->gpu_memory_mib > 0)
-        return fail(r, "gpu_fraction", err, "a fraction and an amount of memory cannot be asked for at once");
+        return fail(r, "gpu_fraction", err, "a fraction and an amount of memory cannot be requested together");
     if (job->min_available > job->pods)
         return fail(r, "min_available", err, "expected at most %u, the number of pods, found '%u'", job->pods,
                     job->min_available);
@@ -113,7 +113,7 @@ static int add_job(struct reader *r, struct trace_row *row, struct err *err)
     if (rc < 0)
         return rc;
     if (map64_get(&r->jobs, key, &other))
-        return fail(r, "name", err, "expected one that is not taken, found '%s', which stands in line %u",
+        return fail(r, "name", err, "'%s' is already used in line %u; expected a name that is not used yet",
                     trace_str(trace, job->name), trace->jobs.items[other].line);
     map64_put(&r->jobs, key, trace->jobs.len);
     trace_submit(trace, row->time, job);
@@ -126,10 +126,10 @@ static int add_cancel(struct reader *r, const struct trace_row *row, struct err 
     uint64_t job;
 
     if (!map64_get(&r->jobs, (uint64_t)row->job.namespace << 32 | row->job.name, &job))
-        return fail(r, "name", err, "expected a workload of a line above, found '%s'",
+        return fail(r, "name", err, "expected a workload that an earlier line submits, found '%s'",
                     trace_str(row->trace, row->job.name));
     if (row->time < r->submitted.items[job])
-        return fail(r, "time", err, "expected a time at which '%s' has been submitted",
+        return fail(r, "time", err, "expected a time after the submission of '%s'",
                     trace_str(row->trace, row->job.name));
     vec_push(&row->trace->events, (struct trace_event){.time = row->time, .kind = TRACE_CANCEL, .job = (uint32_t)job});
     return 0;

@@ -226,7 +226,7 @@ static int fail_none(const struct why_input *input, const char *workload, struct
     else
         offer_names(input, wanted.namespace != NULL, &suggestion, &arena);
     (void)suggestion_text(&suggestion, "", hint);
-    (void)err_set(err, -ENOENT, "no workload is called '%s'%s", workload,
+    (void)err_set(err, -ENOENT, "there is no workload '%s'%s", workload,
                   *hint ? hint : "; 'muster simulate' lists those of a cluster");
     strbuf_done(&elsewhere);
     arena_done(&arena);

@@ -57,7 +57,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
     reads_as("", "trace.csv: is empty, expected a line of column titles");
     reads_as("a,b\n1,2\n3\n", "1|2\ntrace.csv:3: expected 2 fields, found 1");
     reads_as("a,b\n\"x\ny\",2\n1,2,3\n", "x\ny|2\ntrace.csv:4: expected 2 fields, found 3");
-    reads_as("a,b\n1,\"x", "trace.csv:2: a quoted field does not end");
+    reads_as("a,b\n1,\"x", "trace.csv:2: a quoted field is not closed");
     reads_as("a,b\n\"x\"y,2\n", "trace.csv:2: expected a comma after a quoted field");
 }
 

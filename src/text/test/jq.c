@@ -46,10 +46,10 @@ static void what_fails_on_a_document_spoils_nothing_else(void **state)
         "{\"answers\":[[{\"wrong\":\"no b\"},{\"wrong\":\"{\\\"a\\\":1}\"},"
         "{\"results\":[null]},{\"results\":[\"x\"]}]]}");
     answers_as("{\"questions\": [{\"expression\": \"halt\", \"document\": 0}], \"inputs\": [[1]]}",
-               "{\"answers\":[[{\"wrong\":\"stops before it has answered\"}]]}");
+               "{\"answers\":[[{\"wrong\":\"ends without a result\"}]]}");
     answers_as("{\"questions\": [{\"expression\": \"[limit(1001; 1 | while(true; .))][]\", \"document\": 0}], "
                "\"inputs\": [[1]]}",
-               "{\"answers\":[[{\"wrong\":\"gives more than 1000 results\"}]]}");
+               "{\"answers\":[[{\"wrong\":\"returns more than 1000 results\"}]]}");
 }
 
 static void expressions_that_make_no_sense_are_named(void **state)

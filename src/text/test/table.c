@@ -29,10 +29,10 @@ static void prints_as(const struct table *t, const struct table_view *view, cons
     assert_string_equal(text, expected);
 }
 
-static void row(struct table *t, const char *node, int gpus, enum table_style style, const char *how)
+static void row(struct table *t, const char *node, int gpus, enum text_style style, const char *how)
 {
-    table_cell(t, TABLE_PLAIN, "%s", node);
-    table_cell(t, TABLE_PLAIN, "%d", gpus);
+    table_cell(t, STYLE_PLAIN, "%s", node);
+    table_cell(t, STYLE_PLAIN, "%d", gpus);
     table_cell(t, style, "%s", how);
 }
 
@@ -42,9 +42,9 @@ static void columns_are_as_wide_as_their_widest_cell(void **state)
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
-    row(&t, "gpu-1", 8, TABLE_GOOD, "ready");
-    row(&t, "gpu-100", 16, TABLE_BAD, "lost");
-    table_cell(&t, TABLE_PLAIN, "half a row");
+    row(&t, "gpu-1", 8, STYLE_GOOD, "ready");
+    row(&t, "gpu-100", 16, STYLE_BAD, "lost");
+    table_cell(&t, STYLE_PLAIN, "half a row");
     prints_as(&t, &(struct table_view){0},
               "NODE        GPUS  STATE\n"
               "gpu-1          8  ready\n"
@@ -58,10 +58,10 @@ static void characters_count_and_not_bytes(void **state)
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
-    row(&t, "köln", 1, TABLE_PLAIN, "ready");
-    row(&t, "東京", 2, TABLE_PLAIN, "ready");
-    row(&t, "ko\xcc\x88ln", 3, TABLE_PLAIN, "ready");
-    row(&t, "oslo", 4, TABLE_PLAIN, "ready");
+    row(&t, "köln", 1, STYLE_PLAIN, "ready");
+    row(&t, "東京", 2, STYLE_PLAIN, "ready");
+    row(&t, "ko\xcc\x88ln", 3, STYLE_PLAIN, "ready");
+    row(&t, "oslo", 4, STYLE_PLAIN, "ready");
     prints_as(&t, &(struct table_view){0},
               "NODE  GPUS  STATE\n"
               "köln     1  ready\n"
@@ -77,8 +77,8 @@ static void a_narrow_view_cuts_the_widest_column(void **state)
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
-    row(&t, "a-very-long-node-name", 8, TABLE_PLAIN, "ready");
-    row(&t, "nöde-mit-langem-namen", 8, TABLE_PLAIN, "waiting for power");
+    row(&t, "a-very-long-node-name", 8, STYLE_PLAIN, "ready");
+    row(&t, "nöde-mit-langem-namen", 8, STYLE_PLAIN, "waiting for power");
     prints_as(&t, &(struct table_view){.width = 34},
               "NODE           GPUS  STATE\n"
               "a-very-long-…     8  ready\n"
@@ -101,10 +101,10 @@ static void the_last_column_may_go_on_in_further_lines(void **state)
     struct table t;
 
     table_init(&t, wrapping, ARRAY_LEN(wrapping));
-    table_cell(&t, TABLE_PLAIN, "train");
-    table_cell(&t, TABLE_BAD, "needs 8 GPUs; queue köln has 4 GPUs");
-    table_cell(&t, TABLE_PLAIN, "sweep");
-    table_cell(&t, TABLE_PLAIN, "a-name-without-any-space-in-it");
+    table_cell(&t, STYLE_PLAIN, "train");
+    table_cell(&t, STYLE_BAD, "needs 8 GPUs; queue köln has 4 GPUs");
+    table_cell(&t, STYLE_PLAIN, "sweep");
+    table_cell(&t, STYLE_PLAIN, "a-name-without-any-space-in-it");
     prints_as(&t, &(struct table_view){.width = 31},
               "JOB    WHY\n"
               "train  needs 8 GPUs; queue köln\n"
@@ -130,7 +130,7 @@ static void colour_surrounds_the_text_only(void **state)
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
-    row(&t, "gpu-1", 8, TABLE_BAD, "lost");
+    row(&t, "gpu-1", 8, STYLE_BAD, "lost");
     prints_as(&t, &(struct table_view){.has_colour = true},
               "\033[2mNODE\033[0m   \033[2mGPUS\033[0m  \033[2mSTATE\033[0m\n"
               "gpu-1     8  \033[31mlost\033[0m\n");
@@ -143,11 +143,11 @@ static void a_name_cannot_drive_the_terminal(void **state)
     struct table t;
 
     table_init(&t, columns, ARRAY_LEN(columns));
-    row(&t, "a\033[2Jb\n", 1, TABLE_PLAIN, "\xff\xc3+\xed");
+    row(&t, "a\033[2Jb\n", 1, STYLE_PLAIN, "\xff\xc3+\xed");
     row(&t,
         "\xc2\x9b"
         "1m",
-        1, TABLE_PLAIN,
+        1, STYLE_PLAIN,
         "\xe2\x80\xae"
         "x");
     prints_as(&t, &(struct table_view){0},

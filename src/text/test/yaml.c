@@ -81,7 +81,7 @@ static void plain_scalars_mean_what_kubectl_takes_them_for(void **state)
         if (cases[i].expected)
             reads_as(cases[i].text, cases[i].expected);
         else
-            fails_with(cases[i].text, "test.yaml:1:24: the key 'true' stands twice in this mapping");
+            fails_with(cases[i].text, "test.yaml:1:24: the key 'true' is defined twice in this mapping");
     }
 }
 
@@ -124,7 +124,7 @@ static void aliases_that_explode_are_refused(void **state)
     fails_with(bomb.text, "test.yaml:6:30: aliases make more than 16 MiB of this document");
     strbuf_done(&bomb);
 
-    fails_with("a: &a [*a]\n", "test.yaml:1:8: the alias *a stands inside of what it stands for");
+    fails_with("a: &a [*a]\n", "test.yaml:1:8: the alias *a refers to the value that contains it");
     fails_with("a: *b\n", "test.yaml:1:4: there is no anchor &b before this alias");
     fails_with("a: &a 1\n---\nb: *a\n", "test.yaml:3:4: there is no anchor &a before this alias");
     fails_with("a: {<<: 1}\n", "test.yaml:1:5: << takes a mapping or a list of mappings");
@@ -134,15 +134,15 @@ static void aliases_that_explode_are_refused(void **state)
 static void what_is_wrong_is_named_with_line_and_column(void **state)
 {
     (void)state;
-    fails_with("a: 1\nb:\n\tc: 2\n", "test.yaml:3:1: a tab in the indentation, where YAML takes only spaces");
-    fails_with("a:\n  b: 1\n  \tc: 2\n", "test.yaml:3:3: a tab in the indentation, where YAML takes only spaces");
-    fails_with("a: 1\nb: 2\na: 3\n", "test.yaml:3:1: the key 'a' stands twice in this mapping");
+    fails_with("a: 1\nb:\n\tc: 2\n", "test.yaml:3:1: a tab in the indentation; YAML allows only spaces");
+    fails_with("a:\n  b: 1\n  \tc: 2\n", "test.yaml:3:3: a tab in the indentation; YAML allows only spaces");
+    fails_with("a: 1\nb: 2\na: 3\n", "test.yaml:3:1: the key 'a' is defined twice in this mapping");
     fails_with("a: [1, 2\n", "test.yaml:2:1: did not find expected ',' or ']' (while parsing a flow sequence)");
-    fails_with("a: .inf\n", "test.yaml:1:4: '.inf' is no number that JSON has; quote it if it is a text");
-    fails_with("? [1]\n: 2\n", "test.yaml:1:3: a key has to be a text");
+    fails_with("a: .inf\n", "test.yaml:1:4: '.inf' is not a number in JSON; quote it to make it a string");
+    fails_with("? [1]\n: 2\n", "test.yaml:1:3: a key has to be a string");
     fails_with("a: {{ .Values.x }}\n",
-               "test.yaml:1:5: a key has to be a text; a template's {{ }} has to be filled in first");
-    fails_with("~: 2\n", "test.yaml:1:1: a key has to be a text");
+               "test.yaml:1:5: a key has to be a string; a template's {{ }} has to be filled in first");
+    fails_with("~: 2\n", "test.yaml:1:1: a key has to be a string");
     fails_with("a: !!int x\n", "test.yaml:1:4: 'x' does not fit its tag tag:yaml.org,2002:int");
     fails_with("ok: 1\n---\na: b: c\n", "test.yaml:3:5: mapping values are not allowed in this context");
 }
@@ -161,7 +161,7 @@ static void duplicate_keys_are_found_among_many(void **state)
     yaml_docs_done(&docs);
 
     strbuf_addstr(&text, "key-17: again\n");
-    fails_with(text.text, "test.yaml:5001:1: the key 'key-17' stands twice in this mapping");
+    fails_with(text.text, "test.yaml:5001:1: the key 'key-17' is defined twice in this mapping");
     strbuf_done(&text);
 }
 

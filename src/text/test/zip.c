@@ -87,7 +87,7 @@ static void a_cut_archive_is_refused_wherever_it_is_cut(void **state)
 
         if (read_archive(archive, cut, sizeof content, &err) != -EBADMSG)
             fail_msg("cut at %zu: %s", cut, err.text);
-        assert_ptr_equal(strstr(err.text, "snapshot.zip: is cut or damaged: "), err.text);
+        assert_ptr_equal(strstr(err.text, "snapshot.zip: the archive is truncated or damaged: "), err.text);
     }
 }
 

@@ -223,7 +223,7 @@ void carry_take_back_unsent(struct carry *carry)
     struct list_link *next;
     struct err err = {0};
 
-    (void)err_set(&err, -ESTALE, "the bind was taken back before it was sent: a watch was cut");
+    (void)err_set(&err, -ESTALE, "the bind was withdrawn before it was sent, because a watch was interrupted");
     for (struct list_link *link = carry->all.first; link; link = next) {
         struct carrying *carrying = list_item(link, struct carrying, in_all);
 
@@ -234,7 +234,8 @@ void carry_take_back_unsent(struct carry *carry)
         count++;
     }
     if (count > 0)
-        log_info(carry->log, "binds that had not been sent are decided on again", log_int("binds", (int64_t)count));
+        log_info(carry->log, "binds that had not been sent are withdrawn; their pods are scheduled again",
+                 log_int("binds", (int64_t)count));
 }
 
 void carry_fail(struct carrying *carrying, const struct err *err)
@@ -274,7 +275,7 @@ void carry_unknown(struct carrying *carrying, const struct err *err)
         placement->is_unknown = true;
     carry->unknown++;
     carrying->is_unknown = true;
-    log_warn(carry->log, "the answer to a bind got lost; the pod keeps its place until it has been read",
+    log_warn(carry->log, "the answer to a bind was lost; the pod keeps its place until the API server shows its state",
              log_str("namespace", key_namespace(carry->state, carrying->key)),
              log_str("pod", key_name(carry->state, carrying->key)),
              log_str("node", state_name(carry->state, carrying->node)), log_error(err));
@@ -424,7 +425,7 @@ static void on_room(struct carrying *carrying, pod_id pod)
     struct err err = {0};
 
     if (pod == NO_ID || !placement || placement->carrying != carrying) {
-        (void)err_set(&err, -ENOENT, "the pod or its node has gone");
+        (void)err_set(&err, -ENOENT, "the pod or its node no longer exists");
         carry_fail(carrying, &err);
     } else if (placement->is_direct) {
         bind_directly(carrying, pod);

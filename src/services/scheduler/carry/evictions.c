@@ -208,7 +208,8 @@ static void on_unknown(void *arg, const struct err *err)
 
     eviction->is_unknown = true;
     evictions->unknown++;
-    log_warn(evictions->log, "the answer to an eviction got lost; the pod counts as leaving until it has been read",
+    log_warn(evictions->log,
+             "the answer to an eviction was lost; the pod counts as terminating until the API server shows its state",
              log_str("namespace", key_namespace(evictions->state, eviction->key)),
              log_str("pod", key_name(evictions->state, eviction->key)), log_error(err));
 }

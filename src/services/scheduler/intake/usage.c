@@ -219,7 +219,7 @@ static void succeed(struct usage *usage)
 
     take_parts(usage);
     if (usage->is_stale || usage->known_since == 0)
-        log_info(usage->log, "past use is known", log_int("queues", usage->queues.len));
+        log_info(usage->log, "past use of queues was read from Prometheus", log_int("queues", usage->queues.len));
     usage->is_stale = false;
     usage->known_since = usage->began;
     OBSERVE(usage->observers, on_usage, nsec_now_monotonic() - usage->began);
@@ -242,7 +242,7 @@ static int check_answer(struct question *question, const struct http_response *r
     if (r < 0 && response->status != 200)
         return err_wrap(err, r, "status %d", response->status);
     if (r >= 0 && is_capacity && question->samples.len == 0)
-        return err_set(err, -ENODATA, "no data: does Prometheus have the metrics of capacity?");
+        return err_set(err, -ENODATA, "no data: check that Prometheus has the capacity metrics");
     return r;
 }
 

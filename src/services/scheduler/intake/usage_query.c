@@ -144,11 +144,11 @@ int usage_answer_parse(const char *body, size_t len, struct usage_samples *ret_s
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
 
     if (json_parse(body, len, "answer", &doc, NULL) < 0)
-        return err_set(err, -EBADMSG, "the answer is not Prometheus'");
+        return err_set(err, -EBADMSG, "the answer is not a result of Prometheus");
     yyjson_val *root = yyjson_doc_get_root(doc);
     const char *status = yyjson_get_str(yyjson_obj_get(root, "status"));
     const char *problem = yyjson_get_str(yyjson_obj_get(root, "error"));
     if (!status || strcmp(status, "success") != 0)
-        return err_set(err, -EBADMSG, "%s", problem ? problem : "the answer is not Prometheus'");
+        return err_set(err, -EBADMSG, "%s", problem ? problem : "the answer is not a result of Prometheus");
     return result_parse(root, ret_samples, err);
 }

@@ -112,7 +112,7 @@ static void on_pause(void *arg, bool is_paused)
         pace_hold(watching->pace, HOLD_BEHIND);
         return;
     }
-    log_debug(watching->log, "watches are open again; decisions are made");
+    log_debug(watching->log, "watches are open again; scheduling resumes");
     pace_release(watching->pace, HOLD_BEHIND);
 }
 

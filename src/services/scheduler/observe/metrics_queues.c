@@ -34,13 +34,13 @@ void metrics_queues_init(struct scheduler_metrics *m, struct metrics *metrics)
         const char *usage;
         const char *usage_help;
     } names[SHARE_COUNT] = {
-        [SHARE_CPU] = {"queue_fair_share_cpu_cores", "CPU cores that the queue deserves; -1 for no bound.",
+        [SHARE_CPU] = {"queue_fair_share_cpu_cores", "Fair share of the queue in CPU cores; -1 means unlimited.",
                        "queue_cpu_usage", "CPU that the queue has used in the past, as a part of the cluster's."},
-        [SHARE_MEMORY] = {"queue_fair_share_memory_gb", "Memory that the queue deserves, in GB; -1 for no bound.",
+        [SHARE_MEMORY] = {"queue_fair_share_memory_gb", "Fair share of the queue in GB of memory; -1 means unlimited.",
                           "queue_memory_usage",
                           "Memory that the queue has used in the past, as a part of the cluster's."},
-        [SHARE_GPU] = {"queue_fair_share_gpu", "GPUs that the queue deserves; -1 for no bound.", "queue_gpu_usage",
-                       "GPUs that the queue has used in the past, as a part of the cluster's."},
+        [SHARE_GPU] = {"queue_fair_share_gpu", "Fair share of the queue in GPUs; -1 means unlimited.",
+                       "queue_gpu_usage", "GPUs that the queue has used in the past, as a part of the cluster's."},
     };
     const char *const *labels = METER_LABELS("queue_name", "queue_metadata_name", "queue_display_name");
 

@@ -87,7 +87,7 @@ void snapshots_free(struct snapshots *snapshots)
 {
     kube_list_cancel(snapshots->listing);
     if (snapshots->exchange)
-        fail(snapshots, 503, "the scheduler ends");
+        fail(snapshots, 503, "the scheduler is stopping");
     free(snapshots);
 }
 
@@ -191,7 +191,7 @@ void snapshots_serve(struct snapshots *snapshots, struct http_exchange *exchange
     struct strbuf text;
 
     if (snapshots->exchange) {
-        http_reply_text(exchange, 429, "a snapshot is being made; come again");
+        http_reply_text(exchange, 429, "a snapshot is being created; try again");
         return;
     }
     snapshots->exchange = exchange;
