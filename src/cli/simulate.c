@@ -186,7 +186,7 @@ static int run(struct simulation *sim, struct call *call, const struct trace *tr
     return err_wrap(err, -EIO, "the journal is incomplete");
 }
 
-/* Does --fail-on mean this workload? */
+/* Does --fail-on mean this gang? */
 static bool is_meant(const struct sim_run *run, const struct sim_run_job *job, enum fail_on fail_on)
 {
     enum workload_state state = sim_run_job_state(run, job);
@@ -197,13 +197,23 @@ static bool is_meant(const struct sim_run *run, const struct sim_run_job *job, e
            verdict_class(engine_verdict(run->engine, job->gang).code) == VERDICT_CLASS_NEVER;
 }
 
+/* Does it mean the workload that begins with this job? */
+static bool is_any_meant(const struct sim_run *run, const struct sim_run_job *job, enum fail_on fail_on)
+{
+    if (job->is_later_replica)
+        return false;
+    while (job && !is_meant(run, job, fail_on))
+        job = sim_run_next_replica(run, job);
+    return job != NULL;
+}
+
 /* Workloads that --fail-on means, the first of them by name. */
 static uint32_t list_meant(const struct sim_run *run, enum fail_on fail_on, struct strbuf *names)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; fail_on != FAIL_ON_NOTHING && i < run->jobs.len; i++) {
-        if (!is_meant(run, &run->jobs.items[i], fail_on))
+        if (!is_any_meant(run, &run->jobs.items[i], fail_on))
             continue;
         if (count < WAITING_NAMED) {
             strbuf_addstr(names, count ? ", " : "");

@@ -9,7 +9,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "cluster/cluster_config.h"
+#include "objects/kinds.h"
 #include "objects/object.h"
+#include "objects/owner.h"
 #include "objects/reader.h"
 #include "objects/settings/settings.h"
 #include "objects/snapshot.h"
@@ -142,6 +144,18 @@ struct usage_setting cluster_reading_usage(const struct cluster_reading *reading
     return usage;
 }
 
+/* Whose replicas the PodGroups of single pods are: names for people, which the state does not keep. */
+static void note_replicas(const struct cluster_reading *reading)
+{
+    const struct object_kind *kind = object_kind_of("scheduling.run.ai", "PodGroup");
+    struct owner owner;
+
+    for (const struct object *group = object_set_first(&reading->set, kind); group; group = group->next)
+        if (!group->is_replaced && owner_of_replica(&reading->set, group, &owner))
+            object_notes_add_replica(reading->notes,
+                                     &(struct replica){group->namespace, group->name, owner.kind, owner.name});
+}
+
 int cluster_reading_build(struct cluster_reading *reading, const struct cluster_options *options, struct state *state,
                           struct config *config, struct err *err)
 {
@@ -170,6 +184,7 @@ int cluster_reading_build(struct cluster_reading *reading, const struct cluster_
     object_reader_init(&reader, state, &how, &reading->set, reading->notes);
     r = object_set_decode(&reading->set, &reader, err);
     object_reader_done(&reader);
+    note_replicas(reading);
     vec_foreach (&reading->settings.past_use, past)
         state_set_usage(state, past->queue, past->part);
     return r;

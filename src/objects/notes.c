@@ -21,6 +21,7 @@ void object_notes_done(struct object_notes *notes)
     vec_done(&notes->skipped);
     vec_done(&notes->warnings);
     vec_done(&notes->left_out);
+    strmap_done(&notes->replicas);
     arena_done(&notes->texts);
 }
 
@@ -74,4 +75,19 @@ void object_notes_leave_out(struct object_notes *notes, const struct left_out *l
                                    arena_strdup(&notes->texts, left_out->scheduler),
                                    arena_strdup(&notes->texts, left_out->ours),
                                });
+}
+
+void object_notes_add_replica(struct object_notes *notes, const struct replica *replica)
+{
+    if (!notes)
+        return;
+    struct replica *copy = arena_alloc(&notes->texts, sizeof *copy);
+
+    *copy = (struct replica){
+        .namespace = arena_strdup(&notes->texts, replica->namespace),
+        .pod_group = arena_strdup(&notes->texts, replica->pod_group),
+        .kind = arena_strdup(&notes->texts, replica->kind),
+        .owner = arena_strdup(&notes->texts, replica->owner),
+    };
+    (void)strmap_put(&notes->replicas, copy->namespace, copy->pod_group, copy);
 }

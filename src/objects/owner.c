@@ -45,6 +45,20 @@ bool owner_find(const struct object_set *set, const char *namespace, const char 
     return group && owner_of(set, group, ret_owner);
 }
 
+bool owner_of_replica(const struct object_set *set, const struct object *pod_group, struct owner *ret_owner)
+{
+    struct owner above;
+    struct owner top;
+
+    if (!owner_of(set, pod_group, &top) || strcmp(top.kind, "Pod") != 0 || !top.object ||
+        !owner_of(set, top.object, &top))
+        return false;
+    for (int i = 0; i < OWNERS_MAX && top.object && owner_of(set, top.object, &above); i++)
+        top = above;
+    *ret_owner = top;
+    return true;
+}
+
 bool owner_is_below(const struct object_set *set, const struct owner *owner, const char *name)
 {
     struct owner above;

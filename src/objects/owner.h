@@ -23,6 +23,13 @@ struct owner {
 /* False when there is no such PodGroup in the input, or nobody owns it: then the PodGroup is what was written. */
 bool owner_find(const struct object_set *set, const char *namespace, const char *pod_group, struct owner *ret_owner);
 
+/*
+ * The workload above the pod of a PodGroup: a Deployment's pods are groups of their own, and so are those of others whose
+ * pods start one by one. The topmost owner that is known by name. False when the group is not that of one pod, or nobody
+ * owns the pod.
+ */
+bool owner_of_replica(const struct object_set *set, const struct object *pod_group, struct owner *ret_owner);
+
 /* Whether a workload of that name owns this one, directly or in steps, as a Deployment owns its pods. */
 bool owner_is_below(const struct object_set *set, const struct owner *owner, const char *name);
 

@@ -34,6 +34,13 @@ CASES = {
     "other-namespace": ["why", "prod/lost"],
 }
 
+# The same for replicas.yaml: the pods of a Deployment are gangs of their own, and one workload for whoever wrote it.
+REPLICAS = {
+    "replicas": ["simulate", "--require", "prod/chat=Running", "--fail-on", "waiting"],
+    "replicas-mistyped": ["simulate", "--require", "prod/chatt=Running"],
+    "replicas-why": ["why", "chat"],
+}
+
 # On a terminal: its width, the environment, and more arguments.
 TERMINALS = {
     "terminal-80": (80, {"TERM": "xterm"}, []),
@@ -45,10 +52,10 @@ TERMINALS = {
 }
 
 
-def call(arguments):
-    done = subprocess.run([MUSTER, *arguments, "stumbles.yaml"], cwd=HERE, stdout=subprocess.PIPE,
+def call(arguments, cluster="stumbles.yaml"):
+    done = subprocess.run([MUSTER, *arguments, cluster], cwd=HERE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False)
-    is_about_warnings = arguments[0] == "simulate"
+    is_about_warnings = arguments == CASES["warnings"]
     errors = [line for line in done.stderr.splitlines() if is_about_warnings or ": warning: " not in line]
     output = "" if is_about_warnings else done.stdout
     return output + "".join(line + "\n" for line in errors) + f"status {done.returncode}\n"
@@ -89,6 +96,8 @@ def on_terminal(width, environment, more):
 def printed():
     for name, arguments in CASES.items():
         yield name, call(arguments)
+    for name, arguments in REPLICAS.items():
+        yield name, call(arguments, "replicas.yaml")
     for name, (width, environment, more) in TERMINALS.items():
         yield name, on_terminal(width, environment, more)
 

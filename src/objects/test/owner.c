@@ -60,6 +60,45 @@ static void a_pod_group_that_was_written_has_no_owner(void **state)
     world_done(&w);
 }
 
+/* "kind name" of the workload above the pod of each PodGroup, "-" where there is none. */
+static void replicas_of(const char *yaml, const char *expected)
+{
+    struct world w;
+    struct owner owner;
+    struct strbuf text;
+
+    world_init(&w);
+    world_read(&w, yaml);
+    strbuf_init(&text, 4096);
+    for (const struct object *group = object_set_first(&w.set, object_kind_of("scheduling.run.ai", "PodGroup")); group;
+         group = group->next) {
+        bool is_replica = owner_of_replica(&w.set, group, &owner);
+
+        strbuf_addf(&text, "%s %s, ", is_replica ? owner.kind : "-", is_replica ? owner.name : "-");
+    }
+    assert_string_equal(text.text, expected);
+    strbuf_done(&text);
+    world_done(&w);
+}
+
+static void pods_that_are_groups_of_their_own_have_the_workload_that_was_written(void **state)
+{
+    (void)state;
+    replicas_of("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, labels: {kai.scheduler/queue: q}}\n"
+                "spec: {replicas: 2, template: {spec: " CONTAINERS "}}\n" QUEUE,
+                "Deployment d, Deployment d, ");
+    replicas_of("apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, labels: {kai.scheduler/queue: q}}\n"
+                "spec: {parallelism: 2, template: {spec: " CONTAINERS "}}\n" QUEUE,
+                "- -, ");
+    replicas_of("apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {kai.scheduler/queue: q}}\nspec: " CONTAINERS
+                "\n" QUEUE,
+                "- -, ");
+    replicas_of(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: d-5f-x, labels: {kai.scheduler/queue: q}, ownerReferences: "
+        "[{apiVersion: apps/v1, kind: ReplicaSet, name: d-5f, uid: u}]}\nspec: " CONTAINERS "\n" QUEUE,
+        "ReplicaSet d-5f, ");
+}
+
 static void pointers_escape_what_means_something(void **state)
 {
     (void)state;
@@ -77,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_workload_behind_a_pod_group_is_found_with_its_templates),
         cmocka_unit_test(a_pod_group_that_was_written_has_no_owner),
+        cmocka_unit_test(pods_that_are_groups_of_their_own_have_the_workload_that_was_written),
         cmocka_unit_test(pointers_escape_what_means_something),
     };
 

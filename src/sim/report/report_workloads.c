@@ -132,12 +132,12 @@ static void write_workload(struct emit *e, const struct sim_run *run, const stru
     emit_int(e, "running", workload->running);
     emit_int(e, "pending", workload->pending);
     emit_double(e, "gpus", workload->gpus);
-    workload_add_nodes(&text, run, workload->job, NODES_SHOWN);
+    workload_add_nodes(&text, run, workload, NODES_SHOWN);
     emit_str(e, "nodes", text.text);
     strbuf_clear(&text);
     emit_int(e, "reason", workload->reason);
     if (workload->pending > 0)
-        workload_add_message(&text, run, workload->job);
+        workload_add_message(&text, run, workload);
     emit_str(e, "message", text.text);
     emit_close(e, '}');
     strbuf_done(&text);
@@ -155,10 +155,7 @@ static void write_workloads(struct emit *e, const struct sim_run *run)
         vec_foreach (&run->jobs, job) {
             struct workload workload;
 
-            if (job->gang == NO_ID)
-                continue;
-            workload_read(&workload, run, job);
-            if ((workload.pending == 0) != (bool)is_second)
+            if (!workload_read(&workload, run, job) || (workload.pending == 0) != (bool)is_second)
                 continue;
             running += workload.running > 0;
             pending += workload.pending > 0;

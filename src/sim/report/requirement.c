@@ -62,11 +62,12 @@ static void find_value(const struct requirement *r, const struct sim_run *first,
         (void)snprintf(ret->text, sizeof ret->text, "%s", metric_format(unit, ret->values[1], b));
 }
 
-/* "lab/train is Pending: over limit" */
+/* "lab/train is Pending: over limit"; one pod of several of a Deployment is a replica of it. */
 static void add_state(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job)
 {
     enum workload_state state = sim_run_job_state(run, job);
 
+    strbuf_addstr(text, job->owner ? "a replica of " : "");
     sim_run_job_name(run, job, text);
     strbuf_addf(text, " is %s", workload_state_name(state));
     if (state == WORKLOAD_PENDING) {
@@ -81,6 +82,7 @@ static uint32_t find_states(const struct requirement *r, const struct sim_run *r
     const struct sim_run_job *other = NULL;
     const struct sim_run_job *last = NULL;
     uint32_t matching = 0;
+    uint32_t replicas = 0;
     uint32_t right = 0;
     struct strbuf text;
 
@@ -88,6 +90,7 @@ static uint32_t find_states(const struct requirement *r, const struct sim_run *r
         if (!metric_is_workload(run, job, r->workload))
             continue;
         matching++;
+        replicas += job->owner != 0;
         last = job;
         if (sim_run_job_state(run, job) == r->state)
             right++;
@@ -99,7 +102,8 @@ static uint32_t find_states(const struct requirement *r, const struct sim_run *r
     ret->holds = right == matching;
     strbuf_init(&text, sizeof ret->text - 1);
     if (matching > 1)
-        strbuf_addf(&text, "%u of %u workloads are %s", right, matching, workload_state_name(r->state));
+        strbuf_addf(&text, "%u of %u %s are %s", right, matching, replicas == matching ? "replicas" : "workloads",
+                    workload_state_name(r->state));
     if (matching > 1 && other)
         strbuf_addstr(&text, "; ");
     if (other || matching == 1)
@@ -138,7 +142,7 @@ static int refuse_workload(const struct requirement *r, const struct sim_run *ru
 
     suggestion_init(&suggestion, slash ? slash + 1 : r->workload);
     vec_foreach (&run->jobs, job)
-        suggestion_offer(&suggestion, state_name(run->state, job->label));
+        suggestion_offer(&suggestion, state_name(run->state, job->owner ? job->owner : job->label));
     return err_set(err, -EINVAL, "--require '%s': there is no workload '%s'%s", r->text, r->workload,
                    suggestion_text(&suggestion, "", hint));
 }

@@ -20,18 +20,41 @@ static void count_pod(struct workload *ret, const struct state *state, pod_id po
     ret->pending += state->pods.items[pod].status == POD_PENDING;
 }
 
-void workload_read(struct workload *ret, const struct sim_run *run, const struct sim_run_job *job)
+static void count_pods(struct workload *ret, const struct state *state, const struct gang *gang)
 {
-    *ret = (struct workload){.job = job, .state = sim_run_job_state(run, job), .pods = job->pods};
-    if (job->gang == NO_ID) {
-        ret->gpus = gpu_to_double(job->gpus);
-        return;
-    }
-    const struct gang *gang = &run->state->gangs.items[job->gang];
     for (uint32_t g = 0; g < gang->group_count; g++)
         for (uint32_t i = 0; i < gang->groups[g].pods.len; i++)
-            count_pod(ret, run->state, gang->groups[g].pods.items[i]);
-    ret->reason = engine_verdict(run->engine, job->gang).code;
+            count_pod(ret, state, gang->groups[g].pods.items[i]);
+}
+
+/* Some of its replicas are enough to run, as some pods are of an elastic gang. */
+static enum workload_state better_of(enum workload_state a, enum workload_state b)
+{
+    static const int ranks[] = {[WORKLOAD_RUNNING] = 2, [WORKLOAD_PREEMPTING] = 1, [_WORKLOAD_STATE_MAX] = 0};
+
+    return ranks[a] >= ranks[b] ? a : b;
+}
+
+bool workload_read(struct workload *ret, const struct sim_run *run, const struct sim_run_job *job)
+{
+    if (job->is_later_replica)
+        return false;
+    *ret = (struct workload){.job = job, .state = WORKLOAD_PENDING};
+    for (; job; job = sim_run_next_replica(run, job)) {
+        uint32_t waited = ret->pending;
+
+        if (job->gang == NO_ID)
+            continue;
+        count_pods(ret, run->state, &run->state->gangs.items[job->gang]);
+        ret->pods += job->pods;
+        ret->state = better_of(ret->state, sim_run_job_state(run, job));
+        if (!ret->waiting || (waited == 0 && ret->pending > 0))
+            ret->waiting = job;
+    }
+    if (!ret->waiting)
+        return false;
+    ret->reason = engine_verdict(run->engine, ret->waiting->gang).code;
+    return true;
 }
 
 struct node_pods {
@@ -63,15 +86,15 @@ static void list_nodes(struct node_list *ret, const struct state *state, const s
         }
 }
 
-void workload_add_nodes(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job, uint32_t max)
+void workload_add_nodes(struct strbuf *text, const struct sim_run *run, const struct workload *workload, uint32_t max)
 {
     const struct state *state = run->state;
     struct node_list list = {0};
     uint32_t others = 0;
 
-    if (job->gang == NO_ID)
-        return;
-    list_nodes(&list, state, &state->gangs.items[job->gang]);
+    for (const struct sim_run_job *job = workload->job; job; job = sim_run_next_replica(run, job))
+        if (job->gang != NO_ID)
+            list_nodes(&list, state, &state->gangs.items[job->gang]);
     for (uint32_t i = 0; i < list.len; i++) {
         const struct node_pods *at = &list.items[i];
 
@@ -88,10 +111,9 @@ void workload_add_nodes(struct strbuf *text, const struct sim_run *run, const st
     vec_done(&list);
 }
 
-void workload_add_message(struct strbuf *text, const struct sim_run *run, const struct sim_run_job *job)
+void workload_add_message(struct strbuf *text, const struct sim_run *run, const struct workload *workload)
 {
-    if (job->gang != NO_ID)
-        scenario_why(text, run->state, run->engine, job->gang);
+    scenario_why(text, run->state, run->engine, workload->waiting->gang);
 }
 
 const char *pod_status_phase(enum pod_status status, char text[static PHASE_TEXT_MAX])

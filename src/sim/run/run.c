@@ -129,8 +129,8 @@ static void load(struct sim_run *run, const struct config *config)
     for (uint32_t i = 0; trace && i < trace->jobs.len; i++)
         vec_push(&inner->job_of_trace, NO_ID);
     if (inner->options.usage.is_on) {
-        inner->usage = usage_new(&inner->options.usage, run->start, run->queues.len);
-        usage_seed(run);
+        inner->usage = usage_window_new(&inner->options.usage, run->start, run->queues.len);
+        usage_window_seed(run);
     }
     sim_run_events_add(&inner->events, run->start, SIM_RUN_WAKE, NO_ID, 0);
 }
@@ -273,7 +273,7 @@ static void plan_tick(struct sim_run *run)
         (inner->events.heap.len == 0 && trace_next(inner) == NSEC_MAX))
         return;
     inner->has_tick = true;
-    sim_run_events_add(&inner->events, usage_next(inner->usage), SIM_RUN_TICK, NO_ID, 0);
+    sim_run_events_add(&inner->events, usage_window_next(inner->usage), SIM_RUN_TICK, NO_ID, 0);
 }
 
 static void report_progress(const struct sim_run *run)
@@ -311,7 +311,7 @@ static int run_cycles(struct sim_run *run, const struct config *config, struct e
         inner->now = next;
         timeline_advance(&run->timeline, next);
         if (inner->usage)
-            usage_advance(run, next);
+            usage_window_advance(run, next);
         r = take_in(run, &is_changed, err);
         if (r < 0)
             return r;
@@ -386,8 +386,9 @@ void sim_run_done(struct sim_run *run)
     vec_done(&inner->queue_of);
     vec_done(&inner->min_runtimes);
     vec_done(&inner->failing);
+    map64_done(&inner->last_replica);
     vec_done(&inner->members);
-    usage_free(inner->usage);
+    usage_window_free(inner->usage);
     free(inner);
     run->inner = NULL;
 }

@@ -20,6 +20,7 @@ struct err;
 struct journal;
 struct state;
 struct strbuf;
+struct strmap;
 struct trace;
 
 /*
@@ -55,10 +56,11 @@ struct sim_run_options {
     nsec_t grace;         // from the eviction of a pod until it is gone
     uint64_t max_cycles;  // stop after so many, 0: never
     struct sim_run_usage_options usage;
-    bool has_gantt;           // keep who had which GPU when
-    bool has_waits;           // keep why workloads waited
-    bool has_places;          // keep on which nodes workloads started
-    struct journal *journal;  // keeps all of it, NULL: nobody does
+    bool has_gantt;                 // keep who had which GPU when
+    bool has_waits;                 // keep why workloads waited
+    bool has_places;                // keep on which nodes workloads started
+    struct journal *journal;        // keeps all of it, NULL: nobody does
+    const struct strmap *replicas;  // struct replica (objects/notes.h) by namespace and gang; NULL: none are known
     sim_run_progress_fn progress;
     void *progress_context;
 };
@@ -73,9 +75,12 @@ __extension__ typedef __int128 sim_run_work;
 struct sim_run_job {
     uint32_t namespace;
     uint32_t name;
-    uint32_t label;  // what people call it
-    uint32_t queue;  // index in simulation.queues, NO_ID when its queue is not there
-    gang_id gang;    // NO_ID before it comes and after it has ended
+    uint32_t label;         // what people call it
+    uint32_t owner;         // the name of the Deployment, or its like, that it is one of several pods of; 0: none
+    uint32_t next_replica;  // the next job of that owner, NO_ID: none
+    bool is_later_replica;  // another job of that owner comes before it
+    uint32_t queue;         // index in simulation.queues, NO_ID when its queue is not there
+    gang_id gang;           // NO_ID before it comes and after it has ended
     uint32_t pods;
     uint32_t min;      // pods that must run for work to go on
     int64_t gpus;      // asked for by all pods, billionths
@@ -188,3 +193,6 @@ void workload_add_name(struct strbuf *text, const struct state *state, gang_id g
 
 /* The same for a workload that may have left the state. */
 void sim_run_job_name(const struct sim_run *run, const struct sim_run_job *job, struct strbuf *text);
+
+/* The next job of the same owner, NULL: none. */
+const struct sim_run_job *sim_run_next_replica(const struct sim_run *run, const struct sim_run_job *job);

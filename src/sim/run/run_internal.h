@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "model/state.h"
 #include "sim/run/run.h"
 #include "sim/run/run_events.h"
 
 struct trace_job;
-struct usage;
+struct usage_window;
 
 struct sim_run_pod {
     uint32_t job;  // NO_ID: none of ours
@@ -43,16 +44,17 @@ struct sim_run_inner {
     VEC(uint32_t) queue_of;      // by queue id: index in simulation.queues
     VEC(nsec_t) min_runtimes;    // that any queue has: when one ends, something may be evicted
     VEC(pod_id) failing;
-    VEC(pod_id) members;  // of the gang under way
+    struct map64 last_replica;  // by the names of namespace and owner: the last job of that owner
+    VEC(pod_id) members;        // of the gang under way
     double idle_empty;
     double idle_partly;
     double idle_shared;
     uint32_t waiting;
     int64_t used;
-    nsec_t staleness_grace;  // of the settings
-    bool is_loading;         // what runs has been running, nobody knows since when
-    struct usage *usage;     // NULL: off
-    bool has_tick;           // one is planned
+    nsec_t staleness_grace;      // of the settings
+    bool is_loading;             // what runs has been running, nobody knows since when
+    struct usage_window *usage;  // NULL: off
+    bool has_tick;               // one is planned
 };
 
 /* run_submit.c: work that comes. */
@@ -71,6 +73,9 @@ void sim_run_end_job(struct sim_run *run, uint32_t job);
 /* run_names.c: the name that people know a workload by, of the state's names. */
 uint32_t sim_run_label_of(struct state *state, gang_id gang);
 
+/* Links the job, which is the last one, to the other replicas of its owner. Nothing for a workload of its own. */
+void sim_run_link_replica(struct sim_run *run);
+
 /* run_nodes.c */
 void sim_run_load_nodes(struct sim_run *run);
 void sim_run_touch_node(struct sim_run *run, node_id node);
@@ -85,14 +90,14 @@ void sim_run_queue_pending(struct sim_run *run, uint32_t queue, int64_t change);
 void sim_run_read_shares(struct sim_run *run);
 
 /* run_usage.c: past use of queues, for time-based fair share. */
-struct usage *usage_new(const struct sim_run_usage_options *options, nsec_t start, uint32_t queue_count);
-void usage_free(struct usage *usage);
+struct usage_window *usage_window_new(const struct sim_run_usage_options *options, nsec_t start, uint32_t queue_count);
+void usage_window_free(struct usage_window *usage);
 
 /* Takes over what the state says of the past, once at the beginning. */
-void usage_seed(struct sim_run *run);
+void usage_window_seed(struct sim_run *run);
 
 /* Time goes on to `now` with what queues have used since the last call; tells the state at the end of each interval. */
-void usage_advance(struct sim_run *run, nsec_t now);
+void usage_window_advance(struct sim_run *run, nsec_t now);
 
 /* The end of the interval under way. */
-nsec_t usage_next(const struct usage *usage);
+nsec_t usage_window_next(const struct usage_window *usage);

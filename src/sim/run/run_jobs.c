@@ -54,6 +54,7 @@ uint32_t sim_run_add_job(struct sim_run *run, struct sim_run_job job)
         vec_push(&inner->job_of_gang, NO_ID);
     inner->job_of_gang.items[job.gang] = index;
     vec_push(&run->jobs, job);
+    sim_run_link_replica(run);
     begin_waiting(run, index);
     return index;
 }

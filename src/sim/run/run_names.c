@@ -6,9 +6,14 @@
  */
 #include <string.h>
 
+#include "base/map.h"
 #include "base/strbuf.h"
+#include "base/strmap.h"
 #include "engine/engine.h"
+#include "objects/notes.h"
 #include "sim/run/run_internal.h"
+
+enum { OWNER_TEXT_MAX = 1024 };
 
 static const char *first_pod_name(const struct state *state, const struct gang *gang)
 {
@@ -60,7 +65,39 @@ void workload_add_name(struct strbuf *text, const struct state *state, gang_id i
 void sim_run_job_name(const struct sim_run *run, const struct sim_run_job *job, struct strbuf *text)
 {
     strbuf_addf(text, "%s%s%s", state_name(run->state, job->namespace), job->namespace ? "/" : "",
-                state_name(run->state, job->label));
+                state_name(run->state, job->owner ? job->owner : job->label));
+}
+
+const struct sim_run_job *sim_run_next_replica(const struct sim_run *run, const struct sim_run_job *job)
+{
+    return job->next_replica == NO_ID ? NULL : &run->jobs.items[job->next_replica];
+}
+
+void sim_run_link_replica(struct sim_run *run)
+{
+    struct map64 *last_replica = &run->inner->last_replica;
+    const struct strmap *replicas = run->inner->options.replicas;
+    struct state *state = run->state;
+    uint32_t index = run->jobs.len - 1;
+    struct sim_run_job *job = &run->jobs.items[index];
+    const struct replica *replica =
+        replicas ? strmap_get(replicas, state_name(state, job->namespace), state_name(state, job->name)) : NULL;
+    struct strbuf owner;
+    uint64_t last;
+
+    job->next_replica = NO_ID;
+    if (!replica)
+        return;
+    job->owner = intern_id(&state->names, replica->owner, strlen(replica->owner));
+    strbuf_init(&owner, OWNER_TEXT_MAX);
+    strbuf_addf(&owner, "%s/%s", replica->kind, replica->owner);
+    uint64_t key = (uint64_t)job->namespace << 32 | intern_id(&state->names, owner.text, owner.len);
+    strbuf_done(&owner);
+    if (map64_get(last_replica, key, &last)) {
+        run->jobs.items[last].next_replica = index;
+        job->is_later_replica = true;
+    }
+    map64_put(last_replica, key, index);
 }
 
 enum workload_state sim_run_job_state(const struct sim_run *run, const struct sim_run_job *job)

@@ -14,7 +14,7 @@
 enum { SLOTS_MAX = 2048 };
 #define LN_2 0.69314718055994530942
 
-struct usage {
+struct usage_window {
     nsec_t slot_start;
     nsec_t slot;  // length
     nsec_t now;
@@ -27,9 +27,9 @@ struct usage {
     double *sums;   // [row][resource]: over the window without the slot under way
 };
 
-struct usage *usage_new(const struct sim_run_usage_options *options, nsec_t start, uint32_t queue_count)
+struct usage_window *usage_window_new(const struct sim_run_usage_options *options, nsec_t start, uint32_t queue_count)
 {
-    struct usage *usage = xcalloc(1, sizeof *usage);
+    struct usage_window *usage = xcalloc(1, sizeof *usage);
     nsec_t window = MAX(options->window, options->interval);
 
     usage->slot = MAX(options->interval, window / SLOTS_MAX);
@@ -47,7 +47,7 @@ struct usage *usage_new(const struct sim_run_usage_options *options, nsec_t star
     return usage;
 }
 
-void usage_free(struct usage *usage)
+void usage_window_free(struct usage_window *usage)
 {
     if (!usage)
         return;
@@ -56,12 +56,12 @@ void usage_free(struct usage *usage)
     free(usage);
 }
 
-nsec_t usage_next(const struct usage *usage)
+nsec_t usage_window_next(const struct usage_window *usage)
 {
     return usage->slot_start + usage->slot;
 }
 
-static double *slot_row(struct usage *usage, uint32_t slot, uint32_t row)
+static double *slot_row(struct usage_window *usage, uint32_t slot, uint32_t row)
 {
     return usage->slots + ((size_t)slot * usage->rows + row) * SHARE_COUNT;
 }
@@ -72,9 +72,9 @@ static const double *past_of(const struct sim_run *run, uint32_t queue)
 }
 
 /* Queues that come with past use had the same all the time: each slot of the window gets its part of what there is. */
-void usage_seed(struct sim_run *run)
+void usage_window_seed(struct sim_run *run)
 {
-    struct usage *usage = run->inner->usage;
+    struct usage_window *usage = run->inner->usage;
     double weight = 0;
     bool has_past = false;
 
@@ -105,7 +105,7 @@ static void add(double *row, const struct amounts *amounts, nsec_t length)
 
 static void fill(struct sim_run *run, nsec_t to)
 {
-    struct usage *usage = run->inner->usage;
+    struct usage_window *usage = run->inner->usage;
 
     for (uint32_t i = 0; i + 1 < usage->rows; i++)
         add(slot_row(usage, usage->at, i), &run->queues.items[i].used_now, to - usage->now);
@@ -114,7 +114,7 @@ static void fill(struct sim_run *run, nsec_t to)
 }
 
 /* The slot is full: it joins the sums, and the slot that comes next, the oldest one, leaves them. */
-static void turn(struct usage *usage)
+static void turn(struct usage_window *usage)
 {
     uint32_t next = (usage->at + 1) % usage->slot_count;
 
@@ -135,7 +135,7 @@ static void turn(struct usage *usage)
 
 static void tell(struct sim_run *run)
 {
-    struct usage *usage = run->inner->usage;
+    struct usage_window *usage = run->inner->usage;
     const double *whole = usage->sums + (size_t)(usage->rows - 1) * SHARE_COUNT;
 
     for (uint32_t i = 0; i + 1 < usage->rows; i++) {
@@ -148,16 +148,16 @@ static void tell(struct sim_run *run)
     }
 }
 
-void usage_advance(struct sim_run *run, nsec_t now)
+void usage_window_advance(struct sim_run *run, nsec_t now)
 {
-    struct usage *usage = run->inner->usage;
+    struct usage_window *usage = run->inner->usage;
     bool has_turned = false;
 
     while (usage->now < now) {
-        nsec_t to = MIN(usage_next(usage), now);
+        nsec_t to = MIN(usage_window_next(usage), now);
 
         fill(run, to);
-        if (to == usage_next(usage)) {
+        if (to == usage_window_next(usage)) {
             turn(usage);
             has_turned = true;
         }

@@ -103,6 +103,7 @@ int simulation_run(struct simulation *sim, const struct sim_run_options *options
     struct sim_run_options own = *options;
 
     own.start = sim->start;
+    own.replicas = &sim->notes.found.replicas;
     /* What is asked for on the command line comes before what the cluster says. */
     if (!own.usage.is_on && sim->notes.usage.is_on)
         own.usage = (struct sim_run_usage_options){

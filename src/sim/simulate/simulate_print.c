@@ -63,24 +63,22 @@ static void add_name(struct table *t, const struct simulation *sim, const struct
     strbuf_done(&name);
 }
 
-static void add_workload(struct table *t, const struct simulation *sim, const struct sim_run_job *job,
+static void add_workload(struct table *t, const struct simulation *sim, const struct workload *workload,
                          struct strbuf *where)
 {
-    const struct gang *gang = &sim->state->gangs.items[job->gang];
-    struct workload workload;
+    const struct gang *gang = &sim->state->gangs.items[workload->waiting->gang];
 
-    workload_read(&workload, &sim->run, job);
     strbuf_clear(where);
-    workload_add_nodes(where, &sim->run, job, NODES_SHOWN);
-    add_name(t, sim, job);
+    workload_add_nodes(where, &sim->run, workload, NODES_SHOWN);
+    add_name(t, sim, workload->job);
     table_cell(t, STYLE_PLAIN, "%s", state_name(sim->state, gang->queue_name));
-    table_cell(t, workload.state == WORKLOAD_RUNNING ? STYLE_GOOD : STYLE_WARN, "%s",
-               workload_state_name(workload.state));
-    if (workload.running > 0 && workload.running < workload.pods)
-        table_cell(t, STYLE_PLAIN, "%u of %u", workload.running, workload.pods);
+    table_cell(t, workload->state == WORKLOAD_RUNNING ? STYLE_GOOD : STYLE_WARN, "%s",
+               workload_state_name(workload->state));
+    if (workload->running > 0 && workload->running < workload->pods)
+        table_cell(t, STYLE_PLAIN, "%u of %u", workload->running, workload->pods);
     else
-        table_cell(t, STYLE_PLAIN, "%u", workload.pods);
-    table_cell(t, STYLE_PLAIN, "%.6g", workload.gpus);
+        table_cell(t, STYLE_PLAIN, "%u", workload->pods);
+    table_cell(t, STYLE_PLAIN, "%.6g", workload->gpus);
     table_cell(t, STYLE_PLAIN, "%s", where->text);
 }
 
@@ -90,14 +88,15 @@ static void print_workloads(const struct simulation *sim, const struct table_vie
         {"WORKLOAD", TABLE_LEFT, TABLE_CUT}, {"QUEUE", TABLE_LEFT, TABLE_CUT},   {"STATE", TABLE_LEFT, TABLE_WHOLE},
         {"PODS", TABLE_RIGHT, TABLE_WHOLE},  {"GPUS", TABLE_RIGHT, TABLE_WHOLE}, {"NODES", TABLE_LEFT, TABLE_WRAP},
     };
+    struct workload workload;
     struct strbuf where;
     struct table t;
 
     strbuf_init(&where, CELL_MAX);
     table_init(&t, columns, ARRAY_LEN(columns));
-    for (uint32_t i = 0; i < sim->run.jobs.len; i++)
-        if (sim->run.jobs.items[i].gang != NO_ID)
-            add_workload(&t, sim, &sim->run.jobs.items[i], &where);
+    vec_foreach (&sim->run.jobs, job)
+        if (workload_read(&workload, &sim->run, job))
+            add_workload(&t, sim, &workload, &where);
     if (t.cells.len > 0) {
         (void)fputs("\nWorkloads\n", out);
         table_print(&t, view, out);
@@ -106,16 +105,16 @@ static void print_workloads(const struct simulation *sim, const struct table_vie
     strbuf_done(&where);
 }
 
-static void add_pending(struct table *t, const struct simulation *sim, const struct sim_run_job *job,
+static void add_pending(struct table *t, const struct simulation *sim, const struct workload *workload,
                         struct strbuf *message)
 {
-    enum verdict_code code = engine_verdict(sim->run.engine, job->gang).code;
+    enum verdict_code code = workload->reason;
     bool is_never = verdict_class(code) == VERDICT_CLASS_NEVER;
     char words[REASON_TEXT_MAX];
 
     strbuf_clear(message);
-    workload_add_message(message, &sim->run, job);
-    add_name(t, sim, job);
+    workload_add_message(message, &sim->run, workload);
+    add_name(t, sim, workload->job);
     table_cell(t, is_never ? STYLE_BAD : STYLE_WARN, "%s", reason_outlook(code));
     table_cell(t, STYLE_PLAIN, "%s", reason_words(code, words));
     table_cell(t, STYLE_PLAIN, "%s", message->text);
@@ -127,19 +126,18 @@ static void print_pending(const struct simulation *sim, const struct table_view 
                                                   {"OUTLOOK", TABLE_LEFT, TABLE_WHOLE},
                                                   {"REASON", TABLE_LEFT, TABLE_WHOLE},
                                                   {"MESSAGE", TABLE_LEFT, TABLE_WRAP}};
+    struct workload workload;
     struct strbuf message;
     struct table t;
     uint32_t more = 0;
 
     strbuf_init(&message, CELL_MAX);
     table_init(&t, columns, ARRAY_LEN(columns));
-    for (uint32_t i = 0; i < sim->run.jobs.len; i++) {
-        const struct sim_run_job *job = &sim->run.jobs.items[i];
-
-        if (job->gang == NO_ID || sim->state->gangs.items[job->gang].pending == 0)
+    vec_foreach (&sim->run.jobs, job) {
+        if (!workload_read(&workload, &sim->run, job) || workload.pending == 0)
             continue;
         if (t.cells.len / ARRAY_LEN(columns) < ROWS_SHOWN)
-            add_pending(&t, sim, job, &message);
+            add_pending(&t, sim, &workload, &message);
         else
             more++;
     }

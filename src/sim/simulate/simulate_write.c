@@ -68,7 +68,7 @@ static void write_reason(struct emit *e, const struct sim_run *run, const struct
     struct strbuf message;
 
     strbuf_init(&message, TEXT_MAX);
-    workload_add_message(&message, run, workload->job);
+    workload_add_message(&message, run, workload);
     emit_str(e, "reason", verdict_code_name(workload->reason));
     emit_str(e, "outlook", reason_outlook(workload->reason));
     emit_str(e, "message", message.text);
@@ -77,13 +77,13 @@ static void write_reason(struct emit *e, const struct sim_run *run, const struct
 
 static void write_workload(struct emit *e, const struct sim_run *run, uint32_t index)
 {
-    const struct sim_run_job *job = &run->jobs.items[index];
     struct workload workload;
 
-    workload_read(&workload, run, job);
+    if (!workload_read(&workload, run, &run->jobs.items[index]))
+        return;
     emit_open(e, NULL, '{');
     emit_name(e, "workload", run, index);
-    emit_str(e, "queue", state_name(run->state, run->state->gangs.items[job->gang].queue_name));
+    emit_str(e, "queue", state_name(run->state, run->state->gangs.items[workload.waiting->gang].queue_name));
     emit_str(e, "state", workload_state_name(workload.state));
     emit_int(e, "pods", workload.pods);
     emit_int(e, "runningPods", workload.running);
@@ -197,8 +197,7 @@ static void write_lists(struct emit *e, const struct simulation *sim)
 
     emit_open(e, "workloads", '[');
     for (uint32_t i = 0; i < sim->run.jobs.len; i++)
-        if (sim->run.jobs.items[i].gang != NO_ID)
-            write_workload(e, &sim->run, i);
+        write_workload(e, &sim->run, i);
     emit_close(e, ']');
     write_pods(e, &sim->run);
     queue_standings(&sim->run, &list);
