@@ -42,7 +42,7 @@ WRONG = [
     (("gpu", "dance"), "muster gpu: there is no verb 'dance'; see 'muster help gpu'"),
     (("gpu", "statuz"), "muster gpu: there is no verb 'statuz'; did you mean status? See 'muster help gpu'"),
     (("gpu", "urn"), "muster gpu: there is no verb 'urn'; did you mean run? See 'muster help gpu'"),
-    (("gpu", "--folder", "x", "top"), "muster gpu: options go behind the verb, found '--folder' before it"),
+    (("gpu", "--folder", "x", "top"), "muster gpu: options follow the verb; found '--folder' before it"),
     (("gpu", "top", "--once"), "muster gpu top: there is no option --once; see 'muster help gpu top'"),
     (("gpu", "top"), "muster gpu top: this needs a terminal; 'muster gpu status' prints to files and pipes"),
     (("gpu", "run"), "muster gpu run: a PROGRAM is missing"),

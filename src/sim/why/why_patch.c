@@ -14,6 +14,7 @@
 #include "model/state.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
+#include "objects/object.h"
 #include "objects/owner.h"
 #include "sim/why/why_patch_internal.h"
 
@@ -61,6 +62,31 @@ static struct owner owner_of(const struct why *why, gang_id id)
     return owner;
 }
 
+static const struct object *group_of(const struct why *why)
+{
+    const struct gang *gang = &why->state->gangs.items[why->gang];
+
+    return object_set_find(why->objects, object_kind_of("scheduling.run.ai", "PodGroup"),
+                           state_name(why->state, gang->namespace), state_name(why->state, gang->name));
+}
+
+/* Is the PodGroup of the workload in the cluster already? Otherwise it was made here, as the grouper will. */
+static bool has_group(const struct why *why)
+{
+    const struct object *group = group_of(why);
+
+    return group && !group->maker;
+}
+
+/* The object to change: of a Deployment's pod it is the Deployment. */
+static struct owner changed_owner(const struct why *why)
+{
+    const struct object *group = group_of(why);
+    struct owner owner;
+
+    return group && owner_of_replica(why->objects, group, &owner) && owner.object ? owner : owner_of(why, why->gang);
+}
+
 static bool is_pod_group(const struct owner *owner)
 {
     return strcmp(owner->kind, "PodGroup") == 0;
@@ -80,14 +106,27 @@ void patch_add_operation(struct patcher *p, const char *operation, const char *p
     strbuf_addch(&p->operations, '}');
 }
 
+static void replace_manifest(struct patcher *p)
+{
+    struct strbuf operations;
+    struct strbuf merge;
+
+    strbuf_init(&operations, PATCH_OPERATIONS_MAX + 2);
+    strbuf_init(&merge, PATCH_OPERATIONS_MAX);
+    strbuf_addf(&operations, "[%s]", p->operations.text);
+    p->is_unsafe |= !patch_as_merge(operations.text, p->owner.object->root.val, &merge) || strchr(merge.text, '\'');
+    strbuf_addf(p->out, "kubectl patch --local -f MANIFEST -p '%s' -o yaml | kubectl replace --force -f -\n",
+                merge.text);
+    strbuf_done(&merge);
+    strbuf_done(&operations);
+}
+
 static void end_patch(struct patcher *p)
 {
     if (!*p->operations.text)
         return;
     if (is_fixed(&p->owner)) {
-        strbuf_addf(p->out,
-                    "kubectl patch --local -f MANIFEST --type=json -p '[%s]' -o yaml | kubectl replace --force -f -\n",
-                    p->operations.text);
+        replace_manifest(p);
         return;
     }
     strbuf_addstr(p->out, "kubectl patch ");
@@ -144,8 +183,15 @@ static void patch_group(struct patcher *p, const char *path, const char *value)
                            .namespace = group.namespace,
                            .name = state_name(p->why->state, p->why->state->gangs.items[p->why->gang].name)};
     p->owner = group;
-    patch_add_operation(p, value ? "replace" : "remove", path, value);
+    patch_add_operation(p, value ? "add" : "remove", path, value);  // "add" replaces a value that is there
     end_patch(p);
+}
+
+/* The grouper reads the labels and annotations of a workload for a new PodGroup: one that exists is changed as well. */
+static void patch_existing_group(struct patcher *p, const char *path, const char *value)
+{
+    if (has_group(p->why))
+        patch_group(p, path, value);
 }
 
 static void patch_queues(struct patcher *p)
@@ -175,6 +221,7 @@ static void patch_minimum(struct patcher *p)
     (void)snprintf(value, sizeof value, "%g", p->remedy->step.to);
     if (strcmp(p->owner.kind, "Job") == 0) {
         label(p, "annotate", KEY_MIN_MEMBER, value);
+        patch_existing_group(p, "/spec/minMember", value);
         return;
     }
     if (strcmp(state_name(p->why->state, gang->groups[p->remedy->change.min_group].name), "default") == 0)
@@ -192,7 +239,8 @@ static void patch_level(struct patcher *p)
 
     if (remedy->change.level_group == 0 && !is_pod_group(&p->owner)) {
         label(p, "annotate", KEY_TOPOLOGY_REQUIRED, remedy->change.level);
-        return;
+        if (!has_group(p->why))
+            return;
     }
     if (remedy->change.level_group == 0)
         (void)snprintf(path, sizeof path, "/spec/topologyConstraint/requiredTopologyLevel");
@@ -208,19 +256,20 @@ static void patch_queue_name(struct patcher *p)
 {
     char value[PATH_MAX_BYTES];
 
-    if (!is_pod_group(&p->owner)) {
-        label(p, "label", KEY_QUEUE, p->remedy->change.queue);
+    (void)snprintf(value, sizeof value, "\"%s\"", patch_plain(p, p->remedy->change.queue));
+    if (is_pod_group(&p->owner)) {
+        patch_group(p, "/spec/queue", value);
         return;
     }
-    (void)snprintf(value, sizeof value, "\"%s\"", patch_plain(p, p->remedy->change.queue));
-    patch_group(p, "/spec/queue", value);
+    label(p, "label", KEY_QUEUE, p->remedy->change.queue);
+    patch_existing_group(p, "/spec/queue", value);
 }
 
 static void patch_one(const struct why *why, const struct why_remedy *remedy, const struct why_remedy *with,
                       struct strbuf *out)
 {
     struct strbuf commands;
-    struct patcher p = {.why = why, .remedy = remedy, .out = &commands, .owner = owner_of(why, why->gang)};
+    struct patcher p = {.why = why, .remedy = remedy, .out = &commands, .owner = changed_owner(why)};
     struct owner ended;
 
     strbuf_init(&commands, PATCH_OPERATIONS_MAX);
@@ -236,10 +285,10 @@ static void patch_one(const struct why *why, const struct why_remedy *remedy, co
         patch_queues(&p);
         break;
     case WHY_PREEMPTIBLE:
-        if (is_pod_group(&p.owner))
-            patch_group(&p, "/spec/preemptibility", "\"preemptible\"");
-        else
+        if (!is_pod_group(&p.owner))
             label(&p, "label", KEY_PREEMPTIBILITY, "preemptible");
+        if (is_pod_group(&p.owner) || has_group(why))
+            patch_group(&p, "/spec/preemptibility", "\"preemptible\"");
         break;
     case WHY_LEVEL:
         patch_level(&p);

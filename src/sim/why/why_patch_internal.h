@@ -24,5 +24,9 @@ const char *patch_plain(struct patcher *p, const char *name);
 /* Adds {"op": operation, "path": path, "value": value}; `value` is JSON, or NULL for none. */
 void patch_add_operation(struct patcher *p, const char *operation, const char *path, const char *value);
 
+/* Appends the operations, an array, as a strategic merge patch of the object. False, and nothing appended, when one of them
+ * has no place in such a patch. */
+bool patch_as_merge(const char *operations, yyjson_val *object, struct strbuf *out);
+
 /* Adds what the remedy changes in the pod templates of p->owner. */
 void patch_collect_templates(struct patcher *p);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/mem.h"
 #include "model/state.h"
 #include "objects/keys.h"
 #include "sim/why/why_patch_internal.h"
@@ -83,29 +84,54 @@ static void drop_node_limits(struct patcher *p, const struct pod_template *templ
             NULL);
 }
 
-static void add_toleration(struct patcher *p, const struct pod_template *template, bool is_first,
-                           const char *toleration)
+static void add_toleration(struct strbuf *list, const char *toleration)
 {
-    bool has_list = yyjson_is_arr(yyjson_obj_get(yyjson_obj_get(template->value, "spec"), "tolerations"));
-    char path[PATH_MAX_BYTES];
-    char list[PATH_MAX_BYTES];
-
-    if (has_list || !is_first) {
-        patch_add_operation(p, "add", BELOW(path, template, "spec", "tolerations", "-"), toleration);
-        return;
-    }
-    (void)snprintf(list, sizeof list, "[%s]", toleration);
-    patch_add_operation(p, "add", BELOW(path, template, "spec", "tolerations"), list);
+    strbuf_addf(list, "%s%s", *list->text ? "," : "", toleration);
 }
 
+/* Kubernetes adds it to every pod, and will again. */
+static bool is_default(yyjson_val *toleration)
+{
+    const char *key = yyjson_get_str(yyjson_obj_get(toleration, "key"));
+
+    return key && strncmp(key, "node.kubernetes.io/", strlen("node.kubernetes.io/")) == 0 &&
+           yyjson_get_int(yyjson_obj_get(toleration, "tolerationSeconds")) == 300;
+}
+
+/* The tolerations that the template has. */
+static void add_present(struct patcher *p, const struct pod_template *template, struct strbuf *list)
+{
+    yyjson_val *present = yyjson_obj_get(yyjson_obj_get(template->value, "spec"), "tolerations");
+    yyjson_val *toleration;
+    size_t i;
+    size_t max;
+
+    yyjson_arr_foreach(present, i, max, toleration)
+    {
+        if (is_default(toleration))
+            continue;
+        _cleanup_(freep) char *text = yyjson_val_write(toleration, 0, NULL);
+
+        p->is_unsafe |= !text || strchr(text, '\'');
+        add_toleration(list, text ? text : "");
+    }
+}
+
+/* One list of all tolerations, since a manifest need not have those that the server shows. */
 static void tolerate(struct patcher *p, const struct pod_template *template)
 {
     struct why_taint taints[WHY_TAINTS_MAX];
     uint32_t count = why_taints(p->why, taints);
-    char toleration[PATH_MAX_BYTES - 8];
+    char toleration[PATH_MAX_BYTES];
+    char path[PATH_MAX_BYTES];
+    struct strbuf list;
+    struct strbuf value;
 
+    strbuf_init(&list, PATCH_OPERATIONS_MAX);
+    strbuf_init(&value, PATCH_OPERATIONS_MAX);
+    add_present(p, template, &list);
     if (count == 0 || count > WHY_TAINTS_MAX)
-        add_toleration(p, template, true, "{\"operator\":\"Exists\"}");
+        add_toleration(&list, "{\"operator\":\"Exists\"}");
     for (uint32_t i = 0; i < count && count <= WHY_TAINTS_MAX; i++) {
         if (*taints[i].value)
             (void)snprintf(toleration, sizeof toleration, "{\"key\":\"%s\",\"value\":\"%s\",\"effect\":\"%s\"}",
@@ -113,8 +139,12 @@ static void tolerate(struct patcher *p, const struct pod_template *template)
         else
             (void)snprintf(toleration, sizeof toleration, "{\"key\":\"%s\",\"operator\":\"Exists\",\"effect\":\"%s\"}",
                            patch_plain(p, taints[i].key), taints[i].effect);
-        add_toleration(p, template, i == 0, toleration);
+        add_toleration(&list, toleration);
     }
+    strbuf_addf(&value, "[%s]", list.text);
+    patch_add_operation(p, "add", BELOW(path, template, "spec", "tolerations"), value.text);
+    strbuf_done(&value);
+    strbuf_done(&list);
 }
 
 /* An amount as a manifest has it. */
