@@ -4,7 +4,7 @@ import random
 import shutil
 import subprocess
 
-import ledger
+import accounts
 import suite
 import world
 from suite import expect
@@ -107,12 +107,12 @@ def test_random(cluster):
             for _ in range(30):
                 churn.step()
             world.start(cluster, victim)
-        ledger.wait_equal(cluster)
+        accounts.wait_equal(cluster)
 
 
 @SUITE.test("nothing is written while nothing changes, also after a restart")
 def test_quiet(cluster):
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     versions = versions_of(cluster)
     for name in world.COUNTING:
         restart(cluster, name, kill=True)
@@ -120,7 +120,7 @@ def test_quiet(cluster):
     # Whatever they would write, they write before the status of something new.
     cluster.api.create(world.GROUPS, world.group("news", NAMES[0]))
     cluster.api.create(world.PODS, world.pod("news", "news"))
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     now = versions_of(cluster)
     changed = [name for name, version in versions.items() if now.get(name) != version]
     expect([name for name in changed if name != f"queue {NAMES[0]}"], [], "objects that were written")
@@ -133,11 +133,11 @@ def versions_of(cluster):
 
 @SUITE.test("the metrics of queues equal the ledger, and queues that are gone are not shown")
 def test_metrics(cluster):
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     text = world.metrics(cluster, "queues")
     wanted = {name: {kind: lists["allocated"].get(resource, 0) for kind, resource in
                      (("gpus", "nvidia.com/gpu"), ("cpu_cores", "cpu"), ("memory_bytes", "memory"))}
-              for name, (lists, _) in ledger.queues(cluster).items()}
+              for name, (lists, _) in accounts.queues(cluster).items()}
     for kind in ("gpus", "cpu_cores", "memory_bytes"):
         found = {labels["queue_metadata_name"]: value
                  for labels, value in world.series(text, f"kai_queue_allocated_{kind}")}
@@ -153,7 +153,7 @@ def test_labels(cluster):
     cluster.api.create(world.QUEUES, world.queue("paid", labels={"cost-center": "7"}, display="Paid work",
                                                  quota={"gpu": 2.5, "cpu": 1500, "memory": 10}))
     cluster.api.create(world.QUEUES, world.queue("free", labels={"who": "me"}))
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     cluster.wait_until(lambda: len(world.series(world.metrics(cluster, "queues"), "lab_queue_info")) == 2, "two queues")
     text = world.metrics(cluster, "queues")
     labels = sorted((one for one, _ in world.series(text, "lab_queue_info")), key=lambda one: one["queue_name"])
@@ -178,7 +178,7 @@ def test_replicas(cluster):
     cluster.kill("queues")
     cluster.api.create(world.QUEUES, world.queue("child", "paid"))
     cluster.wait_until(lambda: "kai_queue_info{" in world.metrics(cluster, "queues-2"), "the second replica takes over")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
 
 
 @SUITE.test("promtool finds nothing wrong with the metrics, and those of the dashboards are there")

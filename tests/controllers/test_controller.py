@@ -1,7 +1,7 @@
 """All services in one process."""
 
+import accounts
 import bed
-import ledger
 import suite
 import world
 from suite import expect
@@ -37,7 +37,7 @@ def test_one_process(cluster):
     start(cluster)
     make(cluster, "first")
     bound(cluster, "first")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     status = cluster.api.get(f"{world.QUEUES}/all")["status"]
     expect((status["requested"], status["allocated"]),
            ({"cpu": "100m", "nvidia.com/gpu": "1"}, {"cpu": "100m", "nvidia.com/gpu": "1"}), "status of the root")
@@ -69,9 +69,9 @@ def test_cut(cluster):
     cluster.compact()
     make(cluster, "second")
     bound(cluster, "second")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     world.remove(cluster, f"{world.PODS}/first")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
 
 
 @SUITE.test("metrics of all services are served together")

@@ -1,6 +1,6 @@
 """Statuses of PodGroups and Queues, one rule at a time."""
 
-import ledger
+import accounts
 import suite
 import world
 from suite import expect
@@ -95,12 +95,12 @@ def test_drift(cluster):
     cluster.api.create(world.QUEUES, world.queue("drift"))
     cluster.api.create(world.GROUPS, world.group("drift", "drift"))
     cluster.api.create(world.PODS, world.pod("drift-0", "drift"))
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     cluster.api.patch(f"{world.GROUPS}/drift/status",
                       {"status": {"resourcesStatus": {"requested": {"cpu": "7", "memory": "-1"}}}})
     cluster.api.patch(f"{world.QUEUES}/drift/status", {"status": {"allocated": {"cpu": "7"}, "childQueues": ["none"]}})
     status_becomes(cluster, "drift", {"requested": {"cpu": "100m"}})
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
 
 
 @SUITE.test("queues have the sums of their PodGroups and of the queues below them, wherever these move")
@@ -111,17 +111,17 @@ def test_tree(cluster):
     for number, name in enumerate(("left-1", "right", "lost", "all", "absent")):
         cluster.api.create(world.GROUPS, world.group(f"g{number}", name))
         cluster.api.create(world.PODS, world.pod(f"g{number}-0", f"g{number}", [{"cpu": f"{2**number}"}]))
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     expect(cluster.api.get(f"{world.QUEUES}/all")["status"],
            {"requested": {"cpu": "11"}, "childQueues": ["left", "right"]}, "status of the root")
     cluster.api.patch(f"{world.QUEUES}/left-1", {"spec": {"parentQueue": "right"}})
     cluster.api.patch(f"{world.GROUPS}/g1", {"spec": {"queue": "left"}})
     cluster.api.create(world.QUEUES, world.queue("nowhere", "all"))
     cluster.api.create(world.QUEUES, world.queue("absent", "left"))
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     world.remove(cluster, f"{world.QUEUES}/right")
     world.remove(cluster, f"{world.GROUPS}/g3")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
 
 
 @SUITE.test("queues that are their own ancestors count for themselves alone")
@@ -139,4 +139,4 @@ def test_circle(cluster):
                        {"a": "2", "b": "1", "c": "1", "below": "1", "self": "1"}, "queues of the circle")
     cluster.api.patch(f"{world.QUEUES}/c", {"spec": {"parentQueue": None}})
     world.remove(cluster, f"{world.QUEUES}/self")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)

@@ -4,8 +4,8 @@ import json
 import urllib.parse
 import urllib.request
 
+import accounts
 import bed
-import ledger
 import prometheus
 import suite
 import world
@@ -39,7 +39,7 @@ def test_prometheus(cluster):
         cluster.api.create(world.GROUPS, world.group(name, name))
         cluster.api.create(world.PODS, world.pod(name, name, [{"nvidia.com/gpu": ("6", "2")[number]}]))
         world.set_phase(cluster, name, "Running")
-    ledger.wait_equal(cluster)
+    accounts.wait_equal(cluster)
     with prometheus.Figures({"gpu": 16, "cpu": 256, "memory": 2 * 1000 * 2**30}) as figures:
         prometheus_port, listen = bed.free_ports(2)
         prometheus.start(cluster, figures, prometheus_port, [cluster.ports["queues"][0]])
