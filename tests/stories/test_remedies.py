@@ -75,9 +75,9 @@ def _(here):
 def _(here):
     here.queue("small", quota=0, limit=1)
     here.queue("roomy", quota=8)
-    create_job(here, job_manifest("large", 2, labels={"kai.scheduler/queue": "small"}))
-    apply(here, "default/large", "queue")
-    here.running("large")
+    create_job(here, job_manifest("moving", 2, labels={"kai.scheduler/queue": "small"}))
+    apply(here, "default/moving", "queue")
+    here.running("moving")
 
 
 @SUITE.test("a remedy removes the node selector of a Job, which is replaced")

@@ -28,7 +28,7 @@ static const struct flag flags[] = {
     {"hami-core-enabled", FLAG_BOOL, AT(limits_memory), "false",
      "add CUDA_DEVICE_MEMORY_LIMIT for HAMi-core to pods on shared GPUs", 0, 0},
     {"block-nvidia-visible-devices", FLAG_BOOL, AT(blocks_devices), "false",
-     "refuse pods that choose GPUs by NVIDIA_VISIBLE_DEVICES, and hide GPUs from containers without one", 0, 0},
+     "refuse NVIDIA_VISIBLE_DEVICES in pods, and hide GPUs from containers without one", 0, 0},
     {"gpu-fraction-runtime-class-name", FLAG_STRING, AT(runtime_class), default_runtime_class,
      "runtime class of pods on shared GPUs that name none; empty: none", 0, 0},
     {"gpu-pod-runtime-class-name", FLAG_STRING, AT(old_runtime_class), default_runtime_class,
