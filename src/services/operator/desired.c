@@ -148,7 +148,7 @@ yyjson_mut_val *draft_security(struct draft *draft)
     return context;
 }
 
-static const char *vtext(struct draft *draft, const char *format, va_list values)
+__attribute__((format(printf, 2, 0))) static const char *vtext(struct draft *draft, const char *format, va_list values)
 {
     char *text = NULL;
     int len = vasprintf(&text, format, values);
