@@ -394,13 +394,13 @@ static void silence_has_an_end(void **state)
     struct world world;
 
     world_init(&world, false);
-    struct told told = ask(&world, "/never", (struct http_request){.timeout = 50 * NSEC_PER_MSEC});
+    struct told told = ask(&world, "/never", (struct http_request){.timeout = NSEC_PER_SEC});
     assert_int_equal(told.err.code, -ETIMEDOUT);
     assert_false(told.is_unsent);
     http_reply_text(world.held, 200, "too late");
     world.held = NULL;
 
-    told = ask(&world, "/stalled", (struct http_request){.idle_timeout = 50 * NSEC_PER_MSEC, .on_data = on_data});
+    told = ask(&world, "/stalled", (struct http_request){.idle_timeout = NSEC_PER_SEC, .on_data = on_data});
     assert_int_equal(told.err.code, -ETIMEDOUT);
     assert_int_equal(told.streamed, 5);
     assert_int_equal(told.status, 200);
