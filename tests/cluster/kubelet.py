@@ -28,7 +28,8 @@ import pods  # noqa: E402
 import processes  # noqa: E402
 import volumes  # noqa: E402
 
-IMAGES = "muster.test/"
+# Ours, and the registry that KAI Scheduler's suite of upgrades names.
+IMAGES = ("muster.test/", "localhost:30100/")
 # The pods that hold shared GPUs need a driver; KWOK plays them, and gpu_operator.py tells them their GPU.
 PLAYED_NAMESPACE = "kai-resource-reservation"
 TROUBLE = (client.ApiError, http.client.HTTPException, OSError)
@@ -60,7 +61,7 @@ class Kubelet:
 
     def program_of(self, image):
         """The program that an image holds other than Muster, or None."""
-        return self.images.get(image.removeprefix(IMAGES).split(":")[0])
+        return self.images.get(image.rpartition("/")[2].split(":")[0])
 
     @staticmethod
     def say(text):

@@ -29,8 +29,9 @@ REPORTS = ROOT / "build" / "kai-e2e"
 LISTS = "all"  # in place of a layout: what there is
 SUITES = "test/e2e/suites"
 THIRD_PARTIES = "integrations/third_party/"
-# As KAI's own runs: these need an autoscaler, thousands of nodes, an earlier release or Argo CD.
+# As KAI's own runs: these need an autoscaler, thousands of nodes or Argo CD; the upgrade has a run of its own.
 LABELS = "!autoscale && !scale && !upgrade && !gitops"
+UPGRADE = "upgrade"
 # The layouts after the first run the specs that the first one has no nodes for.
 LAYOUTS = {
     "default": (lambda suite: suite != "numa", ""),
@@ -67,16 +68,24 @@ def run_suite(stand, kai, suite, layout, chosen):
     report.unlink(missing_ok=True)
     log = report.with_suffix(".log")
     focus = chosen.focus or LAYOUTS[layout][1]
-    command = [str(binary_of(kai, suite)), f"--ginkgo.json-report={report}", f"--ginkgo.label-filter={chosen.labels}", "--ginkgo.v",
+    labels = UPGRADE if suite == UPGRADE else chosen.labels
+    command = [str(binary_of(kai, suite)), f"--ginkgo.json-report={report}", f"--ginkgo.label-filter={labels}", "--ginkgo.v",
                "--ginkgo.timeout=4h", *([f"--ginkgo.focus={focus}"] if focus else [])]
+    environment = {**stand.cluster.environment(), "UPGRADE_CHART_PATH": str(stand.chart)}
     start = time.monotonic()
     with open(log, "wb") as output:
-        subprocess.run(command, cwd=kai / SUITES / suite, env=stand.cluster.environment(), stdout=output,
+        subprocess.run(command, cwd=kai / SUITES / suite, env=environment, stdout=output,
                        stderr=subprocess.STDOUT, check=False)
     counts = count(report)
     print(f"# {layout} {suite}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped, "
           f"{time.monotonic() - start:.0f} s", flush=True)
     return counts
+
+
+def place_of(suite):
+    """Those that need other projects come late: their operators are no load for the rest then. The upgrade comes last, since
+    it takes settings back."""
+    return suite.startswith(THIRD_PARTIES) + 2 * (suite == UPGRADE)
 
 
 def list_specs(kai, suite):
@@ -132,8 +141,7 @@ def main():
         with stands.Stand(layout, muster, parties.programs(kai)) as stand:
             # As KAI: a pod waits for its PodGroup and is bound by a BindRequest.
             stand.install("scheduler.args.bind-requests=always")
-            # Those that need other projects last: their operators are no load for the rest then.
-            for suite in sorted(suites, key=lambda suite: suite.startswith(THIRD_PARTIES)):
+            for suite in sorted(suites, key=place_of):
                 if suite.startswith(THIRD_PARTIES):
                     stand.install_parties(kai)
                 for key, value in run_suite(stand, kai, suite, layout, chosen).items():

@@ -69,7 +69,7 @@ def install_all(cluster, kai):
             cluster.kubectl("apply", "--server-side", "-f", folder)
             continue
         text = cluster.kubectl("kustomize", folder)
-        text = re.sub(r"(\bimage: ).*", rf"\g<1>{kubelet.IMAGES}{party.name}:test", text)
+        text = re.sub(r"(\bimage: ).*", rf"\g<1>{kubelet.IMAGES[0]}{party.name}:test", text)
         if party.name == "ray":
             # The suite looks for it where its Helm chart puts it.
             text = re.sub(r"(?m)^(\s+namespace: )default$", rf"\g<1>{party.namespace}", text)

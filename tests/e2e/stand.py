@@ -29,6 +29,7 @@ class Stand:
         self.layout = layout
         self.cluster = bed.Bed(scheduler=True, crds=False, muster=muster, images=images, more_flags={
             "kube-apiserver": gates, "kube-controller-manager": gates, "kube-scheduler": gates})
+        self.chart = CHART
         self.operator = None
         self.has_parties = False
 
@@ -67,7 +68,7 @@ class Stand:
         """By the chart, in the split form with one replica each, as KAI's own suites install KAI. `values` are further
         ones, NAME=VALUE."""
         settings = ["global.registry=muster.test", "image.tag=test", "global.gpuSharing=true", *values]
-        self.cluster.command("helm", "install", "kai-scheduler", CHART, "--namespace", NAMESPACE, "--create-namespace",
+        self.cluster.command("helm", "install", "kai-scheduler", self.chart, "--namespace", NAMESPACE, "--create-namespace",
                              *(word for one in settings for word in ("--set", one)))
         self.cluster.wait_until(self.is_up, "Muster is available", READY_SECONDS)
 
