@@ -24,20 +24,25 @@ LONGEST_MESSAGE = 160
 INTRODUCTION = """\
 # KAI Scheduler's end-to-end suites
 
-KAI Scheduler v0.17.0 has end-to-end suites of its own. They run unchanged against Muster, which is installed by its chart in the
-split form with one replica of each service, on a real API server. A program in place of the kubelets runs Muster's pods as real
-processes; KWOK simulates all other pods. The nodes are those of KAI's own layouts. The shard has the argument
-`bind-requests: always`, with which a pod waits for its PodGroup and is bound by a BindRequest, as in KAI: several specs read the
-PodGroup of a pod as soon as it is scheduled. See [Differences](differences.md).
+KAI Scheduler v0.17.0 has end-to-end suites of its own. They run unchanged against Muster, which is installed by its chart in
+the split form with one replica of each service, on a real API server. A program in place of the kubelets runs Muster's pods
+as real processes; KWOK simulates all other pods. The nodes are those of KAI's own layouts. The operators of Ray, Kubeflow's
+training jobs, JobSet and LeaderWorkerSet are built from their Go modules, installed by their own manifests, and run as
+Muster's pods do.
+
+The shard has the argument `bind-requests: always`, with which a pod waits for its PodGroup and is bound by a BindRequest, as
+in KAI: several specs read the PodGroup of a pod as soon as it is scheduled. See [Differences](differences.md). The suite of
+upgrades starts from the same release of Muster with images of another registry, since there is no earlier release.
 
 To repeat it, export KAI's source to a folder, then:
 
 ```sh
-make kai-e2e KAI=/path/to/KAI-Scheduler                            # all suites: some hours
+make kai-e2e KAI=/path/to/KAI-Scheduler                            # all suites: an hour and more
 make kai-e2e KAI=/path/to/KAI-Scheduler SUITE=allocate/quota       # one of them
 ```
 
-`tests/e2e/report.py` wrote this page from the reports of ginkgo; the reasons are in `tests/e2e/reasons`.
+`tests/e2e/report.py` wrote this page from the reports of ginkgo; the reasons are in `tests/e2e/reasons`. A spec passes when it
+passed in one layout and failed in none.
 """
 
 
