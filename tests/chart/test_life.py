@@ -77,6 +77,8 @@ def _(here):
 
 @SUITE.test("helm uninstall leaves nothing behind but CRDs, queues, the shard and the namespace of reservations")
 def _(here):
+    # Helm deletes the operator's Deployment before its roles.
+    here.stop_operator()
     here.helm("uninstall", RELEASE, "--namespace", NAMESPACE)
     here.wait_gone(CONFIG)
     for path in (DEPLOYMENTS, MUTATING, VALIDATING, f"/api/v1/namespaces/{NAMESPACE}/services",
@@ -93,7 +95,6 @@ def _(here):
     expect(len(here.names("/apis/scheduling.run.ai/v2/queues")), 2)
     expect([one["value"] for one in here.api.items("/apis/scheduling.k8s.io/v1/priorityclasses") if one["value"] < 1000], [])
     here.api.get("/api/v1/namespaces/kai-resource-reservation")
-    here.stop_operator()
 
 
 @SUITE.test("the lines of deploy/kind.md install it again, on what an earlier release has left")

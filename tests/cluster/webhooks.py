@@ -44,7 +44,7 @@ class Webhooks:
         """Starts a replica and makes it an endpoint once it serves."""
         if name not in self.addresses:
             self.addresses[name] = network.address(100 + len(self.addresses))
-            network.ip("addr", "add", f"{self.addresses[name]}/32", "dev", network.BRIDGE)
+            network.ip("addr", "replace", f"{self.addresses[name]}/32", "dev", network.BRIDGE)
         self.probes[name], self.metrics[name] = bed.free_ports(2)
         words = [self.muster, "admission", f"--kubeconfig={self.kubeconfig}", f"--namespace={SPACE}",
                  f"--webhook-addr={self.addresses[name]}:9443", f"--metrics-bind-address=127.0.0.1:{self.metrics[name]}",
