@@ -55,6 +55,7 @@ def keys(hooks):
     for meta in ({"labels": {"runai-gpu-group": None}}, {"labels": {"runai-gpu-group": "other"}},
                  {"annotations": {"received-resource-type": None}}, {"labels": {"app": "kai-resource-reservation"}}):
         expect(change(hooks.api, "plain-keys", meta) is not None, True, str(meta))
+    hooks.cluster.kubectl("delete", "clusterrolebinding", "binder-pods")
 
 
 @SUITE.test("NVIDIA_VISIBLE_DEVICES may come from the ConfigMap of the pod's own shared GPU and from nowhere else")

@@ -132,7 +132,7 @@ EDITS = [
     ("topology.nodes.0.numa", {"zones": [{"id": "z"}] * 100}, ("zones",)),
     ("topology.nodes.0.numa", {"zones": [{"id": "z"}, {"id": "z"}]}, ("zone 'z' is defined twice",)),
     ("topology.queues.1.parent", "nobody", ("there is no queue called 'nobody'",)),
-    ("topology.queues.1.name", "d", ("a second queue called 'd'",)),
+    ("topology.queues.1.name", "d", ("queue 'd' is defined twice",)),
     ("topology.queues.1.gpu", {"quota": -2}, ("expected a number from -1", "found -2")),
     ("topology.queues.1.gpu", {"quota": 1e19}, ("expected a number", "1e+18")),
     ("topology.queues.1.gpu", {"limit": "x"}, ("expected a number", "found string")),
@@ -151,7 +151,7 @@ EDITS = [
     ("topology.jobs.0.tasks.0.pod_set", "other", ("'other'",)),
     ("topology.jobs.0.tasks.0.status", "asleep", ("'asleep'", "pending, gated")),
     ("topology.jobs.0.tasks.0.node", "nowhere", ("there is no node called 'nowhere'",)),
-    ("topology.jobs.0.tasks.1.name", "j-0", ("a second task called 'j-0'",)),
+    ("topology.jobs.0.tasks.1.name", "j-0", ("task 'j-0' is defined twice",)),
     ("topology.jobs.0.tasks.0.name", "", ("empty",)),
     ("topology.jobs.0.tasks.0.request", {"gpus": -1}, ("found -1",)),
     ("topology.jobs.0.tasks.0.request", {"gpus": 1.5}, ("found 1.5",)),
@@ -161,17 +161,17 @@ EDITS = [
     ("topology.jobs.0.tasks.0.request", {"gpu_memory_mib": 1, "mig": {"nvidia.com/mig-1g.5gb": 1}}, ("mig",)),
     ("topology.jobs.0.tasks.0.request", {"cpu_milli": -1}, ("found -1",)),
     ("topology.jobs.0.tasks.0.resource_claims", [{}], ("claim_name", "is missing")),
-    ("topology.jobs.0.root", {"pod_sets": [{"name": "a"}, {"name": "a"}]}, ("a second pod set called 'a'",)),
+    ("topology.jobs.0.root", {"pod_sets": [{"name": "a"}, {"name": "a"}]}, ("pod set 'a' is defined twice",)),
     ("topology.jobs.0.root", {"pod_sets": [{"name": "a", "min_available": -1}]}, ("min_available", "found -1")),
     ("topology.jobs.0.root", {"min_subgroups": -1, "pod_sets": [{"name": "default"}]}, ("min_subgroups", "found -1")),
     ("topology.jobs.0.root", {"pod_sets": [{}]}, ("pod_sets[0].name", "is missing")),
-    ("kind", {"actions": ["sleep"]}, ("actions[0]", "no action is called 'sleep'", "there are allocate")),
+    ("kind", {"actions": ["sleep"]}, ("actions[0]", "there is no action 'sleep'", "expected allocate")),
     ("kind", {"actions": ["allocate", "allocate"]}, ("actions[1]", "listed twice")),
     ("kind", {"actions": "allocate"}, ("actions", "expected an array")),
     ("kind", {"mode": "endless"}, ("mode", "'endless'", "single_session or multi_round")),
     ("kind", {"rounds_until_match": 0}, ("rounds_until_match", "expected a whole number from 1")),
     ("kind", {"rounds_after_match": 1e9}, ("rounds_after_match", "expected a whole number from 0")),
-    ("config", {"queue_depth_per_action": {"sleep": 1}}, ("no action is called 'sleep'",)),
+    ("config", {"queue_depth_per_action": {"sleep": 1}}, ("there is no action 'sleep'",)),
     ("config", {"queue_depth_per_action": {"reclaim": -2}}, ("queue_depth_per_action.reclaim", "found -2")),
     ("config", {"staleness_grace_period_seconds": 1e300}, ("staleness_grace_period_seconds",)),
     ("config", {"plugins": [{"name": "nodeplacement", "arguments": {"gpu": "both"}}]},
@@ -194,7 +194,7 @@ def refuses(scenario, *fragments):
 tests.add("a second node of one name", refuses, edited(SMALL, "topology.nodes", [NODE, NODE]),
           "topology.nodes[1]", "node 'n' is defined twice")
 tests.add("a second job of one name", refuses, edited(SMALL, "topology.jobs", [SMALL["topology"]["jobs"][0]] * 2),
-          "topology.jobs[1]", "a second job called 'j'")
+          "topology.jobs[1]", "job 'j' is defined twice")
 tests.add("a second topology of one name", refuses,
           edited(SMALL, "topology.topologies", [{"name": "t", "levels": [{"node_label": "a"}]}] * 2),
           "topology.topologies[1]", "topology 't' is defined twice")
@@ -215,7 +215,7 @@ tests.add("a million pod sets", refuses,
           "pod_sets[9999]", "expected at most 10000")
 tests.add("more memory than can be counted", refuses,
           edited(SMALL, "topology.nodes", [{"name": str(i), "memory_bytes": 2**53} for i in range(300)]),
-          "topology.nodes[256]", "more memory than can be counted")
+          "topology.nodes[256]", "the sum of memory over all nodes is too large")
 tests.add("more levels of groups than the document may have", refuses,
           edited(SMALL, "topology.jobs.0.root", {"groups": [DEEP] * 200}), "groups")
 
@@ -364,7 +364,7 @@ def _():
 def _():
     result = play(text_of(edited(SMALL, "config", {"plugins": [{"name": "predicates"}, {"name": "news"}]})))
     expect_accepted(result)
-    expect(result.err == "muster: warning: unknown plugin 'news': it is left out\n", shown(result))
+    expect(result.err == "muster: warning: unknown plugin 'news' is ignored\n", shown(result))
 
 
 @tests.case("an empty cluster is played")

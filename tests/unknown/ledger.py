@@ -86,11 +86,13 @@ class Ledger:
     # Room.
 
     def room(self):
-        """Free GPUs of each node; GPUs that are shared are taken by their reservations."""
+        """Free GPUs of each node; GPUs that are shared are taken by their reservations. A bind may cross the deletion of its
+        node: a pod on a node that is gone takes nothing from anybody."""
         free = {name_of(node): int(node["status"]["allocatable"].get("nvidia.com/gpu", 0))
                 for node in self.store.all("nodes")}
         for pod in self.placed():
-            free[node_of(pod)] = free.get(node_of(pod), 0) - gpus_of(pod)
+            if node_of(pod) in free:
+                free[node_of(pod)] -= gpus_of(pod)
         return free
 
     def shares(self):
