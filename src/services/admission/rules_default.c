@@ -164,8 +164,7 @@ static void set_env_from(struct draft *draft)
     }
     yyjson_mut_val *ref = yyjson_mut_obj_add_obj(draft->doc, yyjson_mut_arr_add_obj(draft->doc, list), "configMapRef");
     yyjson_mut_obj_add_strcpy(draft->doc, ref, "name", draft->direct);
-    /* All that it would hold comes from the other one, by the variables above: the binder need not make it. */
-    yyjson_mut_obj_add_bool(draft->doc, ref, "optional", true);
+    yyjson_mut_obj_add_bool(draft->doc, ref, "optional", false);
 }
 
 /* Names of volumes are labels, of ConfigMaps more. Runs of other characters become one dash; dashes at the ends go. */
