@@ -161,7 +161,7 @@ def lost_then_forbidden(world):
     expect(len(world.places_of(names)), 96, "pods that have a place")
     expect(invariants.crowded(world.cluster), [], "GPUs that were given away twice")
     log = world.cluster.processes.log_of("scheduler", 1000000)
-    expect("the pod keeps its place until it has been read" in log, True, "a word about it")
+    expect("the pod keeps its place until the API server shows its state" in log, True, "a word about it")
     expect("bind failed" in log.split("the pod keeps its place", 1)[1], False, "binds that were taken for failed")
     world.clear()
 

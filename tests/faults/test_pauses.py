@@ -4,6 +4,7 @@ import os
 import threading
 import time
 
+import clock
 import invariants
 import proxy
 import world as w
@@ -128,24 +129,23 @@ class Clock:
     """Of one process: files that say by how many seconds it is off, and the environment that makes it so."""
 
     def __init__(self, world):
-        library = w.clock_library(world.cluster.folder)
+        library = clock.library(world.cluster.folder)
         if not library:
             raise Skip("no compiler")
         self.wall, self.boot = (world.cluster.folder / f"{name}-offset" for name in ("wall", "boot"))
-        self.environment = {"LD_PRELOAD": library, "CLOCK_OFFSET_FILE": self.wall, "BOOT_OFFSET_FILE": self.boot,
-                            "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"}
+        self.environment = {**clock.environment(library, self.wall), "BOOT_OFFSET_FILE": str(self.boot)}
         for file in (self.wall, self.boot):
             file.write_text("0")
 
 
 @SUITE.test("the clock of a leader jumps, and it stays the leader")
 def leader_clock(world):
-    clock = Clock(world)
-    Scheduler(world, "scheduler", environment=clock.environment).wait_to_lead()
+    off = Clock(world)
+    Scheduler(world, "scheduler", environment=off.environment).wait_to_lead()
     second = Scheduler(world, "scheduler-2")
     names = world.settle(world.load())
     for seconds in (86400, -86400):
-        clock.wall.write_text(str(seconds))
+        off.wall.write_text(str(seconds))
         # Each of them looks at the lease several times.
         time.sleep(3)
         names = world.settle(names + [world.pod(f"at{seconds}".replace("-", "-minus-"))])
@@ -158,12 +158,12 @@ def leader_clock(world):
 
 @SUITE.test("a leader whose machine was suspended past its lease binds nothing before it has renewed it")
 def leader_suspended(world):
-    clock = Clock(world)
-    Scheduler(world, "scheduler", environment=clock.environment).wait_to_lead()
+    off = Clock(world)
+    Scheduler(world, "scheduler", environment=off.environment).wait_to_lead()
     world.settle(world.load())
     # Timers do not know of it, and the lease cannot be renewed.
     world.proxy.holds = lambda method, path: "/leases" in path
-    clock.boot.write_text("60")
+    off.boot.write_text("60")
     names = [world.pod(f"too-late-{number}") for number in range(4)]
     world.cluster.wait_until(lambda: not world.cluster.processes.alive("scheduler"), "the end of the leader", 60)
     expect(world.places_of(names), {}, "binds of a scheduler that has lost its lease")

@@ -264,7 +264,7 @@ def top_is_live_on_a_terminal():
         assert "1-17 of 40" in (terminal.resize(24, 80), terminal.read(lambda output: "1-17 of 40" in output))[1]
         terminal.press(b"\x1b[F", "24-40 of 40")
         terminal.press(b"n", "by name")
-        terminal.press(b"?", "the other way around")
+        terminal.press(b"?", "reverse the order")
         terminal.press(b"?", "group-39")
         child = daemon.tenant("hold", "group-07", 1 << 20)
         assert child.stdout.readline().startswith("held")

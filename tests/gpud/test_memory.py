@@ -142,7 +142,7 @@ def requests_in_others_words_are_kept():
                 (400, "gpu-fraction", {"annotations": {"gpu-fraction": "half"}}),
                 (400, "requests 2 GPUs", {"annotations": {"gpu-fraction": "0.1", "gpu-fraction-num-devices": "2"}}),
                 (400, "no annotation, resource or variable requests", {"annotations": {"team": "a"}}),
-                (400, "bytes", {"annotations": {"gpu-memory": "9999999"}})):
+                (400, "requests 9765.6 GiB", {"annotations": {"gpu-memory": "9999999"}})):
             found, said = ask("refused", **words)
             assert found == status and reason in said["error"], (found, said)
         found, said = daemon.ask("PUT", "/v1/groups/both", {"name": "both", "gpus": [0], "memory": {"request": "1Gi"},
