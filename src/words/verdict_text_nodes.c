@@ -47,6 +47,20 @@ uint32_t text_nth_dim(uint32_t i)
     return i < ARRAY_LEN(first) ? first[i] : i;
 }
 
+/*
+ * GPUs that have less memory than was asked for are always named. Memory that is only not free KAI leaves unsaid: it is
+ * named where the sentence would say nothing else.
+ */
+static bool names_gpu_memory(const struct reasons *r)
+{
+    const struct explanation *explanation = r->text->explanation;
+    const struct state *state = state_of(r);
+
+    return r->node->lacks_gpu_memory &&
+           (state_request(state, explanation->pod)->memory_mib > state->nodes.items[r->node->node].gpu_memory_mib ||
+            explanation->tests[EXPLAINED_NO_ROOM].nodes == explanation->node_count);
+}
+
 static void give_lacks(struct reasons *r)
 {
     const struct state *state = state_of(r);
@@ -60,7 +74,7 @@ static void give_lacks(struct reasons *r)
                         resource_text(state, dim));
             give(r);
         }
-        if (dim == RES_GPU && r->node->lacks_gpu_memory)
+        if (dim == RES_GPU && names_gpu_memory(r))
             give_text(r, "node(s) didn't have enough resources: GPU memory");
     }
 }
@@ -238,7 +252,7 @@ void give_lack_details(struct reasons *r)
 
         if (r->node->lacks & UINT64_C(1) << dim)
             give_lack_detail(r, request, dim);
-        if (dim != RES_GPU || !r->node->lacks_gpu_memory)
+        if (dim != RES_GPU || !names_gpu_memory(r))
             continue;
         if (reasons_of_many(r))
             strbuf_addstr(r->reason,

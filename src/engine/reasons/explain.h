@@ -29,7 +29,7 @@ struct explained_node {
     node_id node;
     int16_t test;                      // the first that fails: room first, then filters in the order of their table
     bool is_allowed;                   // what the node is does not stand in the way, only what is on it
-    bool lacks_gpu_memory;             // each of its GPUs has less memory than the pod asks for
+    bool lacks_gpu_memory;             // its GPUs have less memory than the pod asks for, or less of it free
     const struct node_reason *reason;  // what the filter that it fails says about it; NULL: nothing
     uint64_t lacks;  // bits of dimensions, as KAI counts them: more asked for than allocatable less used
 };
