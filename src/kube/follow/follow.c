@@ -25,7 +25,7 @@ struct follower {
 
 /* What takers are told. A taker may end itself, and with it the feed, which is then freed by whoever called us. */
 
-#define each_taker(feed, at)                                                                 \
+#define each_taker(feed, at)                                                                       \
     for (struct follower *const *at = (feed)->takers; at < (feed)->takers + FEED_TAKERS_MAX; at++) \
         if (*at)
 

@@ -3,6 +3,7 @@
  * Objects are merged member by member, lists by the rules of patch_lists.h. Elements are found by a map from their keys, so
  * that a long list costs no more than it is long.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -80,12 +81,10 @@ static void strip(yyjson_mut_val *value)
 static yyjson_mut_val *list_beside(yyjson_mut_val *patch, const char *prefix, const char *name)
 {
     char member[128];
-    size_t prefix_len = strlen(prefix);
+    int len = snprintf(member, sizeof member, "%s%s", prefix, name);
 
-    if (prefix_len + strlen(name) >= sizeof member)
+    if (len < 0 || (size_t)len >= sizeof member)
         return NULL;
-    memcpy(member, prefix, prefix_len);
-    strcpy(member + prefix_len, name);
     yyjson_mut_val *list = yyjson_mut_obj_get(patch, member);
     return yyjson_mut_is_arr(list) ? list : NULL;
 }

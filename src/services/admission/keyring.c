@@ -133,13 +133,13 @@ static int make_authority(struct certificate *ret_authority, const struct keyrin
                           struct err *err)
 {
     nsec_t lifetime = wishes->authority_lifetime;
+    nsec_t skew = MIN(SKEW, lifetime);
     char name[64];
 
     (void)snprintf(name, sizeof name, AUTHORITY_NAME "-%lld", (long long)(now / NSEC_PER_SEC));
-    return certificate_make_authority(&(struct certificate_request){.common_name = name,
-                                                                    .not_before = now - MIN(SKEW, lifetime),
-                                                                    .not_after = now + lifetime},
-                                      ret_authority, err);
+    return certificate_make_authority(
+        &(struct certificate_request){.common_name = name, .not_before = now - skew, .not_after = now + lifetime},
+        ret_authority, err);
 }
 
 /* The authority to come takes over; API servers go on trusting the one before. */
@@ -223,6 +223,7 @@ static const char *problem_with_server(const struct keyring *keyring, const stru
 static int advance_server(struct keyring *keyring, const struct keyring_wishes *wishes, nsec_t now,
                           char ret_why[static KEYRING_WHY_MAX], struct err *err)
 {
+    nsec_t skew = MIN(SKEW, wishes->server_lifetime / 10);
     const char *problem = problem_with_server(keyring, wishes, now);
     struct certificate_facts authority;
     struct certificate made = {0};
@@ -230,12 +231,13 @@ static int advance_server(struct keyring *keyring, const struct keyring_wishes *
     if (!problem)
         return 0;
     nsec_t left = left_of(keyring->authority.cert_pem, now, &authority);
+    nsec_t lifetime = MIN(wishes->server_lifetime, left);
     int r = certificate_issue(&keyring->authority,
                               &(struct certificate_request){.common_name = "muster-admission",
                                                             .dns_names = wishes->dns_names,
                                                             .dns_name_count = wishes->dns_name_count,
-                                                            .not_before = now - MIN(SKEW, wishes->server_lifetime / 10),
-                                                            .not_after = now + MIN(wishes->server_lifetime, left)},
+                                                            .not_before = now - skew,
+                                                            .not_after = now + lifetime},
                               &made, err);
     if (r < 0)
         return r;

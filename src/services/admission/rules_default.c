@@ -175,7 +175,10 @@ static void volume_name(const char *map, char name[static NAME_MAX_BYTES])
 
     (void)snprintf(text, sizeof text, "%.480s-vol", map);
     for (const char *at = text; *at; at++) {
-        char c = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at;
+        char c = *at;
+
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
         bool is_good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
 
         if (is_good)

@@ -71,7 +71,6 @@ const char *admission_text(const char *value, char text[static ADMISSION_TEXT_MA
         return text;
     }
     len = whole_characters(value, ADMISSION_TEXT_MAX - sizeof "...");
-    memcpy(text, value, len);
-    memcpy(text + len, "...", sizeof "...");
+    (void)snprintf(text, ADMISSION_TEXT_MAX, "%.*s...", (int)len, value);
     return text;
 }

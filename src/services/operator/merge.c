@@ -31,7 +31,9 @@ static void lay_over(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_mut_val *fr
     yyjson_mut_val *key, *value;
 
     yyjson_mut_obj_foreach(from, i, max, key, value)
+    {
         set(doc, to, yyjson_mut_get_str(key), yyjson_mut_val_mut_copy(doc, value));
+    }
 }
 
 /* Adds to `to` the members of `from` that it lacks. */
@@ -40,8 +42,11 @@ static void fill_in(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_mut_val *fro
     size_t i, max;
     yyjson_mut_val *key, *value;
 
-    yyjson_mut_obj_foreach(from, i, max, key, value) if (!yyjson_mut_obj_get(to, yyjson_mut_get_str(key)))
-        set(doc, to, yyjson_mut_get_str(key), yyjson_mut_val_mut_copy(doc, value));
+    yyjson_mut_obj_foreach(from, i, max, key, value)
+    {
+        if (!yyjson_mut_obj_get(to, yyjson_mut_get_str(key)))
+            set(doc, to, yyjson_mut_get_str(key), yyjson_mut_val_mut_copy(doc, value));
+    }
 }
 
 /* Owners that do not control it stay. */

@@ -196,10 +196,16 @@ static void unfollow_kind(struct operator* operator, enum owned_kind kind)
 /* "v25.10.0" */
 static bool is_cdi_release(const char *version)
 {
-    int major = 0, minor = 0;
+    char *end = NULL;
 
-    return sscanf(version, "v%d.%d", &major, &minor) == 2 &&
-           (major > CDI_MAJOR || (major == CDI_MAJOR && minor >= CDI_MINOR));
+    if (version[0] != 'v')
+        return false;
+    long major = strtol(version + 1, &end, 10);
+    if (end == version + 1 || *end != '.')
+        return false;
+    const char *rest = end + 1;
+    long minor = strtol(rest, &end, 10);
+    return end != rest && (major > CDI_MAJOR || (major == CDI_MAJOR && minor >= CDI_MINOR));
 }
 
 static bool policy_uses_cdi(yyjson_val *policy)

@@ -138,7 +138,9 @@ static void plan_cluster_queue(struct migration *migration, const struct object 
         yyjson_arr_foreach(yyjson_obj_get(group, "flavors"), f, flavor_count, flavor)
         {
             yyjson_arr_foreach(yyjson_obj_get(flavor, "resources"), r, resource_count, resource)
+            {
                 add_resource(&plan, has_no_limit, resource);
+            }
         }
     }
     for (int share = 0; share < SHARE_COUNT; share++) {
