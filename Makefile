@@ -95,7 +95,7 @@ install: build ## install into $(DESTDIR)$(PREFIX)
 
 dist: build ## build the image, chart, Debian package, bill of materials and checksums into build/dist
 	@mkdir -p build/dist && rm -f build/dist/*
-	@deploy/image/build build/release build/dist/muster-image.tar
+	@deploy/image/oci build/release build/dist/muster-image.tar
 	@deploy/image/package build/release build/dist
 	@deploy/image/sbom build/release build/dist/muster.spdx.json
 	@tar -czhf build/dist/muster-chart.tgz -C deploy/chart --owner=0 --group=0 --sort=name --exclude=.helmignore muster
