@@ -1,17 +1,17 @@
 """The cluster of these tests, the services in it, and objects for them."""
 
-import json
 import os
 import pathlib
 import re
 import urllib.request
 
 import bed
+import roles
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
 CLASSES = {"train": 50, "build": 100}
-ACCOUNTS = {"podgroups": "podgroup-controller", "queues": "queue-controller", "scaler": "node-scale-adjuster"}
+SERVICES = ("podgroups", "queues", "scaler")
 COUNTING = ("podgroups", "queues")
 NODE_MIB = 81559
 
@@ -21,28 +21,14 @@ PODS = "/api/v1/namespaces/default/pods"
 CLAIMS = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
 
 
-def give_role(cluster, name):
-    """The rights of a file in deploy/rbac, for a user of that name."""
-    cluster.kubectl("create", "namespace", "kai-scheduler", check=False)
-    cluster.kubectl("apply", "-f", ROOT / "deploy" / "rbac" / f"{name}.yaml")
-    bindings = json.loads(cluster.kubectl("get", "clusterrolebindings,rolebindings", "-A", "-o", "json"))["items"]
-    for binding in bindings:
-        if any(one["name"] == ACCOUNTS[name] and one.get("namespace") == "kai-scheduler"
-               for one in binding.get("subjects", [])):
-            space = ["-n", binding["metadata"]["namespace"]] if binding["kind"] == "RoleBinding" else []
-            cluster.kubectl(*space, "create", binding["kind"].lower(), f"{name}-{binding['metadata']['name']}",
-                            f"--{binding['roleRef']['kind'].lower()}={binding['roleRef']['name']}", f"--user={name}",
-                            check=False)
-
-
 def set_up(cluster):
     cluster.ports = {}
     cluster.add_nodes(2)
     for name, value in CLASSES.items():
         cluster.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
-    for name in ACCOUNTS:
-        give_role(cluster, name)
+    for name in SERVICES:
+        roles.give(cluster, name)
     for name in COUNTING:
         start(cluster, name)
 

@@ -2,6 +2,7 @@
 
 import time
 
+import roles
 import world
 from suite import Suite, expect, expect_in
 from workloads import Maker, path_of
@@ -220,7 +221,7 @@ def manifests(cluster):
     cluster.kubectl("apply", "-f", deploy / "namespaces.yaml")
     cluster.kubectl("apply", "-f", deploy / "rbac")
     for name, flag in (("scheduler", "--listen-address"), ("binder", "--metrics-bind-address")):
-        world.role_of(cluster, name)
+        roles.give(cluster, name)
         port, = world.bed.free_ports(1)
         cluster.spawn(name, world.MUSTER, name, f"--kubeconfig={cluster.credentials.user(name)}", f"{flag}=0",
                       f"--health-probe-bind-address=127.0.0.1:{port}",

@@ -6,6 +6,7 @@ import pathlib
 import urllib.request
 
 import bed
+import roles
 import workloads
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -15,24 +16,9 @@ DEFAULTS = [{"typeName": "TaskRun", "group": "tekton.dev", "priorityName": "buil
             {"typeName": "PipelineRun", "priorityName": "no-such-class"}]
 
 
-def role_of(cluster, name):
-    """The rights of a file in deploy/rbac for a user of that name."""
-    cluster.kubectl("create", "namespace", "kai-scheduler", check=False)
-    cluster.kubectl("apply", "-f", ROOT / "deploy" / "rbac" / f"{name}.yaml")
-    accounts = {"scheduler": "scheduler", "binder": "binder", "grouper": "pod-grouper"}
-    bindings = json.loads(cluster.kubectl("get", "clusterrolebindings,rolebindings", "-A", "-o", "json"))["items"]
-    for binding in bindings:
-        if any(one["name"] == accounts[name] and one.get("namespace") == "kai-scheduler"
-               for one in binding.get("subjects", [])):
-            space = ["-n", binding["metadata"]["namespace"]] if binding["kind"] == "RoleBinding" else []
-            cluster.kubectl(*space, "create", binding["kind"].lower(), f"{name}-{binding['metadata']['name']}",
-                            f"--{binding['roleRef']['kind'].lower()}={binding['roleRef']['name']}", f"--user={name}",
-                            check=False)
-
-
 def set_up(cluster):
     cluster.apply_crds(ROOT / "tests" / "cluster" / "crds_foreign.yaml")
-    role_of(cluster, "grouper")
+    roles.give(cluster, "grouper")
     # A kind of somebody's own: the grouper is let in by whoever brings it.
     cluster.kubectl("create", "clusterrole", "widgets", "--verb=get,list,watch", "--resource=widgets.example.com")
     cluster.kubectl("create", "clusterrolebinding", "widgets", "--clusterrole=widgets", "--user=grouper")
