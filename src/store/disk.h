@@ -9,6 +9,7 @@
 #include "base/vec.h"
 
 struct err;
+struct object_parts;
 struct store_object;
 
 /*
@@ -16,23 +17,11 @@ struct store_object;
  */
 struct disk;
 
-/* What is found when a store is opened. `kind` is the number that disk_kind() showed for a name. */
-struct disk_object;
-
+/* What is found when a store is opened: first all kinds with their numbers, then all objects. */
 struct disk_reader {
     int (*kind)(void *arg, uint32_t kind, const char *name, struct err *err);
-    int (*object)(void *arg, const struct disk_object *object, struct err *err);
+    int (*object)(void *arg, const struct object_parts *object, struct err *err);
     void *arg;
-};
-
-struct disk_object {
-    uint32_t kind;
-    uint64_t version;
-    int64_t expires;
-    const char *namespace;
-    const char *name;
-    const char *body;
-    size_t body_len;
 };
 
 /* Makes the folder and the file where they are missing, takes the folder's lock, and checks the file when the last process

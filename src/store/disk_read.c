@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "store/disk_internal.h"
+#include "store/object_internal.h"
 
 /* Gives each row of a query to `row` until one is refused. */
 static int each_row(struct disk *disk, const char *sql, int (*row)(void *arg, sqlite3_stmt *row, struct err *err),
@@ -57,7 +58,7 @@ static int read_object(void *arg, sqlite3_stmt *row, struct err *err)
     const struct disk_reader *reader = arg;
     int64_t kind = sqlite3_column_int64(row, 0);
     int64_t version = sqlite3_column_int64(row, 3);
-    const struct disk_object object = {
+    const struct object_parts object = {
         .kind = (uint32_t)kind,
         .namespace = text_of(row, 1),
         .name = text_of(row, 2),

@@ -17,7 +17,7 @@ static int load_kind(void *arg, uint32_t kind, const char *name, struct err *err
     return store_add_kind(store, name, true, &number, err);
 }
 
-static int load_object(void *arg, const struct disk_object *found, struct err *err)
+static int load_object(void *arg, const struct object_parts *found, struct err *err)
 {
     struct store *store = arg;
 
@@ -27,17 +27,7 @@ static int load_object(void *arg, const struct disk_object *found, struct err *e
     if (store->settings.tag)
         store->settings.tag(store->settings.arg, store_kind_name(store, found->kind), found->body, found->body_len,
                             &store->tags);
-    struct store_object *object = object_new(
-        &(struct object_parts){
-            .kind = found->kind,
-            .version = found->version,
-            .expires = found->expires,
-            .namespace = found->namespace,
-            .name = found->name,
-            .body = found->body,
-            .body_len = found->body_len,
-        },
-        &store->tags);
+    struct store_object *object = object_new(found, &store->tags);
     entry_show(store, entry_make(store, found->kind, found->namespace, found->name), object);
     store_object_unref(object);
     return 0;

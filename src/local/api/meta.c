@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/macros.h"
 #include "local/api/kinds.h"
 #include "local/api/names.h"
 
@@ -80,17 +81,25 @@ bool meta_has_finalizers(yyjson_mut_doc *doc)
     return yyjson_mut_arr_size(yyjson_mut_obj_get(meta_of(doc), "finalizers")) > 0;
 }
 
+static void stamp_type(yyjson_mut_doc *doc, const struct api_kind *kind)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    char version[API_VERSION_MAX];
+
+    yyjson_mut_obj_put(root, yyjson_mut_str(doc, "apiVersion"),
+                       yyjson_mut_strcpy(doc, api_kind_version(kind, version)));
+    yyjson_mut_obj_put(root, yyjson_mut_str(doc, "kind"), yyjson_mut_strcpy(doc, kind->kind));
+}
+
 void meta_stamp_new(yyjson_mut_doc *doc, const struct api_kind *kind, nsec_t now)
 {
     static const char *const not_for_clients[] = {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
                                                   "generation"};
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    char version[API_VERSION_MAX], uid[UID_TEXT_MAX];
+    char uid[UID_TEXT_MAX];
 
-    yyjson_mut_obj_put(root, yyjson_mut_str(doc, "apiVersion"),
-                       yyjson_mut_strcpy(doc, api_kind_version(kind, version)));
-    yyjson_mut_obj_put(root, yyjson_mut_str(doc, "kind"), yyjson_mut_strcpy(doc, kind->kind));
-    for (size_t i = 0; i < sizeof not_for_clients / sizeof *not_for_clients; i++)
+    stamp_type(doc, kind);
+    for (size_t i = 0; i < ARRAY_LEN(not_for_clients); i++)
         meta_remove(doc, not_for_clients[i]);
     uid_make(uid);
     meta_set_text(doc, "uid", uid);
@@ -101,18 +110,18 @@ void meta_stamp_new(yyjson_mut_doc *doc, const struct api_kind *kind, nsec_t now
         (void)yyjson_mut_obj_remove_key(root, "status");
 }
 
-/* Whether anything but metadata and status differs. */
-static bool has_other_spec(yyjson_mut_doc *a, yyjson_mut_doc *b, bool counts_status)
+/* Whether any member differs, or only one of the two has it; those named, of which the second may be NULL, do not count. */
+static bool has_other_members(yyjson_mut_val *a, yyjson_mut_val *b, const char *but, const char *nor)
 {
-    yyjson_mut_val *roots[] = {yyjson_mut_doc_get_root(a), yyjson_mut_doc_get_root(b)};
+    yyjson_mut_val *sides[] = {a, b};
 
     for (int side = 0; side < 2; side++) {
-        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(roots[side]);
+        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(sides[side]);
         for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
             const char *name = yyjson_mut_get_str(key);
-            if (strcmp(name, "metadata") == 0 || (!counts_status && strcmp(name, "status") == 0))
+            if (strcmp(name, but) == 0 || (nor && strcmp(name, nor) == 0))
                 continue;
-            yyjson_mut_val *other = yyjson_mut_obj_get(roots[!side], name);
+            yyjson_mut_val *other = yyjson_mut_obj_get(sides[!side], name);
             if (!other || !yyjson_mut_equals(yyjson_mut_obj_iter_get_val(key), other))
                 return true;
         }
@@ -120,18 +129,20 @@ static bool has_other_spec(yyjson_mut_doc *a, yyjson_mut_doc *b, bool counts_sta
     return false;
 }
 
+static bool has_other_spec(yyjson_mut_doc *a, yyjson_mut_doc *b, bool counts_status)
+{
+    return has_other_members(yyjson_mut_doc_get_root(a), yyjson_mut_doc_get_root(b), "metadata",
+                             counts_status ? NULL : "status");
+}
+
 void meta_stamp_update(yyjson_mut_doc *doc, const struct api_kind *kind, yyjson_mut_doc *old)
 {
     static const char *const kept[] = {
         "uid",  "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
         "name", "namespace",         "generateName"};
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    char version[API_VERSION_MAX];
 
-    yyjson_mut_obj_put(root, yyjson_mut_str(doc, "apiVersion"),
-                       yyjson_mut_strcpy(doc, api_kind_version(kind, version)));
-    yyjson_mut_obj_put(root, yyjson_mut_str(doc, "kind"), yyjson_mut_strcpy(doc, kind->kind));
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    stamp_type(doc, kind);
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
         yyjson_mut_val *value = yyjson_mut_obj_get(meta_of(old), kept[i]);
         if (value)
             put(doc, kept[i], yyjson_mut_val_mut_copy(doc, value));
@@ -153,26 +164,7 @@ void meta_keep_status(yyjson_mut_doc *doc, yyjson_mut_doc *from)
         (void)yyjson_mut_obj_remove_key(root, "status");
 }
 
-/* Compares metadata member by member, because the version differs before it is set. */
-static bool has_same_meta(yyjson_mut_doc *a, yyjson_mut_doc *b)
-{
-    yyjson_mut_val *metas[] = {meta_of(a), meta_of(b)};
-
-    for (int side = 0; side < 2; side++) {
-        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(metas[side]);
-        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-            const char *name = yyjson_mut_get_str(key);
-            yyjson_mut_val *other = yyjson_mut_obj_get(metas[!side], name);
-            if (strcmp(name, "resourceVersion") == 0)
-                continue;
-            if (!other || !yyjson_mut_equals(yyjson_mut_obj_iter_get_val(key), other))
-                return false;
-        }
-    }
-    return true;
-}
-
 bool meta_is_same(yyjson_mut_doc *a, yyjson_mut_doc *b)
 {
-    return !has_other_spec(a, b, true) && has_same_meta(a, b);
+    return !has_other_spec(a, b, true) && !has_other_members(meta_of(a), meta_of(b), "resourceVersion", NULL);
 }
