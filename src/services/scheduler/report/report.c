@@ -303,6 +303,21 @@ void report_note_condition(struct report *report, object_key pod, yyjson_val *ob
     set_condition(report, pod, hash);
 }
 
+/* Writes a condition of the pod. `write` says which write it is and what follows a failure. */
+static void write_condition(struct report *report, object_key pod, const struct kube_condition *condition,
+                            struct write write)
+{
+    yyjson_mut_doc *doc = kube_condition_patch(condition, nsec_now_wall());
+
+    write.key = pod;
+    write.verb = KUBE_PATCH_STRATEGIC;
+    write.resource = kube_known(KUBE_PODS);
+    write.subresource = "status";
+    write.doc = doc;
+    writes_put(report->writes, &write);
+    yyjson_mut_doc_free(doc);
+}
+
 /* What the binder writes about pods that it binds; tools wait for it. */
 static void mark_bound(struct report *report, object_key pod, name_id uid, const char *node)
 {
@@ -310,24 +325,15 @@ static void mark_bound(struct report *report, object_key pod, name_id uid, const
 
     (void)snprintf(message, sizeof message, "Pod bound successfully to node %s", node);
     report_pod_event(report, pod, uid, "Normal", "Bound", message);
-    yyjson_mut_doc *doc = kube_condition_patch(
-        &(struct kube_condition){
-            .uid = state_name(report->state, uid),
-            .type = "PodBound",
-            .status = "True",
-            .reason = "Bound",
-            .message = message,
-        },
-        nsec_now_wall());
-    writes_put(report->writes, &(struct write){
-                                   .kind = WRITE_POD_BOUND,
-                                   .key = pod,
-                                   .verb = KUBE_PATCH_STRATEGIC,
-                                   .resource = kube_known(KUBE_PODS),
-                                   .subresource = "status",
-                                   .doc = doc,
-                               });
-    yyjson_mut_doc_free(doc);
+    write_condition(report, pod,
+                    &(struct kube_condition){
+                        .uid = state_name(report->state, uid),
+                        .type = "PodBound",
+                        .status = "True",
+                        .reason = "Bound",
+                        .message = message,
+                    },
+                    (struct write){.kind = WRITE_POD_BOUND});
 }
 
 void report_bound(struct report *report, object_key pod, name_id uid, const char *text, const char *node)
@@ -351,23 +357,12 @@ void report_condition(struct report *report, object_key pod, const char *reason,
     if (note && note->condition == hash)
         return;
     set_condition(report, pod, hash);
-    yyjson_mut_doc *doc = kube_condition_patch(
-        &(struct kube_condition){
-            .type = "PodScheduled",
-            .status = "False",
-            .reason = reason,
-            .message = message,
-        },
-        nsec_now_wall());
-    writes_put(report->writes, &(struct write){
-                                   .kind = WRITE_POD_CONDITION,
-                                   .key = pod,
-                                   .verb = KUBE_PATCH_STRATEGIC,
-                                   .resource = kube_known(KUBE_PODS),
-                                   .subresource = "status",
-                                   .doc = doc,
-                                   .on_failed = on_condition_failed,
-                                   .arg = report,
-                               });
-    yyjson_mut_doc_free(doc);
+    write_condition(report, pod,
+                    &(struct kube_condition){
+                        .type = "PodScheduled",
+                        .status = "False",
+                        .reason = reason,
+                        .message = message,
+                    },
+                    (struct write){.kind = WRITE_POD_CONDITION, .on_failed = on_condition_failed, .arg = report});
 }
