@@ -39,6 +39,7 @@ REPLICAS = {
     "replicas": ["simulate", "--require", "prod/chat=Running", "--fail-on", "waiting"],
     "replicas-mistyped": ["simulate", "--require", "prod/chatt=Running"],
     "replicas-why": ["why", "chat"],
+    "leftover": ["why", "index"],
 }
 
 # On a terminal: its width, the environment, and more arguments.

@@ -84,11 +84,25 @@ static void find_named(const struct why_input *input, const struct wanted *wante
     }
 }
 
+/* A PodGroup whose pods are gone may outlive them, beside the one of the same workload that people ask about. */
+static void drop_leftovers(const struct state *state, struct gang_list *found)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < found->len; i++) {
+        if (first_pod(state, &state->gangs.items[found->items[i]]))
+            found->items[kept++] = found->items[i];
+    }
+    if (kept > 0)
+        found->len = kept;
+}
+
 static void find_gangs(const struct why_input *input, const struct wanted *wanted, struct gang_list *found)
 {
     find_named(input, wanted, false, found);
     if (found->len == 0)
         find_named(input, wanted, true, found);
+    drop_leftovers(input->state, found);
 }
 
 /* Pods of gangs; one that belongs to none, since another scheduler has placed it, goes to `*ret_foreign`. */
