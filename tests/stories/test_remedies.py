@@ -5,7 +5,7 @@ import re
 import subprocess
 
 from place import DEPLOYMENTS, JOBS, SECONDS, Stories, pod_spec
-from stage import NODES, PODS
+from stage import NODES, PODS, TOPOLOGIES
 from suite import expect
 
 SUITE = Stories()
@@ -137,3 +137,32 @@ def _(here):
     create_job(here, job_manifest("new", 8))
     apply(here, "default/new", "without")
     here.running("new")
+
+
+@SUITE.test("a remedy lets other workloads preempt a Job that is over its quota")
+def _(here):
+    here.queue("lent", quota=0)
+    create_job(here, job_manifest("firm", 2, labels={"kai.scheduler/queue": "lent", "priorityClassName": "build"}))
+    apply(here, "default/firm", "preemptible")
+    here.running("firm")
+
+
+@SUITE.test("a remedy widens the level of a topology that a gang has to fit into")
+def _(here):
+    names = [one["metadata"]["name"] for one in here.api.items(NODES)]
+    for number, name in enumerate(names):
+        here.api.patch(f"{NODES}/{name}", {"metadata": {"labels": {"zone": "a", "rack": f"r{number // 2}"}}})
+    here.api.create(TOPOLOGIES, {"apiVersion": "kai.scheduler/v1alpha1", "kind": "Topology", "metadata": {"name": "floor"},
+                                 "spec": {"levels": [{"nodeLabel": "zone"}, {"nodeLabel": "rack"}]}})
+    try:
+        manifest = job_manifest("spread", 8, 3)
+        manifest["metadata"]["annotations"] = {
+            "kai.scheduler/batch-min-member": "3", "kai.scheduler/topology": "floor",
+            "kai.scheduler/topology-required-placement": "rack"}
+        create_job(here, manifest)
+        apply(here, "default/spread", "topology_level")
+        here.running("spread", 3)
+    finally:
+        here.api.delete(f"{TOPOLOGIES}/floor")
+        for name in names:
+            here.api.patch(f"{NODES}/{name}", {"metadata": {"labels": {"zone": None, "rack": None}}})
