@@ -174,6 +174,11 @@ int arguments_next(struct arguments *a)
     return ARGUMENT_END;
 }
 
+int arguments_status(const struct arguments *a, int option)
+{
+    return option == ARGUMENT_HELP ? command_help(a->command) : EXIT_WRONG_CALL;
+}
+
 bool arguments_number(const struct arguments *a, const char *option, long min, long max, long *ret)
 {
     char *end;
@@ -196,11 +201,7 @@ bool arguments_operands(struct arguments *a, size_t max, int *ret_status)
 
     if (option == ARGUMENT_END && a->operand_count <= max)
         return true;
-    if (option == ARGUMENT_HELP)
-        *ret_status = command_help(a->command);
-    else if (option == ARGUMENT_END)
-        *ret_status = command_wrong(a->command, "unexpected argument '%s'", a->operands[max]);
-    else
-        *ret_status = EXIT_WRONG_CALL;
+    *ret_status = option == ARGUMENT_END ? command_wrong(a->command, "unexpected argument '%s'", a->operands[max])
+                                         : arguments_status(a, option);
     return false;
 }

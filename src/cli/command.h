@@ -98,6 +98,9 @@ enum { ARGUMENT_END = -1, ARGUMENT_WRONG = -2, ARGUMENT_HELP = -3 };
  */
 int arguments_next(struct arguments *a);
 
+/* The exit status when reading stopped at ARGUMENT_HELP, for which the help is printed here, or at ARGUMENT_WRONG. */
+int arguments_status(const struct arguments *a, int option);
+
 void arguments_init(struct arguments *a, const struct command *command, int argc, const char *const *argv);
 void arguments_done(struct arguments *a);
 

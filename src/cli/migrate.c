@@ -126,6 +126,7 @@ static int run_migrate(const struct command *command, struct arguments *argument
     struct call call = {.from = _SYSTEM_MAX};
     int option;
 
+    (void)command;
     while ((option = arguments_next(arguments)) >= 0) {
         if (option == OPTION_OUTPUT)
             call.as_json = strcmp(arguments->value, "json") == 0;
@@ -138,10 +139,8 @@ static int run_migrate(const struct command *command, struct arguments *argument
         else
             call.kubeconfig = arguments->value;
     }
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count == 0)
         return run(&call, live, ARRAY_LEN(live));
     return run(&call, arguments->operands, arguments->operand_count);

@@ -76,10 +76,8 @@ static int run_replay(const struct command *command, struct arguments *arguments
         else
             call.has_at = true;
     }
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count != 1)
         return command_wrong(command,
                              arguments->operand_count ? "expected one PATH, found several" : "a PATH is missing");

@@ -113,10 +113,8 @@ static int run_scenario(const struct command *command, struct arguments *argumen
             return EXIT_WRONG_CALL;
         report.repeats = (uint32_t)repeats;
     }
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count == 0)
         return command_wrong(command, "a FILE is missing");
     return run(report, arguments);

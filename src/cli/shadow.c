@@ -153,10 +153,8 @@ static int run_shadow(const struct command *command, struct arguments *arguments
 
     while ((option = arguments_next(arguments)) >= 0)
         as_json = strcmp(arguments->value, "json") == 0;
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count != 1)
         return command_wrong(command, arguments->operand_count == 0 ? "a FILE is missing" : "expected one FILE");
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);

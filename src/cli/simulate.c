@@ -303,10 +303,8 @@ static int read_call(const struct command *command, struct arguments *arguments,
     while ((option = arguments_next(arguments)) >= 0)
         if (read_option(call, option, arguments->value, &err) < 0)
             return command_wrong(command, "%s", err.text);
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count == 0)
         return command_wrong(command, "a PATH is missing");
     call->paths = arguments->operands;

@@ -334,7 +334,7 @@ static bool read_call(struct call *call, const struct reader *readers, struct ar
         }
     }
     if (option != ARGUMENT_END)
-        *ret_status = option == ARGUMENT_HELP ? command_help(arguments->command) : EXIT_WRONG_CALL;
+        *ret_status = arguments_status(arguments, option);
     return option == ARGUMENT_END;
 }
 

@@ -161,10 +161,8 @@ static int run_why(const struct command *command, struct arguments *arguments)
         else
             call.kubeconfig = arguments->value;
     }
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count < 2)
         return command_wrong(command,
                              arguments->operand_count == 0 ? "a WORKLOAD and a PATH are missing" : "a PATH is missing");

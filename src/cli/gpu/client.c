@@ -142,10 +142,8 @@ bool gpu_read_folder(struct arguments *arguments, char **ret_folder, int *ret_st
 
     while ((option = arguments_next(arguments)) >= 0)
         given = arguments->value;
-    if (option == ARGUMENT_HELP)
-        *ret_status = command_help(arguments->command);
-    else if (option == ARGUMENT_WRONG)
-        *ret_status = EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        *ret_status = arguments_status(arguments, option);
     else if (arguments->operand_count > 0)
         *ret_status = command_wrong(arguments->command, "unexpected argument '%s'", arguments->operands[0]);
     else

@@ -42,10 +42,8 @@ static int run(const struct command *command, struct arguments *arguments)
 
     while ((option = arguments_next(arguments)) >= 0)
         values[option] = arguments->value;
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count > 0)
         return command_wrong(command, "unexpected argument '%s'", arguments->operands[0]);
 

@@ -96,10 +96,8 @@ static int run_workloads(const struct command *command, struct arguments *argume
     char *end;
     long cursor;
 
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
     if (option != ARGUMENT_END)
-        return EXIT_WRONG_CALL;
+        return arguments_status(arguments, option);
     if (count < 1)
         return command_wrong(command, "CURSOR and the word at it are missing");
     cursor = strtol(arguments->operands[0], &end, 10);

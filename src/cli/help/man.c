@@ -236,10 +236,8 @@ static int run(const struct command *command, struct arguments *arguments)
 
     while ((option = arguments_next(arguments)) >= 0)
         is_list = option == OPTION_LIST;
-    if (option == ARGUMENT_HELP)
-        return command_help(command);
-    if (option == ARGUMENT_WRONG)
-        return EXIT_WRONG_CALL;
+    if (option != ARGUMENT_END)
+        return arguments_status(arguments, option);
     if (arguments->operand_count > (is_list ? 0 : 2))
         return command_wrong(command, "unexpected argument '%s'", arguments->operands[is_list ? 0 : 2]);
     if (is_list)
