@@ -141,6 +141,10 @@ int run_service(const struct command *command, struct arguments *arguments);
 int run_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
                  const char *const *argv);
 
+/* The same with one service that starts those of `hostable`, a list up to a NULL, itself. */
+int run_host(const struct command *command, const struct service_kind *host, const struct service_kind *const *hostable,
+             const struct arguments *arguments);
+
 static inline bool command_is_service(const struct command *command)
 {
     return command->service || command->services;

@@ -110,6 +110,7 @@ static int open_all(struct process *process, enum log_level level, struct err *e
     int code;
 
     process->loop = loop_new();
+    run->level = level;
     loop_timer_init(&run->stop_timer, process->loop, stop_took_too_long, process);
     loop_timer_init(&run->started_timer, process->loop, on_started, process);
     loop_timer_start(&run->started_timer, START);
@@ -164,25 +165,22 @@ static int run_until_stopped(struct process *process, enum log_level level, stru
     return code;
 }
 
-static struct service *add_service(struct process *process, const struct service_kind *kind)
+void process_forget_service(struct process *process, const struct service *service)
 {
-    struct service *service = xcalloc(1, sizeof *service);
-    const size_t values_size = MAX(kind->values_size, (size_t)1);
+    struct process_services *services = &process->run->services;
 
-    *service = (struct service){
-        .kind = kind,
-        .process = process,
-        .values = xcalloc(1, values_size),
-        .run = xcalloc(1, sizeof *service->run),
-    };
-    vec_push(&process->run->services, service);
-    return service;
+    for (uint32_t i = 0; i < services->len; i++) {
+        if (services->items[i] == service) {
+            vec_remove_at(services, i);
+            return;
+        }
+    }
 }
 
-int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc, const char *const *argv,
-                 struct err *err)
+static int run_process(const struct service_kind *const *kinds, size_t kind_count,
+                       const struct service_kind *const *hostable, int argc, const char *const *argv, struct err *err)
 {
-    struct process_run run = {0};
+    struct process_run run = {.hostable = hostable};
     struct process process = {.run = &run};
     size_t set_count = 0;
     struct flag_set *sets = xcalloc(kind_count * SERVICE_FLAG_SETS, sizeof *sets);
@@ -191,9 +189,10 @@ int process_main(const struct service_kind *const *kinds, size_t kind_count, int
     int code;
 
     for (size_t i = 0; i < kind_count; i++) {
-        struct service *service = add_service(&process, kinds[i]);
+        struct service *service = service_new(&process, kinds[i]);
         size_t count = service_flag_sets(kinds[i], &sets[set_count]);
 
+        vec_push(&run.services, service);
         for (size_t s = 0; s < count; s++) {
             struct flag_set *set = &sets[set_count + s];
 
@@ -216,12 +215,20 @@ int process_main(const struct service_kind *const *kinds, size_t kind_count, int
         code = run_until_stopped(&process, level, err);
     flags_done(sets, set_count);
     free(sets);
-    vec_foreach (&run.services, service) {
-        free((*service)->values);
-        free((*service)->run->server);
-        free((*service)->run);
-        free(*service);
-    }
+    vec_foreach (&run.services, service)
+        service_free(*service);
     vec_done(&run.services);
     return code;
+}
+
+int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc, const char *const *argv,
+                 struct err *err)
+{
+    return run_process(kinds, kind_count, NULL, argc, argv, err);
+}
+
+int process_main_hosting(const struct service_kind *host, const struct service_kind *const *hostable, int argc,
+                         const char *const *argv, struct err *err)
+{
+    return run_process(&host, 1, hostable, argc, argv, err);
 }

@@ -12,6 +12,7 @@
 #include "frame/flags.h"
 #include "net/rest/rest.h"
 
+struct http_server;
 struct loop;
 struct service_kind;
 
@@ -54,9 +55,17 @@ struct process {
 MUST_CHECK int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc,
                             const char *const *argv, struct err *err);
 
-/* Serves a set of routes at an address, until the process ends; its rows are borrowed. Nothing for "" and "0". */
+/* The same with one service that may start those of `hostable` (host.h), a list up to a NULL. */
+MUST_CHECK int process_main_hosting(const struct service_kind *host, const struct service_kind *const *hostable,
+                                    int argc, const char *const *argv, struct err *err);
+
+/*
+ * Serves a set of routes at an address, until the process ends or process_unserve() is called; its rows are borrowed.
+ * Nothing for "" and "0": then the server is NULL. `ret_server` may be NULL.
+ */
 MUST_CHECK int process_serve(struct process *process, struct log *log, const char *address, const struct rest_set *set,
-                             struct err *err);
+                             struct http_server **ret_server, struct err *err);
+void process_unserve(struct process *process, struct http_server *server);
 
 /* Takes "host:port", ":port" or "[v6]:port" apart. Returns 1; 0 for "" and "0", which stand for no address; or -EINVAL.
  * An address without a host has "" there. */

@@ -48,16 +48,20 @@ static void collect_process(void *arg, struct metrics *metrics)
         NULL, left_out);
 }
 
-struct metrics *process_metrics(struct process *process, const char *prefix)
+struct metrics *service_registry(const struct service *service, const char *prefix)
 {
+    struct process *process = service->process;
     struct process_run *run = process->run;
+    const struct service *owner = service->run->hosted ? service : NULL;
 
     vec_foreach (&run->registries, registry) {
-        if (strcmp(registry->prefix, prefix) == 0)
+        if (registry->owner == owner && strcmp(registry->prefix, prefix) == 0)
             return registry->metrics;
     }
-    vec_push(&run->registries, (struct process_registry){xstrdup(prefix), metrics_new(prefix)});
+    vec_push(&run->registries, (struct process_registry){xstrdup(prefix), owner, metrics_new(prefix)});
     struct metrics *metrics = run->registries.items[run->registries.len - 1].metrics;
+    if (owner)
+        metrics_set_label(metrics, "app", hosted_name(service->run->hosted));
     if (run->registries.len == 1) {
         set(metrics_foreign(metrics, "process_start_time_seconds",
                             "Start time of the process since unix epoch in seconds.", false),
@@ -67,10 +71,30 @@ struct metrics *process_metrics(struct process *process, const char *prefix)
     return metrics;
 }
 
+void process_forget_metrics(struct process *process, const struct service *service)
+{
+    struct process_registries *registries = &process->run->registries;
+
+    for (uint32_t i = registries->len; i > 0; i--) {
+        struct process_registry *registry = &registries->items[i - 1];
+
+        if (registry->owner != service)
+            continue;
+        metrics_free(registry->metrics);
+        free(registry->prefix);
+        vec_remove_at(registries, i - 1);
+    }
+}
+
 void process_metrics_render(struct process *process, struct strbuf *text)
 {
-    vec_foreach (&process->run->registries, registry)
-        metrics_render(registry->metrics, text);
+    const struct process_registries *registries = &process->run->registries;
+    struct metrics **all = xcalloc(MAX(registries->len, 1U), sizeof *all);
+
+    for (uint32_t i = 0; i < registries->len; i++)
+        all[i] = registries->items[i].metrics;
+    metrics_render_all(all, registries->len, text);
+    free(all);
 }
 
 /* Services that share a registry are told apart by their name. */

@@ -29,14 +29,14 @@ static void serve_healthz(void *arg, struct http_exchange *exchange)
     http_reply_text(exchange, 200, "ok");
 }
 
-/* Ready when all services are. */
+/* Ready when all services are but hosted ones, which their host answers for. */
 static void serve_readyz(void *arg, struct http_exchange *exchange)
 {
     const struct process_run *run = ((const struct process *)arg)->run;
     bool is_ready = !run->is_stopping;
 
     vec_foreach (&run->services, service)
-        is_ready = is_ready && (*service)->run->is_ready;
+        is_ready = is_ready && ((*service)->run->is_ready || (*service)->run->hosted);
     http_reply_text(exchange, is_ready ? 200 : 503, is_ready ? "ok" : "not ready yet");
 }
 
@@ -48,13 +48,15 @@ static const struct rest_route health_routes[] = {
 static const struct rest_route metrics_route = REST_ROUTE("GET", "/metrics", serve_metrics);
 
 static int serve(struct process *process, struct log *log, const char *address, const struct rest_set *sets,
-                 size_t set_count, struct err *err)
+                 size_t set_count, struct http_server **ret_server, struct err *err)
 {
     struct rest_options options = {.sets = sets, .set_count = set_count};
     struct http_server *server = NULL;
     char host[256];
     int code = address_parse(address, host, &options.http.port, err);
 
+    if (ret_server)
+        *ret_server = NULL;
     if (code <= 0)
         return code;
     /* All interfaces: of both families where there are both. */
@@ -68,24 +70,39 @@ static int serve(struct process *process, struct log *log, const char *address, 
         return err_wrap(err, code, "cannot listen on %s", address);
     vec_push(&process->run->servers, server);
     log_info(log, "listening", log_str("address", address), log_int("port", http_server_port(server)));
+    if (ret_server)
+        *ret_server = server;
     return 0;
 }
 
 int process_serve(struct process *process, struct log *log, const char *address, const struct rest_set *set,
-                  struct err *err)
+                  struct http_server **ret_server, struct err *err)
 {
-    return serve(process, log, address, set, 1, err);
+    return serve(process, log, address, set, 1, ret_server, err);
+}
+
+void process_unserve(struct process *process, struct http_server *server)
+{
+    struct process_servers *servers = &process->run->servers;
+
+    for (uint32_t i = 0; i < servers->len; i++) {
+        if (servers->items[i] != server)
+            continue;
+        vec_remove_at(servers, i);
+        http_server_free(server);
+        return;
+    }
 }
 
 int probes_start(struct process *process, struct log *log, struct err *err)
 {
     const struct process_settings *settings = &process->settings;
     const struct rest_set sets[] = {{health_routes, ARRAY_LEN(health_routes), process}, {&metrics_route, 1, process}};
-    int code = serve(process, log, settings->metrics_address, sets, ARRAY_LEN(sets), err);
+    int code = serve(process, log, settings->metrics_address, sets, ARRAY_LEN(sets), NULL, err);
 
     if (code < 0)
         return err_wrap(err, code, "metrics");
-    code = serve(process, log, settings->health_address, sets, 1, err);
+    code = serve(process, log, settings->health_address, sets, 1, NULL, err);
     return code < 0 ? err_wrap(err, code, "probes") : 0;
 }
 

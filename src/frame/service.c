@@ -32,7 +32,11 @@ bool service_is_leading(const struct service *service)
 
 void service_set_ready(struct service *service, bool is_ready)
 {
+    if (service->run->is_ready == is_ready)
+        return;
     service->run->is_ready = is_ready;
+    if (service->run->hosted)
+        hosted_tell_ready(service->run->hosted, is_ready);
 }
 
 /* All kinds of objects meet the same closed door: one line for all of them, and rarely another one. */
@@ -63,7 +67,10 @@ void service_follow_problem(struct service *service, const char *what, const str
 static void end(struct service *service)
 {
     service->run->is_over = true;
-    process_service_is_over(service->process);
+    if (service->process->run->is_stopping || !service->run->hosted)
+        process_service_is_over(service->process);
+    else
+        hosted_remove_soon(service->run->hosted);
 }
 
 static void drain(void *arg)
@@ -106,6 +113,10 @@ void service_begin_stop(struct service *service)
     struct service_run *run = service->run;
     bool was_leading = run->is_leading;
 
+    /* A hosted one may be about to end when the process is told to. */
+    if (run->is_stopping)
+        return;
+    run->is_stopping = true;
     run->is_leading = false;
     if (was_leading && service->kind->stop)
         service->kind->stop(service);
@@ -213,6 +224,21 @@ static void seek_lease(struct service *service)
 
 /* The beginning. */
 
+struct service *service_new(struct process *process, const struct service_kind *kind)
+{
+    struct service *service = xcalloc(1, sizeof *service);
+    const size_t values_size = MAX(kind->values_size, (size_t)1);
+
+    *service = (struct service){
+        .kind = kind,
+        .process = process,
+        .common = &process->settings,
+        .values = xcalloc(1, values_size),
+        .run = xcalloc(1, sizeof *service->run),
+    };
+    return service;
+}
+
 int service_configure(struct service *service, struct err *err)
 {
     struct service_settings *settings = &service->settings;
@@ -234,7 +260,7 @@ static int connect_client(struct service *service, struct err *err)
 {
     const struct service_settings *settings = &service->settings;
     struct process_run *run = service->process->run;
-    bool is_shared = run->services.len > 1;
+    bool is_shared = run->services.len > 1 || run->hostable;
     struct kube_config *config = NULL;
     char agent[128];
 
@@ -274,9 +300,12 @@ int service_open(struct service *service, enum log_level level, struct err *err)
 
     service->loop = process->loop;
     service->log = log_new(&(struct log_options){
-        .is_json = process_log_is_json(&process->settings), .level = level, .name = service->kind->name});
+        .is_json = process_log_is_json(&process->settings),
+        .level = level,
+        .name = service->run->hosted ? hosted_name(service->run->hosted) : service->kind->name,
+    });
     loop_timer_init(&service->run->drain_timer, service->loop, drain, service);
-    service->metrics = process_metrics(process, service->settings.metrics_prefix);
+    service->metrics = service_registry(service, service->settings.metrics_prefix);
     service_metrics_add(service);
     if (service->kind->has_api)
         code = connect_client(service, err);
@@ -307,8 +336,19 @@ void service_close(struct service *service)
         lease_free(service->run->lease);
     if (service->loop)
         loop_timer_done(&service->run->drain_timer);
+    if (service->run->hosted)
+        hosted_close(service->run->hosted);
     if (service->recorder)
         recorder_free(service->recorder);
     if (service->client && service->client != service->process->run->client)
         kube_client_free(service->client);
+}
+
+void service_free(struct service *service)
+{
+    hosted_free(service->run->hosted);
+    free(service->values);
+    free(service->run->server);
+    free(service->run);
+    free(service);
 }

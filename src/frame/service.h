@@ -67,6 +67,7 @@ struct service {
     void *values;  // of the kind's flags
     void *state;   // the kind's own
     struct service_settings settings;
+    struct process_settings *common;  // of the process; those of a hosted service (host.h) have no effect
 
     struct loop *loop;           // of the process
     struct kube_client *client;  // NULL for a kind without an API, and so is the recorder

@@ -176,8 +176,8 @@ struct work *work_new(const struct work_options *options)
     struct work *work = xcalloc(1, sizeof *work);
 
     work->options = *options;
-    work_meters_init(&work->meters, options->service->process, options->controller, options->workers);
-    metrics_on_collect(process_metrics(options->service->process, ""), collect, work);
+    work_meters_init(&work->meters, options->service, options->controller, options->workers);
+    metrics_on_collect(service_registry(options->service, ""), collect, work);
     loop_task_init(&work->pump, options->service->loop, pump, work);
     loop_timer_init(&work->retry, options->service->loop, on_retry, work);
     loop_timer_init(&work->delay, options->service->loop, pump, work);

@@ -12,9 +12,10 @@ static const double reconcile_buckets[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 
                                            0.4,   0.45, 0.5,   0.6,  0.7, 0.8,  0.9, 1,    1.25, 1.5,
                                            1.75,  2,    2.5,   3,    4,   5,    10,  20,   30,   60};
 
-void work_meters_init(struct work_meters *meters, struct process *process, const char *controller, uint32_t workers)
+void work_meters_init(struct work_meters *meters, const struct service *service, const char *controller,
+                      uint32_t workers)
 {
-    struct metrics *all = process_metrics(process, "");
+    struct metrics *all = service_registry(service, "");
     const char *const *named = METER_LABELS(controller, controller);
     const char *const *one = METER_LABELS(controller);
 

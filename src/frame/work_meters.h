@@ -7,7 +7,7 @@
 #include "base/time.h"
 
 struct meter_series;
-struct process;
+struct service;
 
 /*
  * Figures of a queue of work under the names that every Kubernetes controller has them: workqueue_* and
@@ -18,7 +18,8 @@ struct work_meters {
     struct meter_series *succeeded, *failed, *errors, *active, *workers, *reconcile_seconds;
 };
 
-void work_meters_init(struct work_meters *meters, struct process *process, const char *controller, uint32_t workers);
+void work_meters_init(struct work_meters *meters, const struct service *service, const char *controller,
+                      uint32_t workers);
 
 /* Something was put into the queue; is taken up, after it has waited; is over, after it was worked on. */
 void work_meters_added(struct work_meters *meters);

@@ -51,7 +51,8 @@ struct collector {
 
 struct metrics {
     char *prefix;
-    VEC(struct meter *) all;  // by name
+    char *label, *label_value;  // of all series; NULL: none
+    VEC(struct meter *) all;    // by name
     VEC(struct collector) collectors;
     struct meter_series *dropped;
 };
@@ -128,7 +129,16 @@ void metrics_free(struct metrics *metrics)
     vec_done(&metrics->all);
     vec_done(&metrics->collectors);
     free(metrics->prefix);
+    free(metrics->label);
+    free(metrics->label_value);
     free(metrics);
+}
+
+void metrics_set_label(struct metrics *metrics, const char *name, const char *value)
+{
+    BUG_ON(metrics->label);
+    metrics->label = xstrdup(name);
+    metrics->label_value = xstrdup(value);
 }
 
 void metrics_freep(struct metrics **metrics)
@@ -325,25 +335,33 @@ static void add_escaped(struct strbuf *text, const char *value, bool in_quotes)
     }
 }
 
+static void add_label(struct strbuf *text, const char **separator, const char *name, const char *value)
+{
+    strbuf_addf(text, "%s%s=\"", *separator, name);
+    add_escaped(text, value, true);
+    strbuf_addch(text, '"');
+    *separator = ",";
+}
+
 /* {a="1",b="2"}, with `le` behind them where there is one. */
 static void add_labels(struct strbuf *text, const struct meter_series *series, const double *le)
 {
     const struct meter *meter = series->meter;
+    const struct metrics *metrics = meter->metrics;
+    const char *separator = "{";
 
-    if (meter->label_count == 0 && !le)
-        return;
-    strbuf_addch(text, '{');
-    for (size_t i = 0; i < meter->label_count; i++) {
-        strbuf_addf(text, "%s%s=\"", i ? "," : "", meter->labels[i]);
-        add_escaped(text, series->labels[i], true);
-        strbuf_addch(text, '"');
-    }
+    if (metrics->label)
+        add_label(text, &separator, metrics->label, metrics->label_value);
+    for (size_t i = 0; i < meter->label_count; i++)
+        add_label(text, &separator, meter->labels[i], series->labels[i]);
     if (le) {
-        strbuf_addf(text, "%sle=\"", meter->label_count ? "," : "");
+        strbuf_addf(text, "%sle=\"", separator);
         add_number(text, *le);
         strbuf_addch(text, '"');
+        separator = ",";
     }
-    strbuf_addch(text, '}');
+    if (*separator == ',')
+        strbuf_addch(text, '}');
 }
 
 static void render_histogram(struct strbuf *text, const struct meter_series *series)
@@ -368,15 +386,17 @@ static void render_histogram(struct strbuf *text, const struct meter_series *ser
     strbuf_addf(text, " %" PRIu64 "\n", count);
 }
 
-static void render_meter(struct strbuf *text, const struct meter *meter)
+static void render_head(struct strbuf *text, const struct meter *meter)
 {
     static const char *const types[] = {"counter", "gauge", "histogram"};
 
-    if (meter->series.len == 0)
-        return;
     strbuf_addf(text, "# HELP %s ", meter->name);
     add_escaped(text, meter->help, false);
     strbuf_addf(text, "\n# TYPE %s %s\n", meter->name, types[meter->type]);
+}
+
+static void render_series(struct strbuf *text, const struct meter *meter)
+{
     vec_foreach (&meter->series, series) {
         if (meter->type == METER_HISTOGRAM) {
             render_histogram(text, *series);
@@ -390,10 +410,52 @@ static void render_meter(struct strbuf *text, const struct meter *meter)
     }
 }
 
+/* The first of all names that come after the last one; NULL: there is none. */
+static const char *next_name(struct metrics *const *all, const uint32_t *at, size_t count)
+{
+    const char *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name = at[i] < all[i]->all.len ? all[i]->all.items[at[i]]->name : NULL;
+
+        if (name && (!first || strcmp(name, first) < 0))
+            first = name;
+    }
+    return first;
+}
+
+/* All that has that name, behind one head. */
+static void render_name(struct metrics *const *all, uint32_t *at, size_t count, const char *name, struct strbuf *text)
+{
+    bool has_head = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (at[i] >= all[i]->all.len || strcmp(all[i]->all.items[at[i]]->name, name) != 0)
+            continue;
+        const struct meter *meter = all[i]->all.items[at[i]++];
+
+        if (meter->series.len > 0 && !has_head)
+            render_head(text, meter);
+        has_head = has_head || meter->series.len > 0;
+        render_series(text, meter);
+    }
+}
+
+void metrics_render_all(struct metrics *const *all, size_t count, struct strbuf *text)
+{
+    uint32_t *at = xcalloc(MAX(count, (size_t)1), sizeof *at);
+    const char *name;
+
+    for (size_t i = 0; i < count; i++) {
+        vec_foreach (&all[i]->collectors, collector)
+            collector->fn(collector->arg, all[i]);
+    }
+    while ((name = next_name(all, at, count)))
+        render_name(all, at, count, name, text);
+    free(at);
+}
+
 void metrics_render(struct metrics *metrics, struct strbuf *text)
 {
-    vec_foreach (&metrics->collectors, collector)
-        collector->fn(collector->arg, metrics);
-    vec_foreach (&metrics->all, meter)
-        render_meter(text, *meter);
+    metrics_render_all(&metrics, 1, text);
 }

@@ -29,6 +29,9 @@ struct metrics *metrics_new(const char *prefix);
 void metrics_free(struct metrics *metrics);
 void metrics_freep(struct metrics **metrics);
 
+/* A label that all series of the registry have, in front of their own. */
+void metrics_set_label(struct metrics *metrics, const char *name, const char *value);
+
 /* Names of labels, or their values, up to a NULL: what is left of the list. */
 #define METER_LABELS(...) ((const char *const[METER_LABELS_MAX + 1]){__VA_ARGS__})
 
@@ -69,5 +72,8 @@ void metrics_on_collect(struct metrics *metrics, metrics_collect_fn fn, void *ar
 
 /* Appends all metrics in the text format, by name, series in the order in which they came. */
 void metrics_render(struct metrics *metrics, struct strbuf *text);
+
+/* The same of several registries together: what has one name stands together. Their series must differ in a label. */
+void metrics_render_all(struct metrics *const *all, size_t count, struct strbuf *text);
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster controller: services of a cluster in one process, with one client and one watch for each kind of object. */
+/*
+ * muster controller: services of a cluster in one process, with one client and one watch for each kind of object. Config and
+ * SchedulingShards say which of them run and how; with --services, flags do.
+ */
 #include <string.h>
 
 #include "cli/commands.h"
@@ -8,6 +11,7 @@
 #include "services/admission/admission.h"
 #include "services/binder/binder.h"
 #include "services/grouper/grouper.h"
+#include "services/operator/operator.h"
 #include "services/podgroups/podgroups.h"
 #include "services/queues/queues.h"
 #include "services/scaler/scaler.h"
@@ -19,8 +23,12 @@ static const struct service_kind *const kinds[] = {
     &queues_service,    &admission_service, &scaler_service,  NULL,
 };
 
-/* Those that run unless --services says otherwise: all that change nothing beyond their own objects and need nothing else. */
-static const char default_services[] = "scheduler,binder,grouper,podgroups,queues";
+/* Whose flags there are: those of the command without --services, then those of the services. */
+static const struct service_kind *const takers[] = {
+    &controller_service, &scheduler_service, &binder_service,
+    &grouper_service,    &podgroups_service, &queues_service,
+    &admission_service,  &scaler_service,    NULL,
+};
 
 #define CHOICE "--services="
 
@@ -62,24 +70,20 @@ static size_t choose(const struct command *command, const char *names, const str
 static int run_controller(const struct command *command, struct arguments *arguments)
 {
     const struct service_kind *chosen[ARRAY_LEN(kinds)];
-    const char *names = default_services;
-    int first = 0;
 
     /* Which flags there are depends on it, so it comes before them. */
-    if (arguments->argc > 0 && strncmp(arguments->argv[0], CHOICE, strlen(CHOICE)) == 0) {
-        names = arguments->argv[0] + strlen(CHOICE);
-        first = 1;
-    }
-    size_t count = choose(command, names, chosen);
+    if (arguments->argc == 0 || strncmp(arguments->argv[0], CHOICE, strlen(CHOICE)) != 0)
+        return run_host(command, &controller_service, kinds, arguments);
+    size_t count = choose(command, arguments->argv[0] + strlen(CHOICE), chosen);
     if (count == 0)
         return EXIT_WRONG_CALL;
-    return run_services(command, chosen, count, arguments->argc - first, arguments->argv + first);
+    return run_services(command, chosen, count, arguments->argc - 1, arguments->argv + 1);
 }
 
 static const char *const examples[] = {
     "muster controller --kubeconfig ~/.kube/config",
-    "muster controller --services=scheduler,binder,grouper,podgroups,queues,admission,scaler --leader-elect",
-    "muster controller --binder.max-concurrent-reconciles=20 --metrics-bind-address=:9090",
+    "muster controller --namespace=kai-scheduler --leader-elect",
+    "muster controller --services=scheduler,binder,grouper --binder.max-concurrent-reconciles=20",
     NULL,
 };
 
@@ -87,15 +91,21 @@ const struct command controller_command = {
     .name = "controller",
     .summary = "run the services of a small cluster in one process",
     .usage = "[--services=NAME,...] [FLAG...]",
-    .text = "Runs scheduler, binder, grouper, podgroups and queues, or the services that --services names as the first "
-            "flag,\n"
-            "in one process. They share one connection and one watch for each kind of object, which saves memory. A "
-            "flag goes\n"
-            "to every service that has it; --binder.qps=50 is for the binder alone. /metrics, /healthz and /readyz are "
-            "those\n"
-            "of all services. Runs until SIGTERM.\n",
+    .text =
+        "Runs the services in one process, as the Config kai-config and the SchedulingShards say: a service whose\n"
+        "settings change starts anew, and each shard has a scheduler. Without a Config there are scheduler, binder,\n"
+        "grouper, podgroups and queues with their defaults. They share one connection and one watch for each kind of\n"
+        "object, which saves memory. Flags are then --namespace, --apply-crds, and those for the API server, the "
+        "Lease,\n"
+        "addresses and the log.\n"
+        "\n"
+        "With --services as the first flag, these services run as their flags say, and Config and shards are not read. "
+        "A\n"
+        "flag goes to every service that has it; --binder.qps=50 is for the binder alone.\n"
+        "\n"
+        "/metrics, /healthz and /readyz are those of all services. Runs until SIGTERM.\n",
     .group = GROUP_CLUSTER,
-    .services = kinds,
+    .services = takers,
     .examples = examples,
     .operands = OPERANDS_NONE,
     .run = run_controller,

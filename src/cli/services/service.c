@@ -86,12 +86,9 @@ const char *command_option_default(const struct command *command, size_t i)
     return text ? text : "";
 }
 
-int run_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
-                 const char *const *argv)
+/* The end of a process as the status of its command. */
+static int status_of(const struct command *command, int code, const struct err *err)
 {
-    struct err err = {0};
-    int code = process_main(kinds, count, argc, argv, &err);
-
     if (code == PROCESS_WANTS_HELP)
         return command_help(command);
     if (code == PROCESS_WANTS_VERSION) {
@@ -99,8 +96,26 @@ int run_services(const struct command *command, const struct service_kind *const
         return EXIT_FINE;
     }
     if (code == -EINVAL)
-        return command_wrong(command, "%s", err.text);
+        return command_wrong(command, "%s", err->text);
     return code < 0 ? EXIT_FAILED : EXIT_FINE;
+}
+
+int run_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
+                 const char *const *argv)
+{
+    struct err err = {0};
+    int code = process_main(kinds, count, argc, argv, &err);
+
+    return status_of(command, code, &err);
+}
+
+int run_host(const struct command *command, const struct service_kind *host, const struct service_kind *const *hostable,
+             const struct arguments *arguments)
+{
+    struct err err = {0};
+    int code = process_main_hosting(host, hostable, arguments->argc, arguments->argv, &err);
+
+    return status_of(command, code, &err);
 }
 
 int run_service(const struct command *command, struct arguments *arguments)

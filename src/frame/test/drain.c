@@ -56,7 +56,7 @@ static int open_service(struct service *service, struct err *err)
 
     (void)snprintf(address, sizeof address, "127.0.0.1:%u", seen.port);
     loop_timer_init(&seen.timer, service->loop, on_timer, NULL);
-    return process_serve(service->process, service->log, address, &(struct rest_set){routes, 1, NULL}, err);
+    return process_serve(service->process, service->log, address, &(struct rest_set){routes, 1, NULL}, NULL, err);
 }
 
 static void lead(struct service *service)

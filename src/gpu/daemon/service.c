@@ -44,8 +44,8 @@ static int configure(struct service *service, struct err *err)
     const struct gpud_flags *values = service->values;
 
     (void)err;
-    service->process->settings.metrics_address = values->metrics_address;
-    service->process->settings.health_address = values->health_address;
+    service->common->metrics_address = values->metrics_address;
+    service->common->health_address = values->health_address;
     /* Names are whole: some of them are not ours. */
     service->settings.metrics_prefix = "";
     return 0;

@@ -19,15 +19,17 @@ const struct owned_row owned_rows[_OWNED_KIND_MAX] = {
     [OWNED_CONFIG_MAP] = {{"", "v1", "configmaps", "ConfigMap", true}, NULL},
     [OWNED_SERVICE] = {{"", "v1", "services", "Service", true}, NULL},
     [OWNED_ENDPOINT_SLICE] = {{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true}, NULL},
-    [OWNED_DEPLOYMENT] = {{"apps", "v1", "deployments", "Deployment", true}, NULL},
+    [OWNED_DEPLOYMENT] = {{"apps", "v1", "deployments", "Deployment", true}, NULL, .is_hosted = true},
     [OWNED_DAEMON_SET] = {{"apps", "v1", "daemonsets", "DaemonSet", true}, NULL},
     [OWNED_DISRUPTION_BUDGET] = {{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true}, NULL},
     [OWNED_MUTATING_WEBHOOK] = {{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
                                  "MutatingWebhookConfiguration", false},
-                                NULL},
+                                NULL,
+                                .is_hosted = true},
     [OWNED_VALIDATING_WEBHOOK] = {{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
                                    "ValidatingWebhookConfiguration", false},
-                                  NULL},
+                                  NULL,
+                                  .is_hosted = true},
     [OWNED_AUTOSCALER] = {{"autoscaling.k8s.io", "v1", "verticalpodautoscalers", "VerticalPodAutoscaler", true},
                           "verticalpodautoscalers.autoscaling.k8s.io"},
     [OWNED_PROMETHEUS] = {{"monitoring.coreos.com", "v1", "prometheuses", "Prometheus", true},
@@ -57,6 +59,8 @@ void draft_add(struct draft *draft, enum owned_kind kind, yyjson_mut_val *object
     const char *version = resource->version;
     yyjson_mut_val *meta = yyjson_mut_obj_get(object, "metadata");
 
+    if (draft->around->is_hosted && !owned_rows[kind].is_hosted)
+        return;
     if (*resource->group)
         version = draft_text(draft, "%s/%s", resource->group, resource->version);
     (void)yyjson_mut_obj_add_strcpy(draft->doc, object, "apiVersion", version);

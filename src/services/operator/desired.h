@@ -36,6 +36,7 @@ enum owned_kind {
 struct owned_row {
     struct kube_resource resource;
     const char *crd;  // that has to be there; NULL: the API server has the kind
+    bool is_hosted;   // desired where the services run in one process as well; all else is the chart's there
 };
 extern const struct owned_row owned_rows[_OWNED_KIND_MAX];
 
@@ -52,6 +53,7 @@ struct surroundings {
     const char *registry;   // of images for which the Config names none
     const char *image;
     const char *tag;
+    bool is_hosted;  // services run in this process: a Deployment stands for one of them
     bool has_kind[_OWNED_KIND_MAX];
     bool has_fake_gpus;      // a node is labelled run.ai/fake.gpu=true
     bool has_cdi;            // the GPU operator injects devices by CDI
@@ -81,6 +83,8 @@ void desired_done(struct desired *desired);
 /* Operands as conditions name them. */
 size_t operand_count(void);
 const char *operand_title(size_t operand);
+/* All replicas act, whichever of them leads. */
+bool operand_is_shared(size_t operand);
 
 /* What a Config stands for; `spec` may be NULL. Fails with -EINVAL for a spec that makes no sense. */
 MUST_CHECK int desired_for_config(struct desired *desired, yyjson_val *spec, const struct surroundings *around,

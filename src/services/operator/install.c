@@ -77,7 +77,10 @@ static nsec_t next_wait(struct install *install, struct backoff *backoff)
 static void finish(struct install *install)
 {
     install->is_done = true;
-    watches_begin(install->operator);
+    /* A replica of a process that runs the services has waited for the lease with all of it at hand. */
+    if (!install->operator->configs)
+        watches_begin(install->operator);
+    operator_wake(install->operator);
 }
 
 static void apply_crd(void *arg);

@@ -234,6 +234,7 @@ static void admission_args(struct draft *draft, yyjson_mut_val *args, yyjson_val
     const char *old_class = conf_text(section, "gpuPodRuntimeClassName", NULL);
     const char *class = conf_text(section, "gpuFractionRuntimeClassName", old_class ? NULL : "nvidia");
 
+    args_add(draft, args, "--namespace=%s", draft->around->namespace);
     args_add(draft, args, "--webhook-addr=%d", webhook_port(section));
     args_add(draft, args, "--health-probe-bind-address=:%d", admission_probe(section));
     args_add(draft, args, "--metrics-bind-address=:%d", conf_int(section, "webhook.metricsPort", METRICS_PORT));
@@ -383,6 +384,11 @@ const char *operand_title(size_t operand)
     return operands[operand].title;
 }
 
+bool operand_is_shared(size_t operand)
+{
+    return operands[operand].is_shared;
+}
+
 size_t scheduler_operand(void)
 {
     return OPERAND_SHARD;
@@ -400,7 +406,7 @@ static void add_operand(struct draft *draft, const struct operand *operand)
     if (!operand->serves_all)
         args_add(draft, args, "--scheduler-name=%s", scheduler_name(draft->config));
     operand->add_args(draft, args, section);
-    if (replicas > 1 && !operand->is_shared)
+    if (replicas > 1 && !operand->is_shared && !draft->around->is_hosted)
         args_add(draft, args, "--leader-elect");
     args_add_common(draft, args, section);
     draft_account(draft, draft->around->namespace, operand->name, NULL);

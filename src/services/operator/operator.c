@@ -11,14 +11,19 @@
 #include "services/operator/operator_internal.h"
 
 #define AT(member) FLAG_AT(struct operator_flags, member)
+#define NAMESPACE \
+    {"namespace", FLAG_STRING, AT(namespace), "kai-scheduler", "namespace of the services that it runs", 0, 0}
+#define APPLY_CRDS {"apply-crds", FLAG_BOOL, AT(applies_crds), "true", "bring the CRDs up to date at the start", 0, 0}
 
 static const struct flag flags[] = {
-    {"namespace", FLAG_STRING, AT(namespace), "kai-scheduler", "namespace of the services that it runs", 0, 0},
+    NAMESPACE,
     {"config-values", FLAG_STRING, AT(values_name), "",
      "ConfigMap with the Config of the release, to be applied (empty: none)", 0, 0},
-    {"apply-crds", FLAG_BOOL, AT(applies_crds), "true", "bring the CRDs up to date at the start", 0, 0},
+    APPLY_CRDS,
     {"image-pull-secret", FLAG_IGNORED, 0, "", "accepted and ignored", 0, 0},
 };
+
+static const struct flag controller_flags[] = {NAMESPACE, APPLY_CRDS};
 
 /* Changes come in bursts: an upgrade touches everything. */
 #define PAUSE (50 * NSEC_PER_MSEC)
@@ -36,10 +41,12 @@ static int configure(struct service *service, struct err *err)
 
     if (!*values->namespace)
         return err_set(err, -EINVAL, "--namespace: is empty");
-    service->settings.lease_name = "41fce092.run.ai";
     if (!*service->settings.lease_namespace)
         service->settings.lease_namespace = values->namespace;
-    service->settings.component = "kai-operator";
+    if (service->kind == &operator_service) {
+        service->settings.lease_name = "41fce092.run.ai";
+        service->settings.component = "kai-operator";
+    }
     return 0;
 }
 
@@ -68,6 +75,10 @@ static int open_operator(struct service *service, struct err *err)
     loop_timer_init(&operator->timer, service->loop, operator_reconcile, operator);
     loop_timer_init(&operator->later, service->loop, operator_reconcile, operator);
     service->state = operator;
+    operator->is_hosting = operator->around.is_hosted = service->kind == & controller_service;
+    /* What all replicas run does not wait for the lease. */
+    if (operator->is_hosting && service->settings.wants_lease)
+        watches_begin(operator);
     return 0;
 }
 
@@ -107,6 +118,20 @@ const struct service_kind operator_service = {
     .name = "operator",
     .flags = flags,
     .flag_count = ARRAY_LEN(flags),
+    .values_size = sizeof(struct operator_flags),
+    .has_api = true,
+    .can_elect = true,
+    .configure = configure,
+    .open = open_operator,
+    .lead = lead,
+    .stop = stop,
+    .close = close_operator,
+};
+
+const struct service_kind controller_service = {
+    .name = "controller",
+    .flags = controller_flags,
+    .flag_count = ARRAY_LEN(controller_flags),
     .values_size = sizeof(struct operator_flags),
     .has_api = true,
     .can_elect = true,

@@ -15,6 +15,7 @@
 
 struct follower;
 struct kube_modify;
+struct hosted_service;
 
 /*
  *     watches.c    what is followed, and what is kept of it
@@ -23,13 +24,14 @@ struct kube_modify;
  *     reconcile.c  compares all of it and starts what has to be done
  *     status.c     conditions of the Config and of shards
  *     install.c    CRDs, and the Config that the chart brings
+ *     hosting.c    runs the services in this process instead
  */
 
 #define CONFIG_NAME "kai-config"
 
 struct operator_flags {
     const char *namespace;
-    const char *values_name;  // of the ConfigMap with the Config to apply
+    const char *values_name;  // of the ConfigMap with the Config to apply; NULL: there is no such flag
     bool applies_crds;
 };
 
@@ -55,6 +57,7 @@ struct owned {
 
     uint64_t done_wanted, done_seen;  // digests after the last write
     struct write *write;              // that is under way
+    struct hosted_service *hosted;    // that runs in this process; NULL: none
     struct backoff backoff;
     nsec_t due;      // not written before that, after a failure
     struct err err;  // of the last write; code 0: it went well
@@ -64,6 +67,7 @@ struct owned {
 struct source {
     struct operator* operator;
     bool is_config;
+    bool is_assumed;  // there is no such object
     char *name;
     char uid[UID_MAX];
     int64_t generation;
@@ -104,6 +108,7 @@ struct operator
     struct follower *reservation_accounts, *scaling_accounts;
     char *reservation_namespace, *scaling_namespace;
 
+    bool is_hosting;  // the services run in this process
     struct install *install;
     struct loop_timer timer;  // the next look
     struct loop_timer later;  // when something that failed is due
@@ -116,6 +121,10 @@ void operator_wake(struct operator* operator);
 
 /* watches.c */
 void watches_begin(struct operator* operator);
+/* Nothing is desired by it any more; frees it. */
+void forget_source(struct operator* operator, struct source * source);
+struct source *source_new(struct operator* operator, const char * name, const char *uid, yyjson_val *object,
+                          bool is_config);
 void watches_end(struct operator* operator);
 bool watches_are_synced(const struct operator* operator);
 /* Follows what the Config makes necessary. */
@@ -141,6 +150,15 @@ void operator_reconcile(void *arg);
 
 /* status.c */
 void operator_report(struct operator* operator, struct source * source, bool is_busy);
+
+/* hosting.c */
+/* Without a Config all has its defaults, and without shards as well there is one. */
+void hosting_assume(struct operator* operator);
+/* What a service is told; the rest of its Deployment has no meaning here. */
+yyjson_mut_val *hosting_args(yyjson_mut_val *deployment);
+/* Starts the service, or ends it, or ends it to start it anew. */
+void hosting_settle(struct operator* operator, struct owned * owned);
+void hosting_free(struct owned *owned);
 
 /* install.c */
 struct install *install_new(struct operator* operator);

@@ -126,6 +126,7 @@ void owned_free_all(struct operator* operator)
 
         for (size_t cursor = 0; (owned = strmap_next(&operator->owned[kind], &cursor));) {
             owned_write_cancel(owned);
+            hosting_free(owned);
             free(owned->namespace);
             free(owned->name);
             free(owned);

@@ -59,6 +59,12 @@ static void look_around(struct operator* operator)
     }
 }
 
+/* It stands for a service in this process. */
+static bool is_hosted(const struct operator* operator, const struct owned * owned)
+{
+    return operator->is_hosting && owned->kind == OWNED_DEPLOYMENT;
+}
+
 static void want(struct operator* operator, struct source * source)
 {
     vec_foreach (&source->desired.objects, wanted) {
@@ -67,7 +73,7 @@ static void want(struct operator* operator, struct source * source)
         owned->source = source;
         owned->operand = wanted->operand;
         owned->object = wanted->object;
-        owned->wanted = digest_wanted(wanted->object);
+        owned->wanted = digest_wanted(is_hosted(operator, owned) ? hosting_args(wanted->object) : wanted->object);
     }
 }
 
@@ -141,10 +147,32 @@ static bool is_as_wanted(const struct operator* operator, const struct owned * o
            strcmp(owned->owner, operator->config->uid) == 0;
 }
 
+static bool is_running(const struct operator* operator, size_t operand)
+{
+    struct owned *owned;
+
+    for (size_t cursor = 0; (owned = strmap_next(&operator->owned[OWNED_DEPLOYMENT], &cursor));)
+        if (owned->operand == operand && owned->is_there && owned->is_available)
+            return true;
+    return false;
+}
+
+/*
+ * Of several replicas that run the services themselves, those that do not lead run what all of them run. Webhooks are asked
+ * for from the moment they are written, and refuse what nobody answers for.
+ */
+static bool may_settle(const struct operator* operator, const struct owned * owned)
+{
+    if (is_hosted(operator, owned) && operand_is_shared(owned->operand))
+        return true;
+    return service_is_leading(operator->service) && (!operator->is_hosting || is_hosted(operator, owned) ||
+                                                     !owned->source || is_running(operator, owned->operand));
+}
+
 /* Does what has to be done about one object. */
 static void settle(struct operator* operator, struct owned * owned, bool may_delete, nsec_t now, nsec_t *next)
 {
-    if (owned->write || (owned->source && is_as_wanted(operator, owned)))
+    if (owned->write || (owned->source && is_as_wanted(operator, owned)) || !may_settle(operator, owned))
         return;
     if (!owned->source && !(may_delete && owned->is_there && is_ours(operator, owned)))
         return;
@@ -152,7 +180,9 @@ static void settle(struct operator* operator, struct owned * owned, bool may_del
         *next = *next == 0 || owned->due < *next ? owned->due : *next;
         return;
     }
-    if (owned->source)
+    if (is_hosted(operator, owned))
+        hosting_settle(operator, owned);
+    else if (owned->source)
         owned_write(operator, owned);
     else
         owned_remove(operator, owned);
@@ -183,17 +213,42 @@ static bool is_busy(const struct operator* operator, const struct source * sourc
     return false;
 }
 
+static bool is_installed(const struct operator* operator)
+{
+    return service_is_leading(operator->service) && install_is_done(operator->install);
+}
+
+/* Ready is who has run all that is wanted once: others must not wait for a service that starts anew. */
+static void look_whether_all_run(struct operator* operator)
+{
+    struct owned *owned;
+
+    for (size_t cursor = 0; (owned = strmap_next(&operator->owned[OWNED_DEPLOYMENT], &cursor));) {
+        if (owned->source && may_settle(operator, owned) && !(owned->is_there && owned->is_available))
+            return;
+    }
+    service_set_ready(operator->service, true);
+}
+
+static void report(struct operator* operator, struct source * source)
+{
+    if (!source->is_assumed && service_is_leading(operator->service))
+        operator_report(operator, source, is_busy(operator, source));
+}
+
 void operator_reconcile(void *arg)
 {
     struct operator* operator= arg;
 
-    if (operator->is_stopping || !service_is_leading(operator->service) || !install_is_done(operator->install))
+    if (operator->is_stopping || !(operator->is_hosting || is_installed(operator)) || !watches_are_synced(operator))
         return;
-    if (!watches_are_synced(operator))
-        return;
-    service_set_ready(operator->service, true);
-    /* The values may have come before the Config was looked for. */
-    install_check(operator->install);
+    if (operator->is_hosting) {
+        hosting_assume(operator);
+    } else {
+        service_set_ready(operator->service, true);
+        /* The values may have come before the Config was looked for. */
+        install_check(operator->install);
+    }
     if (!operator->config)
         return;
     watches_adapt(operator);
@@ -202,7 +257,9 @@ void operator_reconcile(void *arg)
     look_around(operator);
     derive_all(operator);
     settle_all(operator);
-    operator_report(operator, operator->config, is_busy(operator, operator->config));
+    report(operator, operator->config);
     vec_foreach (&operator->shards, shard)
-        operator_report(operator, * shard, is_busy(operator, * shard));
+        report(operator, * shard);
+    if (operator->is_hosting)
+        look_whether_all_run(operator);
 }

@@ -59,13 +59,24 @@ static const char *shard_object_name(struct draft *draft, const struct shard *sh
     return draft_text(draft, "%s-%s", scheduler_name(draft->config), shard->name);
 }
 
-static yyjson_mut_val *shard_args(struct draft *draft, const struct shard *shard)
+/* Shards of one process cannot all have the port of the plugins: it is the default one's, unless others name their own. */
+static void add_hosted_args(struct draft *draft, yyjson_mut_val *args, const struct shard *shard, const char *settings)
+{
+    args_add(draft, args, "--scheduler-conf-text=%s", settings);
+    if (strcmp(shard->name, "default") != 0)
+        args_add(draft, args, "--plugin-server-port=0");
+}
+
+static yyjson_mut_val *shard_args(struct draft *draft, const struct shard *shard, const char *settings)
 {
     yyjson_val *section = conf_at(draft->config, "scheduler");
     const char *prefix = conf_text(draft->config, "queueController.metricsNamespace", NULL);
     yyjson_mut_val *args = pack(draft->doc, "[scheduler]");
 
-    args_add(draft, args, "--scheduler-conf=" CONFIG_PATH);
+    if (draft->around->is_hosted)
+        add_hosted_args(draft, args, shard, settings);
+    else
+        args_add(draft, args, "--scheduler-conf=" CONFIG_PATH);
     args_add(draft, args, "--scheduler-name=%s", scheduler_name(draft->config));
     args_add(draft, args, "--namespace=%s", draft->around->namespace);
     args_add(draft, args, "--nodepool-label-key=%s", node_pool_label_key(draft->config));
@@ -82,7 +93,7 @@ static yyjson_mut_val *shard_args(struct draft *draft, const struct shard *shard
         if (value)
             args_add(draft, args, "--%s=%s", shard_flags[i], value);
     }
-    if (section_replicas(draft, section) > 1)
+    if (section_replicas(draft, section) > 1 && !draft->around->is_hosted)
         args_add(draft, args, "--leader-elect=true");
     if (conf_bool(draft->config, "global.jsonLog", false))
         args_add(draft, args, "--log-json");
@@ -152,7 +163,7 @@ int desired_for_shard(struct desired *desired, const struct shard *shard, yyjson
             .account = "scheduler",
             .service = service,
             .amounts = {"100m", "64Mi", "1Gi"},
-            .args = shard_args(&draft, shard),
+            .args = shard_args(&draft, shard, settings),
             .env = pack(draft.doc, "[{name: NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]"),
             .mounts = pack(draft.doc, "[{name: config, mountPath: " CONFIG_PATH ", subPath: config.yaml}]"),
             .volumes = pack(draft.doc, "[{name: config, configMap: {name: %s}}]", name),

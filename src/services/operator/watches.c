@@ -49,29 +49,31 @@ void source_free(struct source *source)
     free(source);
 }
 
-static void source_set(struct source *source, const struct follow_event *event)
+static void source_set(struct source *source, const char *uid, yyjson_val *object)
 {
     yyjson_doc_free(source->doc);
-    yyjson_mut_doc *copy = kube_copy(event->object);
+    yyjson_mut_doc *copy = kube_copy(object);
     source->doc = yyjson_mut_doc_imut_copy(copy, NULL);
     yyjson_mut_doc_free(copy);
-    source->generation = conf_int(event->object, "metadata.generation", 0);
-    (void)snprintf(source->uid, sizeof source->uid, "%s", event->uid);
+    source->generation = conf_int(object, "metadata.generation", 0);
+    source->is_assumed = false;
+    (void)snprintf(source->uid, sizeof source->uid, "%s", uid);
 }
 
-static struct source *source_new(struct operator* operator, const struct follow_event * event, bool is_config)
+struct source *source_new(struct operator* operator, const char * name, const char *uid, yyjson_val *object,
+                          bool is_config)
 {
     struct source *source = xcalloc(1, sizeof *source);
 
     source->operator= operator;
     source->is_config = is_config;
-    source->name = xstrdup(event->name);
-    source_set(source, event);
+    source->name = xstrdup(name);
+    source_set(source, uid, object);
     return source;
 }
 
 /* Objects must not point to what a source desired when it goes. */
-static void forget_source(struct operator* operator, struct source * source)
+void forget_source(struct operator* operator, struct source * source)
 {
     struct owned *owned;
 
@@ -90,11 +92,12 @@ static void on_config(void *arg, const struct follow_event *event)
 
     if (event->change == FOLLOW_DELETED) {
         forget_source(operator, TAKE_PTR(operator->config));
-        log_warn(operator->service->log, "the Config is gone: its objects are deleted with it");
+        log_warn(operator->service->log, operator->is_hosting ? "the Config is gone: the defaults hold"
+                                                              : "the Config is gone: its objects are deleted with it");
     } else if (operator->config) {
-        source_set(operator->config, event);
+        source_set(operator->config, event->uid, event->object);
     } else {
-        operator->config = source_new(operator, event, true);
+        operator->config = source_new(operator, event->name, event->uid, event->object, true);
     }
     operator_wake(operator);
 }
@@ -115,9 +118,9 @@ static void on_shard(void *arg, const struct follow_event *event)
     bool is_known = i < operator->shards.len && strcmp(operator->shards.items[i]->name, event->name) == 0;
 
     if (event->change != FOLLOW_DELETED && is_known) {
-        source_set(operator->shards.items[i], event);
+        source_set(operator->shards.items[i], event->uid, event->object);
     } else if (event->change != FOLLOW_DELETED) {
-        vec_insert_at(&operator->shards, i, source_new(operator, event, false));
+        vec_insert_at(&operator->shards, i, source_new(operator, event->name, event->uid, event->object, false));
     } else if (is_known) {
         struct source *gone = operator->shards.items[i];
 
@@ -241,7 +244,7 @@ static void on_crd(void *arg, const struct follow_event *event)
     for (size_t kind = 0; kind < _OWNED_KIND_MAX; kind++) {
         const char *crd = owned_rows[kind].crd;
 
-        if (!crd || strcmp(crd, event->name) != 0)
+        if (!crd || operator->is_hosting || strcmp(crd, event->name) != 0)
             continue;
         if (is_there && !operator->kinds[kind])
             follow_kind(operator,(enum owned_kind) kind);
@@ -335,7 +338,7 @@ void watches_begin(struct operator* operator)
                                                               .label_selector = "run.ai/fake.gpu=true",
                                                               .is_metadata_only = true,
                                                               .on_event = on_fake_node});
-    if (*operator->flags->values_name) {
+    if (operator->flags->values_name && * operator->flags->values_name) {
         (void)snprintf(name, sizeof name, "metadata.name=%s", operator->flags->values_name);
         operator->values = follow(operator,(struct follow_options){.resource = kube_known(KUBE_CONFIG_MAPS),
                                                                    .namespace = operator->flags->namespace,
@@ -343,7 +346,8 @@ void watches_begin(struct operator* operator)
                                                                    .on_event = on_values});
     }
     for (size_t kind = 0; kind < _OWNED_KIND_MAX; kind++)
-        if (!owned_rows[kind].crd)
+        if (!owned_rows[kind].crd &&
+            !(operator->is_hosting &&(kind == OWNED_DEPLOYMENT || !owned_rows[kind].is_hosted)))
             follow_kind(operator,(enum owned_kind) kind);
 }
 
@@ -374,6 +378,8 @@ void watches_adapt(struct operator* operator)
     yyjson_val *config = conf_at(yyjson_doc_get_root(operator->config->doc), "spec");
     bool scales = conf_bool(config, "nodeScaleAdjuster.service.enabled", true);
 
+    if (operator->is_hosting)
+        return;
     follow_accounts(operator, & operator->reservation_accounts, &operator->reservation_namespace,
                     reservation_namespace(config));
     follow_accounts(operator, & operator->scaling_accounts, &operator->scaling_namespace,

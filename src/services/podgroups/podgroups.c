@@ -65,7 +65,7 @@ static int configure(struct service *service, struct err *err)
     if (!*values->scheduler_name)
         return err_set(err, -EINVAL, "--scheduler-name: is empty");
     if (values->log_level >= 0)
-        service->process->settings.verbosity = values->log_level;
+        service->common->verbosity = values->log_level;
     service->settings.lease_name = "o1x22tjj.kai.scheduler";
     service->settings.component = "podgroup-controller";
     return 0;

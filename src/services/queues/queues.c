@@ -58,7 +58,7 @@ static int configure(struct service *service, struct err *err)
     const struct queues_flags *values = service->values;
 
     if (*values->metrics_address)
-        service->process->settings.metrics_address = values->metrics_address;
+        service->common->metrics_address = values->metrics_address;
     service->settings.metrics_prefix = values->metrics_namespace;
     service->settings.lease_name = "ov3xj497.kai.scheduler";
     service->settings.component = "queue-controller";

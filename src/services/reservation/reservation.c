@@ -159,8 +159,8 @@ static int reservation_configure(struct service *service, struct err *err)
 
     if (!flag_or_variable(values->pod, "POD_NAME")[0] || !flag_or_variable(values->namespace, "POD_NAMESPACE")[0])
         return err_set(err, -EINVAL, "the name of this pod is not set: set POD_NAME and POD_NAMESPACE");
-    service->process->settings.metrics_address = values->metrics_address;
-    service->process->settings.health_address = values->health_address;
+    service->common->metrics_address = values->metrics_address;
+    service->common->health_address = values->health_address;
     return 0;
 }
 

@@ -10,6 +10,8 @@ const struct flag scheduler_flag_table[SCHEDULER_FLAGS] = {
     {"namespace", FLAG_STRING, AT(namespace), "kai-scheduler", "namespace of the Lease", 0, 0},
     {"scheduler-conf", FLAG_STRING, AT(scheduler_conf), "",
      "file with actions, plugins and their arguments (empty: the operator's defaults)", 0, 0},
+    {"scheduler-conf-text", FLAG_STRING, AT(scheduler_conf_text), "", "the same settings as text, instead of a file", 0,
+     0},
     {"schedule-period", FLAG_DURATION, AT(schedule_period), "1s", "longest time between cycles while pods are pending",
      0, 0},
     {"nodepool-label-key", FLAG_STRING, AT(nodepool_label_key), "kai.scheduler/node-pool",

@@ -14,7 +14,8 @@ struct scheduler_flags {
     const char *scheduler_name;
     const char *namespace;       // of the lease
     const char *scheduler_conf;  // path of the configuration; "": built in
-    nsec_t schedule_period;      // the longest time between two cycles while something waits
+    const char *scheduler_conf_text;
+    nsec_t schedule_period;  // the longest time between two cycles while something waits
     const char *nodepool_label_key;
     const char *partition_label_value;
     const char *queue_label_key;
@@ -53,5 +54,5 @@ struct scheduler_flags {
     char lease_name[512];  // follows from the others
 };
 
-enum { SCHEDULER_FLAGS = 45 };
+enum { SCHEDULER_FLAGS = 46 };
 extern const struct flag scheduler_flag_table[SCHEDULER_FLAGS];

@@ -86,8 +86,8 @@ static int configure(struct service *service, struct err *err)
     if (flags->is_shadow && settings->wants_lease)
         return err_set(err, -EINVAL, "--shadow goes without --leader-elect: it writes nothing, not even a Lease");
     if (*flags->listen_address)
-        service->process->settings.metrics_address = flags->listen_address;
-    service->process->settings.health_address = flags->health_address;
+        service->common->metrics_address = flags->listen_address;
+    service->common->health_address = flags->health_address;
     settings->metrics_prefix = flags->metrics_namespace;
     settings->lease_namespace = flags->namespace;
     settings->lease_retry_period = flags->lease_retry_period;

@@ -71,26 +71,35 @@ static int decode_file(struct setup *setup, const struct json_at *root, struct l
     return r < 0 ? r : read_all_switches(root, log, err);
 }
 
-static int read_file(struct setup *setup, const char *path, struct log *log, struct err *err)
+/* `from` says in errors where the text is from. */
+static int read_text(struct setup *setup, const char *text, size_t len, const char *from, struct log *log,
+                     struct err *err)
 {
     struct yaml_docs docs = {0};
+
+    int r = yaml_parse(text, len, from, &docs, err);
+    if (r >= 0 && docs.len > 1)
+        r = err_set(err, -EINVAL, "%s: expected one document, found %u", from, docs.len);
+    if (r >= 0 && docs.len == 1) {
+        struct json_at root = json_root(docs.items[0].json);
+
+        r = decode_file(setup, &root, log, err);
+        if (r < 0)
+            (void)err_wrap(err, r, "%s", from);
+    }
+    yaml_docs_done(&docs);
+    return r;
+}
+
+static int read_file(struct setup *setup, const char *path, struct log *log, struct err *err)
+{
     char *text = NULL;
     size_t len = 0;
 
     int r = file_read(path, CONFIG_BYTES_MAX, &text, &len, err);
     if (r < 0)
         return r;
-    r = yaml_parse(text, len, path, &docs, err);
-    if (r >= 0 && docs.len > 1)
-        r = err_set(err, -EINVAL, "%s: expected one document, found %u", path, docs.len);
-    if (r >= 0 && docs.len == 1) {
-        struct json_at root = json_root(docs.items[0].json);
-
-        r = decode_file(setup, &root, log, err);
-        if (r < 0)
-            (void)err_wrap(err, r, "%s", path);
-    }
-    yaml_docs_done(&docs);
+    r = read_text(setup, text, len, path, log, err);
     free(text);
     return r;
 }
@@ -125,8 +134,13 @@ static int build(struct setup *setup, struct log *log, struct err *err)
     int r = 0;
 
     take_flags(setup);
-    if (*flags->scheduler_conf)
+    if (*flags->scheduler_conf && *flags->scheduler_conf_text)
+        r = err_set(err, -EINVAL, "--scheduler-conf and --scheduler-conf-text: only one of them can be given");
+    else if (*flags->scheduler_conf)
         r = read_file(setup, flags->scheduler_conf, log, err);
+    else if (*flags->scheduler_conf_text)
+        r = read_text(setup, flags->scheduler_conf_text, strlen(flags->scheduler_conf_text), "--scheduler-conf-text",
+                      log, err);
     if (r < 0)
         return r;
     settings_sort(&setup->settings);

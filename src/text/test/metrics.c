@@ -46,6 +46,26 @@ static void counters_and_gauges_are_written_by_name_with_escaped_labels(void **s
                          "# HELP process_x X.\n# TYPE process_x gauge\nprocess_x 1e+18\n");
 }
 
+static void registries_rendered_together_have_each_name_once(void **state)
+{
+    (void)state;
+    _cleanup_(metrics_freep) struct metrics *one = metrics_new("kai");
+    _cleanup_(metrics_freep) struct metrics *other = metrics_new("kai");
+    struct metrics *const both[] = {one, other};
+    struct strbuf text;
+
+    metrics_set_label(other, "app", "x\"y");
+    meter_set(meter_series(metrics_gauge(one, "depth", "Depth.", METER_LABELS("queue")), METER_LABELS("a")), 1);
+    meter_set(meter_series(metrics_gauge(other, "depth", "Depth.", METER_LABELS("queue")), METER_LABELS("a")), 2);
+    (void)metrics_gauge(one, "empty", "Empty.", NULL);
+    strbuf_init(&text, 1 << 20);
+    metrics_render_all(both, ARRAY_LEN(both), &text);
+    assert_string_equal(text.text, "# HELP kai_depth Depth.\n# TYPE kai_depth gauge\n"
+                                   "kai_depth{queue=\"a\"} 1\nkai_depth{app=\"x\\\"y\",queue=\"a\"} 2\n" DROPPED
+                                   "kai_metric_series_dropped_total{app=\"x\\\"y\"} 0\n");
+    strbuf_done(&text);
+}
+
 static void histograms_count_what_is_at_or_below_each_bound(void **state)
 {
     (void)state;
@@ -120,6 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_and_gauges_are_written_by_name_with_escaped_labels),
+        cmocka_unit_test(registries_rendered_together_have_each_name_once),
         cmocka_unit_test(histograms_count_what_is_at_or_below_each_bound),
         cmocka_unit_test(a_removed_series_is_not_written_any_more),
         cmocka_unit_test(what_is_collected_is_asked_for_at_each_rendering),

@@ -16,6 +16,7 @@
 
 struct plugin_server {
     const struct scheduler_view *view;
+    struct http_server *http;
     struct snapshots *snapshots;
     bool has_run;  // a cycle has
 };
@@ -76,6 +77,7 @@ static void free_server(void *arg)
 {
     struct plugin_server *server = arg;
 
+    process_unserve(server->view->service->process, server->http);
     snapshots_free(server->snapshots);
     free(server);
 }
@@ -92,7 +94,7 @@ int observe_for_plugin_server(const struct scheduler_view *view, struct schedule
     server->snapshots = snapshots_new(view);
     (void)snprintf(address, sizeof address, "127.0.0.1:%" PRId64, view->flags->plugin_server_port);
     int r = process_serve(view->service->process, view->service->log, address,
-                          &(struct rest_set){routes, ARRAY_LEN(routes), server}, err);
+                          &(struct rest_set){routes, ARRAY_LEN(routes), server}, &server->http, err);
     if (r < 0) {
         free_server(server);
         return r;
