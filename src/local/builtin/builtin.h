@@ -6,8 +6,8 @@
 #include <yyjson.h>
 
 #include "base/macros.h"
-#include "base/vec.h"
 #include "local/api/problems.h"
+#include "local/wire/normal.h"
 
 struct api_kind;
 struct err;
@@ -18,15 +18,6 @@ struct err;
  *
  *     body -> builtin_check_fields() -> builtin_default() -> (admission) -> builtin_validate() -> stored
  */
-
-/* What fieldValidation lists: `unknown field "spec.nodname"`, `duplicate field "spec.replicas"`. All zeros is empty. */
-enum { FIELD_FAULTS_MAX = 100 };
-
-struct field_faults {
-    VEC(char *) texts;
-};
-
-void field_faults_done(struct field_faults *faults);
 
 /*
  * Brings an object into the form that the API server stores: members that the kind does not have are dropped and listed,

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+
+#include "base/err.h"
+#include "local/api/kinds.h"
+#include "local/builtin/builtin.h"
+#include "local/wire/types.h"
+
+static int check_as(const struct type *type, const char *version, const char *kind, yyjson_mut_doc *doc,
+                    struct field_faults *faults, struct err *err)
+{
+    if (!type)
+        return err_set(err, -ENOENT, "no kind \"%s\" is registered for version \"%s\"", kind, version);
+    int code = normal_form(type, doc, faults, err);
+    if (code < 0)
+        return err_wrap(err, code, "%s in version \"%s\" cannot be handled as a %s", kind, type_version(type), kind);
+    return 0;
+}
+
+int builtin_check_fields(const struct api_kind *kind, yyjson_mut_doc *doc, struct field_faults *faults, struct err *err)
+{
+    return check_as(type_find(kind->group, kind->version, kind->kind), kind->version, kind->kind, doc, faults, err);
+}
+
+int builtin_check_body(const char *api_version, const char *kind, yyjson_mut_doc *doc, struct field_faults *faults,
+                       struct err *err)
+{
+    return check_as(type_find_in(api_version, kind), api_version, kind, doc, faults, err);
+}
