@@ -3,6 +3,7 @@
 /* Making and reading certificates with OpenSSL. */
 #include "net/certificate.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -148,6 +149,13 @@ int certificate_make_authority(const struct certificate_request *request, struct
     return r;
 }
 
+static bool is_address(const char *name)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+
+    return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
+}
+
 /* A comma would begin another name, and OpenSSL would read it as one. */
 static int extend_names(X509 *x509, X509 *issuer, const struct certificate_request *request, struct err *err)
 {
@@ -157,9 +165,11 @@ static int extend_names(X509 *x509, X509 *issuer, const struct certificate_reque
     strbuf_init(&names, ALT_NAMES_MAX);
     for (size_t i = 0; i < request->dns_name_count; i++) {
         const char *name = request->dns_names[i];
+        bool is_ip = is_address(name);
 
-        is_good = is_good && *name && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name);
-        strbuf_addf(&names, "%sDNS:%s", i ? "," : "", name);
+        is_good = is_good && *name &&
+                  (is_ip || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name));
+        strbuf_addf(&names, "%s%s:%s", i ? "," : "", is_ip ? "IP" : "DNS", name);
     }
     is_good = is_good && !names.is_cut && extend(x509, issuer, NID_subject_alt_name, names.text);
     int r = is_good ? 0 : err_set(err, -EINVAL, "'%s' are not names of a server", names.text);
@@ -269,7 +279,8 @@ bool certificate_is_signed_by(const char *cert_pem, const char *authority_pem)
 bool certificate_is_for(const char *cert_pem, const char *dns_name)
 {
     X509 *x509 = read_cert(cert_pem);
-    bool is_good = x509 && X509_check_host(x509, dns_name, 0, 0, NULL) == 1;
+    bool is_good = x509 && (is_address(dns_name) ? X509_check_ip_asc(x509, dns_name, 0) == 1
+                                                   : X509_check_host(x509, dns_name, 0, 0, NULL) == 1);
 
     X509_free(x509);
     return is_good;

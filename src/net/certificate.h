@@ -23,7 +23,7 @@ void certificate_done(struct certificate *certificate);
 /* What a certificate is to say. */
 struct certificate_request {
     const char *common_name;       // at most 64 bytes
-    const char *const *dns_names;  // of a server; not used for an authority
+    const char *const *dns_names;  // of a server, or its addresses; not used for an authority
     size_t dns_name_count;
     nsec_t not_before;
     nsec_t not_after;

@@ -39,6 +39,7 @@ void kube_config_free(struct kube_config *config)
         return;
     free(config->name);
     free(config->server);
+    free(config->unix_path);
     free(config->namespace);
     free(config->proxy);
     free(config->tls_server_name);
@@ -174,11 +175,26 @@ static int load_file(const char *path, const char *context, struct kube_config *
     return r < 0 ? r : kube_config_parse(sources.texts, sources.count, context, ret_config, err);
 }
 
+static struct kube_config *config_of_socket(const char *address)
+{
+    struct kube_config *config = xcalloc(1, sizeof *config);
+
+    config->name = xstrdup(address);
+    config->server = xstrdup(KUBE_UNIX_SERVER);
+    config->unix_path = xstrdup(address + strlen(KUBE_UNIX_PREFIX));
+    config->namespace = xstrdup("default");
+    return config;
+}
+
 int kube_config_load(const char *path, const char *context, struct kube_config **ret_config, struct err *err)
 {
     const char *list = getenv("KUBECONFIG");
     const char *home = getenv("HOME");
 
+    if (path && strncmp(path, KUBE_UNIX_PREFIX, strlen(KUBE_UNIX_PREFIX)) == 0) {
+        *ret_config = config_of_socket(path);
+        return 0;
+    }
     if (path && path[0])
         return load_file(path, context, ret_config, err);
     if (list && list[0])

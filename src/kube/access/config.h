@@ -31,6 +31,7 @@ struct kube_exec {
 struct kube_config {
     char *name;    // of the context, for people
     char *server;  // URL without a slash at its end
+    char *unix_path;  // the socket that the server listens on, when it has no address; NULL: as the URL says
     char *namespace;
     char *proxy;            // NULL: that of the environment
     char *tls_server_name;  // NULL: the host of the server
@@ -50,8 +51,12 @@ struct kube_config {
 /* Nobody needs a larger one; embedded certificates are a few kilobytes. */
 enum { KUBE_CONFIG_BYTES_MAX = 4 << 20, KUBE_SECRET_BYTES_MAX = 1 << 20 };
 
+/* A server on this machine can be named by its socket: "unix:/run/user/1000/muster/api.sock". */
+#define KUBE_UNIX_PREFIX "unix:"
+#define KUBE_UNIX_SERVER "http://localhost"  // what its URLs begin with
+
 /*
- * Finds and reads the configuration. `path` is that of one file; NULL looks, as controllers do, at the files in
+ * Finds and reads the configuration. `path` is that of one file, or "unix:" and a socket; NULL looks, as controllers do, at the files in
  * $KUBECONFIG, at the pod that we are in, and at ~/.kube/config, and takes the first that is there. `context` is NULL
  * for the current one. Returns 0; -ENOENT when there is none, -EINVAL when it is no good, or what the system says.
  */

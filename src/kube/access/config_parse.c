@@ -225,8 +225,13 @@ static int read_cluster(const struct sources *sources, const char *name, struct 
         return err_wrap(err, r, "%s: cluster %s", source->name, name);
     if (!config->server)
         return err_set(err, -EINVAL, "%s: cluster %s: server is missing", source->name, name);
+    if (strncmp(config->server, KUBE_UNIX_PREFIX, strlen(KUBE_UNIX_PREFIX)) == 0) {
+        config->unix_path = xstrdup(config->server + strlen(KUBE_UNIX_PREFIX));
+        free(config->server);
+        config->server = xstrdup(KUBE_UNIX_SERVER);
+    }
     if (strncmp(config->server, "https://", 8) != 0 && strncmp(config->server, "http://", 7) != 0)
-        return err_set(err, -EINVAL, "%s: cluster %s: server has to start with https:// or http://", source->name,
+        return err_set(err, -EINVAL, "%s: cluster %s: server has to start with https://, http:// or unix:", source->name,
                        name);
     for (size_t len = strlen(config->server); len > 0 && config->server[len - 1] == '/'; len--)
         config->server[len - 1] = '\0';

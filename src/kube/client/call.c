@@ -380,6 +380,7 @@ void kube_call_start(struct kube_call *call)
                                               .url = call->url,
                                               .tls = client->credentials.tls,
                                               .proxy = client->config->proxy,
+                                              .unix_path = client->config->unix_path,
                                               .headers = (const char *const *)headers.items,
                                               .body = call->body,
                                               .body_len = call->request.body_len,

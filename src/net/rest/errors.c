@@ -103,7 +103,7 @@ static void add_status(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct r
     add_causes(doc, details, problem);
     if (problem->retry_after > 0)
         (void)yyjson_mut_obj_add_int(doc, details, "retryAfterSeconds", problem->retry_after);
-    if (yyjson_mut_obj_size(details) > 0)
+    if (problem->has_details || yyjson_mut_obj_size(details) > 0)
         (void)yyjson_mut_obj_add_val(doc, root, "details", details);
     (void)yyjson_mut_obj_add_int(doc, root, "code", problem->status);
 }

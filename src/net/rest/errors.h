@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -26,6 +27,7 @@ struct rest_problem {
     const char *group;
     const char *kind;
     const char *uid;
+    bool has_details;  // also when they are empty, as Kubernetes does for paths that lead nowhere
     int retry_after;  // seconds; with 429 at least 1. Sent as the header Retry-After, too
     const struct rest_cause {
         const char *reason;  // "FieldValueInvalid"

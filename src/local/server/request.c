@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From the path and the query of a request to the verb that answers it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "local/api/kinds.h"
+#include "local/api/problems.h"
+#include "local/server/request_internal.h"
+#include "local/server/resources_internal.h"
+#include "local/server/routes_internal.h"
+#include "local/server/server_internal.h"
+#include "net/rest/rest.h"
+
+enum { WARNINGS_MAX = 100 };
+
+struct request *request_new(struct server *server, struct http_exchange *exchange)
+{
+    struct request *request = xcalloc(1, sizeof *request);
+
+    *request = (struct request){
+        .server = server, .exchange = exchange, .namespace = "", .name = "", .subresource = "", .status = 200};
+    return request;
+}
+
+void request_free(struct request *request)
+{
+    url_path_done(&request->path);
+    vec_foreach (&request->warnings, warning)
+        free(*warning);
+    vec_done(&request->warnings);
+    free(request);
+}
+
+const char *request_query(const struct request *request, const char *name)
+{
+    const char *value = rest_query(request->exchange, name);
+
+    return value ? value : "";
+}
+
+bool request_query_is_true(const struct request *request, const char *name)
+{
+    const char *value = request_query(request, name);
+
+    return strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+}
+
+void request_warn(struct request *request, const char *text)
+{
+    char *copy;
+
+    if (request->warnings.len >= WARNINGS_MAX)
+        return;
+    copy = xstrndup(text, 1024);
+    for (char *at = copy; *at; at++) {
+        if ((unsigned char)*at < ' ')
+            *at = ' ';
+    }
+    vec_push(&request->warnings, copy);
+}
+
+/* The segments behind the group and version: [namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE]]. */
+static bool read_place(struct request *request, const char *group, const char *version, size_t at)
+{
+    size_t count = request->path.count - at;
+    const char *first = url_path_segment(&request->path, at);
+    bool is_in_namespace = count >= 3 && strcmp(first, "namespaces") == 0;
+
+    /* namespaces/NAME/status is a part of the namespace, and there is no such kind of objects in it. */
+    if (is_in_namespace && count == 3 && strcmp(group, "") == 0) {
+        const char *third = url_path_segment(&request->path, at + 2);
+        is_in_namespace = strcmp(third, "status") != 0 && strcmp(third, "finalize") != 0;
+    }
+    if (is_in_namespace) {
+        request->namespace = url_path_segment(&request->path, at + 1);
+        at += 2;
+        count -= 2;
+    }
+    if (count > 3)
+        return false;
+    request->kind = resource_find(request->server, group, version, url_path_segment(&request->path, at));
+    if (!request->kind)
+        return false;
+    request->name = count > 1 ? url_path_segment(&request->path, at + 1) : "";
+    request->subresource = count > 2 ? url_path_segment(&request->path, at + 2) : "";
+    /* A namespace is no object of itself. */
+    bool is_namespaced = request->kind->flags & KIND_NAMESPACED;
+    return is_namespaced || !*request->namespace;
+}
+
+static bool read_resource(struct request *request)
+{
+    const struct url_path *path = &request->path;
+    bool is_core = strcmp(url_path_segment(path, 0), "api") == 0;
+    size_t at = is_core ? 2 : 3;
+
+    if (path->count <= at)
+        return false;
+    const char *group = is_core ? "" : url_path_segment(path, 1);
+
+    return read_place(request, group, url_path_segment(path, at - 1), at);
+}
+
+/* The verb of an object, and whether its path has what the verb needs. */
+static bool read_verb(struct request *request)
+{
+    const char *method = http_exchange_method(request->exchange);
+    bool is_one = *request->name;
+    /* Objects of a namespace are written in their namespace alone. */
+    bool is_placed = *request->namespace || !(request->kind->flags & KIND_NAMESPACED);
+
+    if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0) {
+        bool is_watch = request_query_is_true(request, "watch");
+        request->verb = is_one ? VERB_GET : is_watch ? VERB_WATCH : VERB_LIST;
+        return is_placed || !is_one;
+    }
+    if (!is_placed)
+        return false;
+    if (strcmp(method, "POST") == 0) {
+        request->verb = VERB_CREATE;
+        return !is_one || *request->subresource;
+    }
+    if (strcmp(method, "DELETE") == 0) {
+        request->verb = is_one ? VERB_DELETE : VERB_DELETE_ALL;
+        return !*request->subresource;
+    }
+    request->verb = strcmp(method, "PUT") == 0 ? VERB_UPDATE : VERB_PATCH;
+    return is_one;
+}
+
+static void run_verb(struct request *request)
+{
+    static void (*const verbs[])(struct request *request) = {
+        [VERB_GET] = verb_get,       [VERB_LIST] = verb_list,     [VERB_WATCH] = verb_watch,
+        [VERB_CREATE] = verb_create, [VERB_UPDATE] = verb_update, [VERB_PATCH] = verb_patch,
+        [VERB_DELETE] = verb_delete, [VERB_DELETE_ALL] = verb_delete_all,
+    };
+
+    verbs[request->verb](request);
+}
+
+static const char *options_kind(enum request_verb verb)
+{
+    switch (verb) {
+    case VERB_CREATE:
+        return "CreateOptions";
+    case VERB_UPDATE:
+        return "UpdateOptions";
+    case VERB_PATCH:
+        return "PatchOptions";
+    default:
+        return "DeleteOptions";
+    }
+}
+
+/* dryRun is "All" or absent. */
+static bool read_dry_run(struct request *request)
+{
+    const char *value = request_query(request, "dryRun");
+
+    request->is_dry_run = strcmp(value, "All") == 0;
+    if (!*value || request->is_dry_run)
+        return true;
+    struct problems problems = {0};
+
+    problem_not_supported(&problems, FIELD(NULL, "dryRun"), NULL, "All");
+    fail_invalid_type(request, "meta.k8s.io", options_kind(request->verb), "", &problems);
+    problems_done(&problems);
+    return false;
+}
+
+void request_serve(struct server *server, struct http_exchange *exchange)
+{
+    struct request *request = request_new(server, exchange);
+
+    if (url_path_parse(http_exchange_path(exchange), &request->path) < 0 || !read_resource(request)) {
+        fail_no_resource(request);
+        return;
+    }
+    if (!accept_form(http_exchange_header(exchange, "Accept"), &request->form)) {
+        fail_problem(request, &(struct rest_problem){.status = 406,
+                                                     .message = "only the following media types are accepted: "
+                                                                "application/json"});
+        return;
+    }
+    request->number = resource_number(server, request->kind);
+    if (!read_verb(request)) {
+        fail_method(request);
+        return;
+    }
+    if (request->verb >= VERB_CREATE && !read_dry_run(request))
+        return;
+    if (!*request->subresource)
+        run_verb(request);
+    else if (!subresource_serves(request))
+        fail_no_resource(request);
+}
