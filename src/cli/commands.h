@@ -8,6 +8,9 @@
  * `const struct command X_command`, which the command's own file defines together with its options, examples and verbs.
  */
 #define ALL_COMMANDS(ROW) \
+    ROW(up)               \
+    ROW(down)             \
+    ROW(status)           \
     ROW(simulate)         \
     ROW(why)              \
     ROW(compare)          \
@@ -28,6 +31,7 @@
     ROW(gpud)             \
     ROW(fencer)           \
     ROW(reservation)      \
+    ROW(credential)       \
     ROW(scenario)         \
     ROW(jq)               \
     ROW(completion)       \

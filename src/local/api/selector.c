@@ -292,7 +292,7 @@ static bool holds(const struct selector_requirement *requirement, const struct s
     return false;
 }
 
-bool selector_matches(const struct selector *selector, const struct store_object *object)
+bool selector_matches_object(const struct selector *selector, const struct store_object *object)
 {
     vec_foreach (&selector->requirements, requirement)
         if (!holds(requirement, object))

@@ -45,7 +45,7 @@ MUST_CHECK int selector_add_labels(struct selector *selector, const char *text, 
 MUST_CHECK int selector_add_fields(struct selector *selector, const char *text, struct err *err);
 
 void selector_done(struct selector *selector);
-bool selector_matches(const struct selector *selector, const struct store_object *object);
+bool selector_matches_object(const struct selector *selector, const struct store_object *object);
 
 /* The value that a tag must have, when the selector leaves no other; NULL otherwise. For looking objects up by an index. */
 const char *selector_only_value(const struct selector *selector, const char *tag);

@@ -50,7 +50,7 @@ void answer_json(struct request *request, int status, const char *body, size_t l
     /* Answers belong to whoever asked. */
     http_reply_header(request->exchange, "Cache-Control", "no-cache, private");
     http_reply(request->exchange, status, "application/json", body, len);
-    request_free(request);
+    request_end(request);
 }
 
 void answer_object(struct request *request, int status, const char *body, size_t len)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "local/server/body_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,8 +67,6 @@ static int read_as(enum body_type type, const char *body, size_t len, yyjson_mut
     switch (type) {
     case BODY_YAML:
         return read_yaml(body, len, ret_doc, err);
-    case BODY_PROTOBUF:
-        return wire_read(body, len, ret_doc, err);
     default:
         return read_json(body, len, ret_doc, err);
     }
@@ -80,7 +79,7 @@ bool body_read(struct request *request, yyjson_mut_doc **ret_doc)
     size_t len = 0;
     const char *body = http_exchange_body(request->exchange, &len);
 
-    if (type == BODY_OTHER || (type == BODY_PROTOBUF && (request->kind->flags & KIND_IS_CUSTOM))) {
+    if (type == BODY_OTHER || type == BODY_PROTOBUF) {
         fail_problem(request, &(struct rest_problem){
                                   .status = 415,
                                   .message = "the body of the request was in an unknown format - accepted media types "
@@ -122,8 +121,7 @@ static bool check_type(struct request *request, yyjson_mut_doc *doc)
     const char *api_version = text_of(doc, "apiVersion");
 
     (void)api_kind_version(request->kind, version);
-    if ((!*kind || strcmp(kind, request->kind->kind) == 0) &&
-        (!*api_version || strcmp(api_version, version) == 0))
+    if ((!*kind || strcmp(kind, request->kind->kind) == 0) && (!*api_version || strcmp(api_version, version) == 0))
         return true;
     if (*api_version && strcmp(api_version, version) != 0)
         fail_bad(request, "the API version in the data (%s) does not match the expected API version (%s)", api_version,

@@ -24,7 +24,7 @@ const char *qualified_plural(const struct api_kind *kind, char text[static QUALI
 void fail_problem(struct request *request, const struct rest_problem *problem)
 {
     rest_fail_problem(request->exchange, problem);
-    request_free(request);
+    request_end(request);
 }
 
 static void fail_formatted(struct request *request, int status, const char *format, va_list args)
@@ -107,8 +107,9 @@ void fail_conflict(struct request *request, const char *format, ...)
 {
     char message[MESSAGE_MAX];
     char plural[QUALIFIED_MAX];
-    int len = snprintf(message, sizeof message, "Operation cannot be fulfilled on %s \"%s\": ",
-                       qualified_plural(request->kind, plural), request->name);
+    int len = snprintf(message, sizeof message,
+                       "Operation cannot be fulfilled on %s \"%s\": ", qualified_plural(request->kind, plural),
+                       request->name);
     va_list args;
 
     va_start(args, format);
@@ -127,8 +128,8 @@ void fail_forbidden(struct request *request, const char *name, const char *forma
 {
     char message[MESSAGE_MAX];
     char plural[QUALIFIED_MAX];
-    int len = snprintf(message, sizeof message, "%s \"%s\" is forbidden: ", qualified_plural(request->kind, plural),
-                       name);
+    int len =
+        snprintf(message, sizeof message, "%s \"%s\" is forbidden: ", qualified_plural(request->kind, plural), name);
     va_list args;
 
     va_start(args, format);

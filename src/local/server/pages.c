@@ -33,15 +33,13 @@ void pages_done(struct pages *pages)
     strmap_done(&pages->by_id);
 }
 
-struct page *pages_add(struct pages *pages, struct page_objects *objects, uint32_t shown, uint64_t version,
-                       uint32_t kind, nsec_t now)
+struct page *pages_add(struct pages *pages, struct page_objects *objects, uint64_t version, uint32_t kind, nsec_t now)
 {
     struct page *page = xcalloc(1, sizeof *page);
 
     while (oldest(pages) && (oldest(pages)->expires <= now || pages->oldest_first.len >= PAGES_MAX))
         pages_drop(pages, oldest(pages));
-    *page = (struct page){
-        .expires = now + PAGE_LIFETIME, .version = version, .kind = kind, .at = shown, .objects = *objects};
+    *page = (struct page){.expires = now + PAGE_LIFETIME, .version = version, .kind = kind, .objects = *objects};
     *objects = (struct page_objects){0};
     uid_make(page->id);
     list_push(&pages->oldest_first, &page->in_pages);
@@ -49,15 +47,21 @@ struct page *pages_add(struct pages *pages, struct page_objects *objects, uint32
     return page;
 }
 
-void page_token(const struct page *page, char text[static PAGE_TOKEN_MAX])
+void page_place_token(const char *id, const char *namespace, const char *name, char text[static PAGE_TOKEN_MAX])
 {
-    const struct store_object *last = page->objects.items[page->at - 1];
     char plain[PAGE_TOKEN_MAX];
     /* Neither identifiers nor names have a line end. */
-    int len = snprintf(plain, sizeof plain, "%s\n%s\n%s", page->id, last->namespace, last->name);
+    int len = snprintf(plain, sizeof plain, "%s\n%s\n%s", id, namespace, name);
     _cleanup_(freep) char *encoded = base64_encode(plain, (size_t)len);
 
     (void)snprintf(text, PAGE_TOKEN_MAX, "%s", encoded);
+}
+
+void page_token(const struct page *page, char text[static PAGE_TOKEN_MAX])
+{
+    const struct store_object *last = page->objects.items[page->at - 1];
+
+    page_place_token(page->id, last->namespace, last->name, text);
 }
 
 int page_place_read(struct page_place *place, const char *token)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,18 +40,20 @@ struct pages {
 
 void pages_done(struct pages *pages);
 
-/* Keeps a list of which `shown` objects have been shown, and takes over its objects. The oldest page makes room. */
-struct page *pages_add(struct pages *pages, struct page_objects *objects, uint32_t shown, uint64_t version,
-                       uint32_t kind, nsec_t now);
+/* Keeps a list, and takes over its objects. The oldest page makes room. */
+struct page *pages_add(struct pages *pages, struct page_objects *objects, uint64_t version, uint32_t kind, nsec_t now);
 void pages_drop(struct pages *pages, struct page *page);
 
 /* What clients send back to get the next page; behind which object it begins is in it as well, in case the page is gone. */
 void page_token(const struct page *page, char text[static PAGE_TOKEN_MAX]);
 
+/* The same for a place in a list that nobody keeps. */
+void page_place_token(const char *id, const char *namespace, const char *name, char text[static PAGE_TOKEN_MAX]);
+
 /* What a token says. Texts are borrowed from it. */
 struct page_place {
     char text[PAGE_TOKEN_MAX];
-    const char *id;
+    const char *id;  // "": of no page
     const char *namespace;
     const char *name;
 };

@@ -16,7 +16,7 @@
 
 enum { WARNINGS_MAX = 100 };
 
-struct request *request_new(struct server *server, struct http_exchange *exchange)
+struct request *request_begin(struct server *server, struct http_exchange *exchange)
 {
     struct request *request = xcalloc(1, sizeof *request);
 
@@ -25,7 +25,7 @@ struct request *request_new(struct server *server, struct http_exchange *exchang
     return request;
 }
 
-void request_free(struct request *request)
+void request_end(struct request *request)
 {
     url_path_done(&request->path);
     vec_foreach (&request->warnings, warning)
@@ -134,8 +134,9 @@ static bool read_verb(struct request *request)
 static void run_verb(struct request *request)
 {
     static void (*const verbs[])(struct request *request) = {
-        [VERB_GET] = verb_get,       [VERB_LIST] = verb_list,     [VERB_WATCH] = verb_watch,
-        [VERB_CREATE] = verb_create, [VERB_UPDATE] = verb_update, [VERB_PATCH] = verb_patch,
+        [VERB_GET] = verb_get,       [VERB_LIST] = verb_list,
+        [VERB_WATCH] = verb_watch,   [VERB_CREATE] = verb_create,
+        [VERB_UPDATE] = verb_update, [VERB_PATCH] = verb_patch,
         [VERB_DELETE] = verb_delete, [VERB_DELETE_ALL] = verb_delete_all,
     };
 
@@ -174,7 +175,7 @@ static bool read_dry_run(struct request *request)
 
 void request_serve(struct server *server, struct http_exchange *exchange)
 {
-    struct request *request = request_new(server, exchange);
+    struct request *request = request_begin(server, exchange);
 
     if (url_path_parse(http_exchange_path(exchange), &request->path) < 0 || !read_resource(request)) {
         fail_no_resource(request);

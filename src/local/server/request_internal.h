@@ -49,8 +49,8 @@ struct request {
     VEC(char *) warnings;
 };
 
-struct request *request_new(struct server *server, struct http_exchange *exchange);
-void request_free(struct request *request);
+struct request *request_begin(struct server *server, struct http_exchange *exchange);
+void request_end(struct request *request);
 
 /* A parameter of the query, "" where it is missing. */
 const char *request_query(const struct request *request, const char *name);

@@ -17,8 +17,10 @@ static const struct {
     const char *member;
     const char *fallback;
 } special[] = {
-    {"source", "source.component", ""},          {"status.successful", "status.succeeded", "0"},
-    {"status.replicas", "status.replicas", "0"}, {"spec.unschedulable", "spec.unschedulable", "false"},
+    {"source", "source.component", ""},
+    {"status.successful", "status.succeeded", "0"},
+    {"status.replicas", "status.replicas", "0"},
+    {"spec.unschedulable", "spec.unschedulable", "false"},
     {"spec.hostNetwork", "spec.hostNetwork", "false"},
 };
 
@@ -87,8 +89,9 @@ static void tag_labels(yyjson_val *meta, struct store_tags *tags)
     char tag[STORE_NAME_MAX];
 
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
+        const char *name = yyjson_get_str(key);
         const char *value = yyjson_get_str(yyjson_obj_iter_get_val(key));
-        (void)snprintf(tag, sizeof tag, SELECTOR_LABEL "%s", yyjson_get_str(key));
+        (void)snprintf(tag, sizeof tag, SELECTOR_LABEL "%s", name ? name : "");
         (void)store_tags_add(tags, tag, value ? value : "", false);
     }
 }

@@ -29,7 +29,7 @@ static void expect_labels(const char *text, bool expected)
 
     if (selector_add_labels(&selector, text, &err) < 0)
         fail_msg("%s", err.text);
-    if (selector_matches(&selector, &object) != expected)
+    if (selector_matches_object(&selector, &object) != expected)
         fail_msg("\"%s\" matches: %d", text, !expected);
     selector_done(&selector);
 }
@@ -41,7 +41,7 @@ static void expect_fields(const char *text, bool expected)
 
     if (selector_add_fields(&selector, text, &err) < 0)
         fail_msg("%s", err.text);
-    if (selector_matches(&selector, &object) != expected)
+    if (selector_matches_object(&selector, &object) != expected)
         fail_msg("\"%s\" matches: %d", text, !expected);
     selector_done(&selector);
 }

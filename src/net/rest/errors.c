@@ -92,7 +92,7 @@ static void add_status(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct r
 
     (void)yyjson_mut_obj_add_str(doc, root, "kind", "Status");
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "v1");
-    (void)yyjson_mut_obj_add_obj(doc, root, "metadata");
+    add_text(doc, yyjson_mut_obj_add_obj(doc, root, "metadata"), "continue", problem->continue_token);
     (void)yyjson_mut_obj_add_str(doc, root, "status", "Failure");
     (void)yyjson_mut_obj_add_str(doc, root, "message", problem->message);
     (void)yyjson_mut_obj_add_str(doc, root, "reason", reason_of(problem));

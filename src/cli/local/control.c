@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster down, muster status and muster credential: what a running `muster up` is asked and told. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/local/local.h"
+#include "local/server/server.h"
+#include "local/server/service.h"
+#include "text/json.h"
+
+#define STATE_OPTION {0, "state", "FOLDER", NULL, "folder of the server; default as for 'muster up'"}
+
+/* Reads --state, the only option. Returns true, or false with the exit status. */
+static bool read_state(struct arguments *arguments, char **ret_folder, int *ret_status)
+{
+    const char *state = NULL;
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0)
+        state = arguments->value;
+    if (option == ARGUMENT_HELP) {
+        *ret_status = command_help(arguments->command);
+        return false;
+    }
+    if (option == ARGUMENT_WRONG) {
+        *ret_status = EXIT_WRONG_CALL;
+        return false;
+    }
+    if (arguments->operand_count > 0) {
+        *ret_status = command_wrong(arguments->command, "'%s' is too much", arguments->operands[0]);
+        return false;
+    }
+    *ret_folder = state_folder(state);
+    return true;
+}
+
+/* --- down --- */
+
+static int await_end(int pid)
+{
+    struct err err = {0};
+
+    for (int i = 0; i < 1200; i++) {
+        if (kill(pid, 0) < 0 && errno == ESRCH) {
+            printf("Muster is stopped.\n");
+            return EXIT_FINE;
+        }
+        (void)usleep(50000);
+    }
+    (void)err_set(&err, -ETIMEDOUT, "process %d does not end", pid);
+    return command_failed(-ETIMEDOUT, &err);
+}
+
+static int run_down(const struct command *command, struct arguments *arguments)
+{
+    _cleanup_(freep) char *folder = NULL;
+    struct err err = {0};
+    int status = EXIT_FINE;
+    int pid;
+
+    (void)command;
+    if (!read_state(arguments, &folder, &status))
+        return status;
+    pid = local_server_pid(folder);
+    if (pid <= 0) {
+        printf("Muster is not running.\n");
+        return EXIT_FINE;
+    }
+    if (kill(pid, SIGTERM) < 0) {
+        (void)err_set(&err, -errno, "process %d: %s", pid, strerror(errno));
+        return command_failed(-EIO, &err);
+    }
+    return await_end(pid);
+}
+
+static const struct command_option state_options[] = {STATE_OPTION};
+static const char *const down_examples[] = {"muster down", NULL};
+
+const struct command down_command = {
+    .name = "down",
+    .summary = "stop the Muster of this machine",
+    .usage = "[--state FOLDER]",
+    .text = "Stops what 'muster up' has started. All objects stay in the state folder for the next start.\n",
+    .group = GROUP_TRY,
+    .options = state_options,
+    .option_count = ARRAY_LEN(state_options),
+    .examples = down_examples,
+    .operands = OPERANDS_NONE,
+    .run = run_down,
+};
+
+/* --- status --- */
+
+static const struct command_option status_options[] = {STATE_OPTION, OUTPUT_OPTION};
+static const char *const status_examples[] = {"muster status", "muster status -o json", NULL};
+
+static void print_status(const char *folder, yyjson_val *root)
+{
+    const char *address = yyjson_get_str(yyjson_obj_get(root, "address"));
+
+    printf("State     %s\n", folder);
+    printf("Server    https://%s:%d\n", address ? address : "", yyjson_get_int(yyjson_obj_get(root, "port")));
+    printf("Process   %d\n", yyjson_get_int(yyjson_obj_get(root, "pid")));
+    printf("Objects   %lld, version %lld\n", (long long)yyjson_get_sint(yyjson_obj_get(root, "objects")),
+           (long long)yyjson_get_sint(yyjson_obj_get(root, "version")));
+}
+
+static int show_status(const char *folder, bool is_json)
+{
+    _cleanup_(freep) char *body = NULL;
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    struct err err = {0};
+    int code = local_ask(folder, "GET", "/muster/process", &body, &err);
+
+    if (code == 0)
+        code = json_parse(body, strlen(body), "the answer", &doc, &err);
+    if (code < 0)
+        return command_failed(-EIO, &err);
+    if (is_json) {
+        printf("%s\n", body);
+        return EXIT_FINE;
+    }
+    print_status(folder, yyjson_doc_get_root(doc));
+    return local_print_access(folder);
+}
+
+static int run_status(const struct command *command, struct arguments *arguments)
+{
+    _cleanup_(freep) char *folder = NULL;
+    const char *state = NULL;
+    bool is_json = false;
+    int option;
+
+    while ((option = arguments_next(arguments)) >= 0) {
+        if (option == 0)
+            state = arguments->value;
+        else
+            is_json = strcmp(arguments->value, "json") == 0;
+    }
+    if (option == ARGUMENT_HELP)
+        return command_help(command);
+    if (option == ARGUMENT_WRONG)
+        return EXIT_WRONG_CALL;
+    if (arguments->operand_count > 0)
+        return command_wrong(command, "'%s' is too much", arguments->operands[0]);
+    folder = state_folder(state);
+    return show_status(folder, is_json);
+}
+
+const struct command status_command = {
+    .name = "status",
+    .summary = "show the Muster of this machine",
+    .usage = "[--state FOLDER] [-o table|json]",
+    .text = "Shows whether 'muster up' runs, and how to reach it. Exits with 1 when it does not run.\n",
+    .group = GROUP_TRY,
+    .options = status_options,
+    .option_count = ARRAY_LEN(status_options),
+    .examples = status_examples,
+    .operands = OPERANDS_NONE,
+    .run = run_status,
+};
+
+/* --- credential --- */
+
+static int run_credential(const struct command *command, struct arguments *arguments)
+{
+    _cleanup_(freep) char *folder = NULL;
+    _cleanup_(freep) char *body = NULL;
+    struct err err = {0};
+    int status = EXIT_FINE;
+    int code;
+
+    (void)command;
+    if (!read_state(arguments, &folder, &status))
+        return status;
+    code = local_ask(folder, "POST", "/muster/token", &body, &err);
+    if (code < 0)
+        return command_failed(-EIO, &err);
+    printf("%s\n", body);
+    return EXIT_FINE;
+}
+
+static const char *const credential_examples[] = {"muster credential", NULL};
+
+const struct command credential_command = {
+    .name = "credential",
+    .summary = "print a token for the Muster of this machine",
+    .usage = "[--state FOLDER]",
+    .text =
+        "Prints a token that is valid for 10 minutes, in the form of a credential plugin of kubectl. The kubeconfig "
+        "of\n'muster up' calls it, so that no token is kept in a file.\n",
+    .group = GROUP_INTERNALS,
+    .options = state_options,
+    .option_count = ARRAY_LEN(state_options),
+    .examples = credential_examples,
+    .operands = OPERANDS_NONE,
+    .run = run_credential,
+};

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* muster up: the API server of this machine, and all services over it, in one process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "cli/commands.h"
+#include "cli/local/local.h"
+#include "frame/service.h"
+#include "local/server/server.h"
+#include "local/server/service.h"
+
+/* All that runs in the process, a row each. The API server comes first: it is opened before the others, which are its
+ * clients, and closed after them. */
+static const struct service_kind *const kinds[] = {
+    &api_service,
+    NULL,
+};
+
+/* The services find the server by its socket, and none of them has a rival to agree with. */
+static int run_here(const struct command *command, const struct arguments *arguments, const char *folder)
+{
+    const char **argv = xcalloc((size_t)arguments->argc + 1, sizeof *argv);
+    char socket[PATH_MAX + sizeof "--kubeconfig=unix:"];
+    int argc = 0;
+    int status;
+
+    /* Only services that talk to the API have the flag. */
+    if (ARRAY_LEN(kinds) > 2) {
+        (void)snprintf(socket, sizeof socket, "--kubeconfig=unix:%s/" SERVER_SOCKET, folder);
+        argv[argc++] = socket;
+    }
+    for (int i = 0; i < arguments->argc; i++)
+        argv[argc++] = arguments->argv[i];
+    status = run_services(command, kinds, ARRAY_LEN(kinds) - 1, argc, argv);
+    free(argv);
+    return status;
+}
+
+/* The daemon keeps nothing of the terminal, and writes its log into the state folder. */
+static _Noreturn void become_daemon(const struct command *command, const struct arguments *arguments,
+                                    const char *folder)
+{
+    _cleanup_(freep) char *log = local_path(folder, LOCAL_LOG);
+    int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
+    int in = open("/dev/null", O_RDONLY);
+
+    (void)setsid();
+    if (out < 0 || in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0)
+        _exit(EXIT_FAILED);
+    (void)close_range(STDERR_FILENO + 1, ~0u, 0);
+    _exit(run_here(command, arguments, folder));
+}
+
+static int make_folder(const char *folder, struct err *err)
+{
+    char path[PATH_MAX];
+
+    (void)snprintf(path, sizeof path, "%s", folder);
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        if (mkdir(path, 0755) < 0 && errno != EEXIST)
+            return err_set(err, -errno, "%s: %s", path, strerror(errno));
+        *at = '/';
+    }
+    if (mkdir(path, 0700) < 0 && errno != EEXIST)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+/* Waits until the daemon answers, or has ended. */
+static int await_daemon(const char *folder, pid_t child, struct err *err)
+{
+    for (int i = 0; i < 600; i++) {
+        if (local_ask(folder, "GET", "/readyz", NULL, NULL) == 0)
+            return 0;
+        if (waitpid(child, NULL, WNOHANG) == child)
+            return err_set(err, -EIO, "the server could not start: see %s/" LOCAL_LOG, folder);
+        (void)usleep(50000);
+    }
+    return err_set(err, -ETIMEDOUT, "the server was started but does not answer: see %s/" LOCAL_LOG, folder);
+}
+
+static int start_daemon(const struct command *command, const struct arguments *arguments, const char *folder)
+{
+    struct err err = {0};
+    pid_t child;
+    int code;
+
+    if (local_ask(folder, "GET", "/readyz", NULL, NULL) == 0) {
+        printf("Muster is already running.\n");
+        return local_print_access(folder);
+    }
+    child = fork();
+    if (child < 0)
+        return command_failed(-errno, &err);
+    if (child == 0)
+        become_daemon(command, arguments, folder);
+    code = await_daemon(folder, child, &err);
+    if (code < 0)
+        return command_failed(code, &err);
+    printf("Muster is running.\n");
+    return local_print_access(folder);
+}
+
+static bool wants_help(const struct arguments *arguments)
+{
+    for (int i = 0; i < arguments->argc; i++) {
+        if (strcmp(arguments->argv[i], "--help") == 0 || strcmp(arguments->argv[i], "-h") == 0 ||
+            strcmp(arguments->argv[i], "--version") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int run_up(const struct command *command, struct arguments *arguments)
+{
+    _cleanup_(freep) char *folder = state_folder(local_flag(arguments, "state"));
+    const char *foreground = local_flag(arguments, "foreground");
+    struct err err = {0};
+    int code;
+
+    if (wants_help(arguments))
+        return run_here(command, arguments, folder);
+    code = make_folder(folder, &err);
+    if (code < 0)
+        return command_failed(code, &err);
+    if (foreground && strcmp(foreground, "false") != 0)
+        return run_here(command, arguments, folder);
+    return start_daemon(command, arguments, folder);
+}
+
+static const char *const examples[] = {
+    "muster up",
+    "muster up --state /var/lib/muster --foreground",
+    "muster up --listen 127.0.0.1:6443",
+    NULL,
+};
+
+const struct command up_command = {
+    .name = "up",
+    .summary = "start Muster on this machine, without Kubernetes",
+    .usage = "[--state FOLDER] [--listen ADDRESS] [--foreground]",
+    .text = "Starts an API server that kubectl, Helm and other clients of Kubernetes can use, with all objects in one "
+            "folder.\n"
+            "Prints where its kubeconfig is. 'muster status' shows whether it runs, 'muster down' stops it.\n",
+    .group = GROUP_TRY,
+    .services = kinds,
+    .examples = examples,
+    .operands = OPERANDS_NONE,
+    .run = run_up,
+};

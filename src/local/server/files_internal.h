@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/macros.h"
+
+struct err;
+
+/* Files of the state folder, which only their owner may read. */
+
+/* "FOLDER/NAME"; to be freed by the caller. */
+char *file_path(const char *folder, const char *name) __attribute__((returns_nonnull));
+
+/* Writes the whole file with mode 0600 and puts it in the place of the old one, so that readers see the one or the other. */
+MUST_CHECK int file_replace(const char *path, const char *text, size_t len, struct err *err);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The sockets of the server, and the certificates that its clients know it by. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "local/server/files_internal.h"
+#include "local/server/routes_internal.h"
+#include "local/server/server_internal.h"
+#include "net/certificate.h"
+#include "text/file.h"
+
+#define DAY (24 * NSEC_PER_HOUR)
+#define AUTHORITY_LIFETIME (3650 * DAY)
+#define SERVER_LIFETIME (365 * DAY)
+#define CLOCK_SKEW (NSEC_PER_HOUR)
+
+enum { PEM_MAX = 64 << 10 };
+
+static char *path_in(const struct server *server, const char *name)
+{
+    return file_path(server->folder, name);
+}
+
+/* The authority is one file with the certificate and then the key. */
+static int read_authority(const char *path, struct certificate *ret_authority)
+{
+    static const char key_mark[] = "-----BEGIN PRIVATE KEY-----";
+    _cleanup_(freep) char *text = NULL;
+    struct certificate_facts facts;
+    size_t len = 0;
+
+    if (file_read(path, PEM_MAX, &text, &len, NULL) < 0)
+        return -ENOENT;
+    const char *key = strstr(text, key_mark);
+
+    if (!key || certificate_read(text, &facts, NULL) < 0 || facts.not_after < nsec_now_wall() + SERVER_LIFETIME)
+        return -ENOENT;
+    *ret_authority = (struct certificate){.cert_pem = xstrndup(text, (size_t)(key - text)), .key_pem = xstrdup(key)};
+    if (certificate_has_key(ret_authority->cert_pem, ret_authority->key_pem))
+        return 0;
+    certificate_done(ret_authority);
+    return -ENOENT;
+}
+
+static int make_authority(const char *path, struct certificate *ret_authority, struct err *err)
+{
+    nsec_t now = nsec_now_wall();
+    struct certificate_request request = {
+        .common_name = "muster-local", .not_before = now - CLOCK_SKEW, .not_after = now + AUTHORITY_LIFETIME};
+    int r = certificate_make_authority(&request, ret_authority, err);
+
+    if (r < 0)
+        return r;
+    struct strbuf text;
+
+    strbuf_init(&text, PEM_MAX);
+    strbuf_addstr(&text, ret_authority->cert_pem);
+    strbuf_addstr(&text, ret_authority->key_pem);
+    r = file_replace(path, text.text, text.len, err);
+    explicit_bzero(text.text, text.len);
+    strbuf_done(&text);
+    if (r < 0)
+        certificate_done(ret_authority);
+    return r;
+}
+
+static int issue(const struct server *server, const struct certificate *authority, struct certificate *ret_certificate,
+                 struct err *err)
+{
+    nsec_t now = nsec_now_wall();
+    const char *names[] = {"localhost",          "127.0.0.1",  "::1",          "kubernetes.default.svc",
+                           "kubernetes.default", "kubernetes", server->address};
+    struct certificate_request request = {
+        .common_name = "muster-local-api",
+        .dns_names = names,
+        .dns_name_count = ARRAY_LEN(names),
+        .not_before = now - CLOCK_SKEW,
+        .not_after = now + SERVER_LIFETIME,
+    };
+
+    return certificate_issue(authority, &request, ret_certificate, err);
+}
+
+static int start(struct server *server, const struct http_server_options *http, struct err *err)
+{
+    const struct rest_set set = {server_routes, server_route_count, server};
+    struct rest_options options = {
+        .http = *http,
+        .sets = &set,
+        .set_count = 1,
+        .errors = REST_ERRORS_STATUS,
+        .allow = guard_allows,
+        .allow_arg = server,
+        .body_max = SERVER_BODY_MAX,
+    };
+    int r;
+
+    options.http.connections_max = SERVER_CONNECTIONS_MAX;
+    r = rest_server_start(server->loop, &options, &server->listeners[server->listener_count], err);
+    server->listener_count += r == 0;
+    return r;
+}
+
+/* A port that the last run had may have been taken meanwhile. */
+static int start_tcp(struct server *server, const struct certificate *certificate, bool may_change, struct err *err)
+{
+    struct http_server_options options = {
+        .address = server->address,
+        .port = server->port,
+        .cert_pem = certificate->cert_pem,
+        .key_pem = certificate->key_pem,
+    };
+    int r = start(server, &options, err);
+
+    if (r == -EADDRINUSE && may_change) {
+        options.port = 0;
+        r = start(server, &options, err);
+    }
+    if (r < 0)
+        return err_wrap(err, r, "cannot listen on %s:%u", server->address, (unsigned)server->port);
+    server->port = http_server_port(server->listeners[server->listener_count - 1]);
+    /* Names such as localhost lead to either; a machine without IPv6 goes without. */
+    if (strcmp(server->address, "127.0.0.1") == 0) {
+        options.address = "::1";
+        options.port = server->port;
+        if (start(server, &options, NULL) < 0)
+            log_debug(server->log, "not listening on ::1");
+    }
+    return 0;
+}
+
+int server_listen(struct server *server, struct err *err)
+{
+    _cleanup_(freep) char *socket = path_in(server, SERVER_SOCKET);
+    _cleanup_(freep) char *authority_path = path_in(server, "authority.pem");
+    _cleanup_(certificate_done) struct certificate authority = {0};
+    _cleanup_(certificate_done) struct certificate certificate = {0};
+    bool may_change = server->port == 0;
+    int r = start(server, &(struct http_server_options){.unix_path = socket}, err);
+
+    if (r < 0)
+        return err_wrap(err, r, "cannot listen on %s", socket);
+    if (!server->address)
+        return 0;
+    if (may_change)
+        server->port = kubeconfig_port(server->folder);
+    r = read_authority(authority_path, &authority);
+    if (r < 0)
+        r = make_authority(authority_path, &authority, err);
+    if (r == 0)
+        r = issue(server, &authority, &certificate, err);
+    if (r == 0)
+        r = start_tcp(server, &certificate, may_change, err);
+    return r < 0 ? r : kubeconfig_write(server, authority.cert_pem, err);
+}

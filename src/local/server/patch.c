@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/err.h"
+#include "local/api/kinds.h"
+#include "local/api/meta.h"
+#include "local/api/patch.h"
+#include "local/server/body_internal.h"
+#include "local/server/object_text_internal.h"
+#include "local/server/request_internal.h"
+#include "local/server/rules_internal.h"
+#include "local/server/server_internal.h"
+#include "local/server/update_internal.h"
+#include "local/server/write_internal.h"
+#include "net/http_server.h"
+#include "net/rest/errors.h"
+#include "text/json.h"
+
+typedef enum patch_result (*patch_fn)(yyjson_mut_doc *doc, yyjson_val *patch, struct err *err);
+
+static const struct {
+    const char *type;
+    patch_fn apply;
+    bool is_for_custom;
+} types[] = {
+    {"application/json-patch+json", patch_json, true},
+    {"application/merge-patch+json", patch_merge, true},
+    {"application/strategic-merge-patch+json", patch_strategic, false},
+};
+
+static patch_fn find_type(const struct request *request)
+{
+    const char *header = http_exchange_header(request->exchange, "Content-Type");
+    size_t len = header ? strcspn(header, "; \t") : 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        bool is_allowed = types[i].is_for_custom || !(request->kind->flags & KIND_IS_CUSTOM);
+        if (is_allowed && strlen(types[i].type) == len && strncasecmp(header, types[i].type, len) == 0)
+            return types[i].apply;
+    }
+    return NULL;
+}
+
+static void fail_type(struct request *request)
+{
+    bool is_custom = request->kind->flags & KIND_IS_CUSTOM;
+    char message[512];
+
+    (void)snprintf(message, sizeof message,
+                   "the body of the request was in an unknown format - accepted media types include: "
+                   "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
+                   is_custom ? "" : "application/strategic-merge-patch+json, ");
+    fail_problem(request, &(struct rest_problem){.status = 415, .message = message});
+}
+
+static void fail_patch(struct request *request, enum patch_result result, const struct err *err)
+{
+    switch (result) {
+    case PATCH_MALFORMED:
+        fail_bad(request, "%s", err->text);
+        return;
+    case PATCH_TOO_LARGE:
+        fail_problem(request, &(struct rest_problem){.status = 413, .message = err->text});
+        return;
+    default:
+        fail_problem(request, &(struct rest_problem){.status = 422, .message = err->text, .has_details = true});
+    }
+}
+
+/* The names and the kind of an object are not changed by a patch. */
+static bool check_identity(struct request *request, yyjson_mut_doc *doc)
+{
+    const char *name = meta_text(doc, "name");
+
+    if (!yyjson_mut_is_obj(yyjson_mut_doc_get_root(doc))) {
+        fail_problem(request, &(struct rest_problem){.status = 422, .message = "the patch leaves no object"});
+        return false;
+    }
+    if (strcmp(name, request->name) != 0) {
+        fail_bad(request, "the name of the object (%s) does not match the name on the URL (%s)", name, request->name);
+        return false;
+    }
+    return body_check(request, doc);
+}
+
+static void patch_latest(struct request *request, patch_fn apply, yyjson_val *patch)
+{
+    const struct store_object *latest = write_latest(request);
+    struct err err = {0};
+    yyjson_mut_doc *old;
+    yyjson_mut_doc *doc;
+    enum patch_result result;
+
+    if (!latest) {
+        fail_not_found(request);
+        return;
+    }
+    old = object_doc(latest);
+    doc = object_doc(latest);
+    result = apply(doc, patch, &err);
+    if (result != PATCH_DONE)
+        fail_patch(request, result, &err);
+    else if (check_identity(request, doc))
+        update_object(request, &doc, old);
+    yyjson_mut_doc_free(doc);
+    yyjson_mut_doc_free(old);
+}
+
+void verb_patch(struct request *request)
+{
+    patch_fn apply = find_type(request);
+    struct err err = {0};
+    yyjson_doc *patch = NULL;
+    size_t len = 0;
+    const char *body = http_exchange_body(request->exchange, &len);
+
+    if (!apply) {
+        fail_type(request);
+        return;
+    }
+    if (json_parse(body, len, "patch", &patch, &err) < 0) {
+        fail_bad(request, "%s", err.text);
+        return;
+    }
+    patch_latest(request, apply, yyjson_doc_get_root(patch));
+    yyjson_doc_free(patch);
+}

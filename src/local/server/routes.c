@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The table of paths. */
+#include "local/server/routes_internal.h"
+
+#include "local/server/server_internal.h"
+
+static void serve_objects(void *arg, struct http_exchange *exchange)
+{
+    request_serve(arg, exchange);
+}
+
+#define OBJECTS(method)                                            \
+    REST_ROUTE(method, "/api/{version}/{path...}", serve_objects), \
+        REST_ROUTE(method, "/apis/{group}/{version}/{path...}", serve_objects)
+
+const struct rest_route server_routes[] = {
+    REST_ROUTE("GET", "/api", serve_core_versions),
+    REST_ROUTE("GET", "/apis", serve_groups),
+    REST_ROUTE("GET", "/api/{version}", serve_resources),
+    REST_ROUTE("GET", "/apis/{group}", serve_group),
+    REST_ROUTE("GET", "/apis/{group}/{version}", serve_resources),
+    OBJECTS("GET"),
+    OBJECTS("POST"),
+    OBJECTS("PUT"),
+    OBJECTS("PATCH"),
+    OBJECTS("DELETE"),
+    REST_ROUTE("GET", "/version", serve_version, .role = ROLE_ANYONE),
+    REST_ROUTE("GET", "/healthz", serve_health, .role = ROLE_ANYONE),
+    REST_ROUTE("GET", "/livez", serve_health, .role = ROLE_ANYONE),
+    REST_ROUTE("GET", "/readyz", serve_health, .role = ROLE_ANYONE),
+    REST_ROUTE("GET", "/muster/process", serve_process, .role = ROLE_LOCAL),
+    REST_ROUTE("POST", "/muster/token", serve_token, .role = ROLE_LOCAL),
+};
+const size_t server_route_count = ARRAY_LEN(server_routes);

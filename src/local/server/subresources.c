@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The parts of objects that have paths of their own. */
+#include <string.h>
+
+#include "base/macros.h"
+#include "local/api/kinds.h"
+#include "local/server/request_internal.h"
+#include "local/server/resources_internal.h"
+#include "local/server/subresources_internal.h"
+
+typedef void (*serve_fn)(struct request *request);
+
+static const struct {
+    const char *group;
+    const char *plural;
+    const char *name;
+    serve_fn serve;
+} rows[] = {
+    {"", "pods", "binding", serve_binding},
+};
+
+static void serve_status(struct request *request)
+{
+    if (request->verb == VERB_GET)
+        verb_get(request);
+    else if (request->verb == VERB_UPDATE)
+        verb_update(request);
+    else if (request->verb == VERB_PATCH)
+        verb_patch(request);
+    else
+        fail_method(request);
+}
+
+bool subresource_serves(struct request *request)
+{
+    const struct api_kind *kind = request->kind;
+
+    if (strcmp(request->subresource, "status") == 0 && (kind->flags & KIND_STATUS)) {
+        serve_status(request);
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (strcmp(rows[i].name, request->subresource) == 0 && strcmp(rows[i].plural, kind->plural) == 0 &&
+            strcmp(rows[i].group, kind->group) == 0) {
+            rows[i].serve(request);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "local/server/update_internal.h"
+
+#include <string.h>
+
+#include "local/api/kinds.h"
+#include "local/api/meta.h"
+#include "local/api/problems.h"
+#include "local/server/body_internal.h"
+#include "local/server/create_internal.h"
+#include "local/server/object_text_internal.h"
+#include "local/server/request_internal.h"
+#include "local/server/rules_internal.h"
+#include "local/server/server_internal.h"
+#include "local/server/write_internal.h"
+
+static bool is_status(const struct request *request)
+{
+    return strcmp(request->subresource, "status") == 0;
+}
+
+static bool check_name(struct request *request, yyjson_mut_doc *doc)
+{
+    const char *name = meta_text(doc, "name");
+
+    if (*name && strcmp(name, request->name) != 0) {
+        fail_bad(request, "the name of the object (%s) does not match the name on the URL (%s)", name, request->name);
+        return false;
+    }
+    meta_set_text(doc, "name", request->name);
+    return true;
+}
+
+static bool check_uid(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    const char *uid = meta_text(doc, "uid");
+
+    if (!*uid || strcmp(uid, meta_text(old, "uid")) == 0)
+        return true;
+    fail_conflict(request, "Precondition failed: UID in precondition: %s, UID in object meta: %s", uid,
+                  meta_text(old, "uid"));
+    return false;
+}
+
+static bool check_version(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    const char *version = meta_text(doc, "resourceVersion");
+    const struct field meta = field_member(NULL, "metadata");
+    bool must = request->kind->flags & (KIND_NEEDS_VERSION | KIND_IS_CUSTOM);
+
+    if (!*version && must) {
+        struct problems problems = {0};
+        problem_invalid_number(&problems, FIELD(&meta, "resourceVersion"), 0, "must be specified for an update");
+        fail_invalid(request, request->name, &problems);
+        problems_done(&problems);
+        return false;
+    }
+    if (!*version || strcmp(version, meta_text(old, "resourceVersion")) == 0)
+        return true;
+    fail_modified(request);
+    return false;
+}
+
+/* A write to /status takes the status alone, and a write to the object everything but the status. */
+static void merge_parts(const struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc *old)
+{
+    if (!is_status(request)) {
+        if (request->kind->flags & KIND_STATUS)
+            meta_keep_status(*doc, old);
+        return;
+    }
+    yyjson_mut_doc *merged = yyjson_mut_doc_mut_copy(old, NULL);
+
+    meta_keep_status(merged, *doc);
+    yyjson_mut_doc_free(*doc);
+    *doc = merged;
+}
+
+void update_object(struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc *old)
+{
+    if (!check_uid(request, *doc, old) || !check_version(request, *doc, old))
+        return;
+    merge_parts(request, doc, old);
+    meta_stamp_update(*doc, request->kind, old);
+    bool is_good = is_status(request) ? rules_complete_status(request, *doc, old) : rules_complete(request, *doc, old);
+
+    if (is_good)
+        write_update(request, *doc, old);
+}
+
+static void update_or_create(struct request *request, yyjson_mut_doc **doc)
+{
+    const struct store_object *latest = write_latest(request);
+    yyjson_mut_doc *old;
+
+    if (!latest && (request->kind->flags & KIND_PUT_CREATES) && !*request->subresource) {
+        meta_remove(*doc, "resourceVersion");
+        create_object(request, *doc);
+        return;
+    }
+    if (!latest) {
+        fail_not_found(request);
+        return;
+    }
+    old = object_doc(latest);
+    update_object(request, doc, old);
+    yyjson_mut_doc_free(old);
+}
+
+void verb_update(struct request *request)
+{
+    yyjson_mut_doc *doc = NULL;
+
+    if (!body_read(request, &doc))
+        return;
+    if (body_check(request, doc) && check_name(request, doc))
+        update_or_create(request, &doc);
+    yyjson_mut_doc_free(doc);
+}

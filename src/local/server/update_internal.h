@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <yyjson.h>
+
+struct request;
+
+/* Puts the document in the place of `old`, the newest state of the request's object, by the rules for its kind and for
+ * the subresource, and answers. The document may be replaced by another one, and stays the caller's. */
+void update_object(struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc *old);

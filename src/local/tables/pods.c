@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "local/tables/tables_internal.h"
+
+const struct table_kind pod_tables[] = {{0}};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "local/tables/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "base/strbuf.h"
+#include "local/api/kinds.h"
+#include "local/tables/tables_internal.h"
+
+static yyjson_mut_val *name_cell(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_copy(object, "metadata.name", "", out);
+}
+
+static const struct table_column name_column = {"Name", "string", "name", 0, name_cell};
+static const struct table_column plain_columns[] = {{"Age", "date", "", 0, cell_age}, {0}};
+
+static const struct table_column *columns_of(const struct api_kind *kind)
+{
+    const struct table_kind *const sets[] = {pod_tables, workload_tables, other_tables};
+
+    for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+        for (const struct table_kind *row = sets[i]; row->plural; row++) {
+            if (strcmp(row->plural, kind->plural) == 0 && strcmp(row->group, kind->group) == 0)
+                return row->columns;
+        }
+    }
+    return plain_columns;
+}
+
+/* Events begin with when they were last seen: what they are called says nothing. */
+static bool begins_with_name(const struct api_kind *kind)
+{
+    return strcmp(kind->plural, "events") != 0;
+}
+
+static void add_definition(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct table_column *column)
+{
+    yyjson_mut_val *definition = yyjson_mut_arr_add_obj(doc, list);
+
+    (void)yyjson_mut_obj_add_str(doc, definition, "name", column->name);
+    (void)yyjson_mut_obj_add_str(doc, definition, "type", column->type);
+    (void)yyjson_mut_obj_add_str(doc, definition, "format", column->format);
+    (void)yyjson_mut_obj_add_str(doc, definition, "description", column->name);
+    (void)yyjson_mut_obj_add_int(doc, definition, "priority", column->priority);
+}
+
+static void add_json(yyjson_mut_doc *doc, struct strbuf *text)
+{
+    size_t len = 0;
+    char *json = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
+
+    BUG_ON(!json);
+    strbuf_add(text, json, len);
+    free(json);
+    yyjson_mut_doc_free(doc);
+}
+
+void tables_write_columns(const struct api_kind *kind, struct strbuf *text)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+
+    yyjson_mut_doc_set_root(doc, list);
+    if (begins_with_name(kind))
+        add_definition(doc, list, &name_column);
+    for (const struct table_column *column = columns_of(kind); column->name; column++)
+        add_definition(doc, list, column);
+    add_json(doc, text);
+}
+
+void tables_write_cells(const struct api_kind *kind, const char *body, size_t len, nsec_t now, struct strbuf *text)
+{
+    yyjson_doc *read = yyjson_read(body, len, YYJSON_READ_ALLOW_INVALID_UNICODE);
+    yyjson_val *object = yyjson_doc_get_root(read);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+
+    yyjson_mut_doc_set_root(doc, list);
+    if (begins_with_name(kind))
+        (void)yyjson_mut_arr_append(list, name_column.cell(object, now, doc));
+    for (const struct table_column *column = columns_of(kind); column->name; column++)
+        (void)yyjson_mut_arr_append(list, column->cell(object, now, doc));
+    add_json(doc, text);
+    yyjson_doc_free(read);
+}
