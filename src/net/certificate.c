@@ -167,8 +167,7 @@ static int extend_names(X509 *x509, X509 *issuer, const struct certificate_reque
         const char *name = request->dns_names[i];
         bool is_ip = is_address(name);
 
-        is_good = is_good && *name &&
-                  (is_ip || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name));
+        is_good = is_good && *name && (is_ip || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name));
         strbuf_addf(&names, "%s%s:%s", i ? "," : "", is_ip ? "IP" : "DNS", name);
     }
     is_good = is_good && !names.is_cut && extend(x509, issuer, NID_subject_alt_name, names.text);
@@ -280,7 +279,7 @@ bool certificate_is_for(const char *cert_pem, const char *dns_name)
 {
     X509 *x509 = read_cert(cert_pem);
     bool is_good = x509 && (is_address(dns_name) ? X509_check_ip_asc(x509, dns_name, 0) == 1
-                                                   : X509_check_host(x509, dns_name, 0, 0, NULL) == 1);
+                                                 : X509_check_host(x509, dns_name, 0, 0, NULL) == 1);
 
     X509_free(x509);
     return is_good;

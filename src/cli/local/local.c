@@ -116,7 +116,7 @@ int local_server_pid(const char *folder)
     if (local_ask(folder, "GET", "/muster/process", &body, NULL) < 0 ||
         json_parse(body, strlen(body), "the answer", &doc, NULL) < 0)
         return 0;
-    return (int)yyjson_get_int(yyjson_obj_get(yyjson_doc_get_root(doc), "pid"));
+    return yyjson_get_int(yyjson_obj_get(yyjson_doc_get_root(doc), "pid"));
 }
 
 int local_print_access(const char *folder)

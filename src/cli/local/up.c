@@ -3,6 +3,8 @@
 /* muster up: the API server of this machine, and all services over it, in one process. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,18 +47,25 @@ static int run_here(const struct command *command, const struct arguments *argum
 }
 
 /* The daemon keeps nothing of the terminal, and writes its log into the state folder. */
-static _Noreturn void become_daemon(const struct command *command, const struct arguments *arguments,
-                                    const char *folder)
+static _Noreturn void become_daemon(const struct arguments *arguments, const char *folder)
 {
     _cleanup_(freep) char *log = local_path(folder, LOCAL_LOG);
+    const char **argv = xcalloc((size_t)arguments->argc + 4, sizeof *argv);
     int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0600);
     int in = open("/dev/null", O_RDONLY);
+    int argc = 0;
 
     (void)setsid();
     if (out < 0 || in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0)
         _exit(EXIT_FAILED);
     (void)close_range(STDERR_FILENO + 1, ~0u, 0);
-    _exit(run_here(command, arguments, folder));
+    argv[argc++] = "muster";
+    argv[argc++] = "up";
+    for (int i = 0; i < arguments->argc; i++)
+        argv[argc++] = arguments->argv[i];
+    argv[argc++] = "--foreground";
+    (void)execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+    _exit(EXIT_FAILED);
 }
 
 static int make_folder(const char *folder, struct err *err)
@@ -88,7 +97,7 @@ static int await_daemon(const char *folder, pid_t child, struct err *err)
     return err_set(err, -ETIMEDOUT, "the server was started but does not answer: see %s/" LOCAL_LOG, folder);
 }
 
-static int start_daemon(const struct command *command, const struct arguments *arguments, const char *folder)
+static int start_daemon(const struct arguments *arguments, const char *folder)
 {
     struct err err = {0};
     pid_t child;
@@ -102,7 +111,7 @@ static int start_daemon(const struct command *command, const struct arguments *a
     if (child < 0)
         return command_failed(-errno, &err);
     if (child == 0)
-        become_daemon(command, arguments, folder);
+        become_daemon(arguments, folder);
     code = await_daemon(folder, child, &err);
     if (code < 0)
         return command_failed(code, &err);
@@ -134,7 +143,7 @@ static int run_up(const struct command *command, struct arguments *arguments)
         return command_failed(code, &err);
     if (foreground && strcmp(foreground, "false") != 0)
         return run_here(command, arguments, folder);
-    return start_daemon(command, arguments, folder);
+    return start_daemon(arguments, folder);
 }
 
 static const char *const examples[] = {

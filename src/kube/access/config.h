@@ -29,8 +29,8 @@ struct kube_exec {
 };
 
 struct kube_config {
-    char *name;    // of the context, for people
-    char *server;  // URL without a slash at its end
+    char *name;       // of the context, for people
+    char *server;     // URL without a slash at its end
     char *unix_path;  // the socket that the server listens on, when it has no address; NULL: as the URL says
     char *namespace;
     char *proxy;            // NULL: that of the environment

@@ -231,8 +231,8 @@ static int read_cluster(const struct sources *sources, const char *name, struct 
         config->server = xstrdup(KUBE_UNIX_SERVER);
     }
     if (strncmp(config->server, "https://", 8) != 0 && strncmp(config->server, "http://", 7) != 0)
-        return err_set(err, -EINVAL, "%s: cluster %s: server has to start with https://, http:// or unix:", source->name,
-                       name);
+        return err_set(err, -EINVAL,
+                       "%s: cluster %s: server has to start with https://, http:// or unix:", source->name, name);
     for (size_t len = strlen(config->server); len > 0 && config->server[len - 1] == '/'; len--)
         config->server[len - 1] = '\0';
     return 0;

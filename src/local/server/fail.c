@@ -27,7 +27,8 @@ void fail_problem(struct request *request, const struct rest_problem *problem)
     request_end(request);
 }
 
-static void fail_formatted(struct request *request, int status, const char *format, va_list args)
+static void __attribute__((format(printf, 3, 0))) fail_formatted(struct request *request, int status,
+                                                                 const char *format, va_list args)
 {
     char message[MESSAGE_MAX];
 

@@ -28,7 +28,17 @@ static const struct flag flags[] = {
      "address and port for clients such as kubectl; port 0: that of the last time, or any free one", 0, 0},
     {"foreground", FLAG_BOOL, FLAG_AT(struct api_flags, foreground), "false",
      "stay in the foreground and log to the terminal", 0, 0},
+    {"metrics-bind-address", FLAG_STRING, FLAG_AT(struct api_flags, metrics_address), "0",
+     "address of /metrics; 0: not served", 0, 0},
+    {"health-probe-bind-address", FLAG_STRING, FLAG_AT(struct api_flags, health_address), "0",
+     "address of /healthz and /readyz for probes without TLS; 0: not served", 0, 0},
 };
+
+static void api_free(struct api *api)
+{
+    free(api->folder);
+    free(api);
+}
 
 char *state_folder(const char *flag)
 {
@@ -56,6 +66,9 @@ static int configure(struct service *service, struct err *err)
     }
     if (r > 0 && !api->host[0])
         memcpy(api->host, "0.0.0.0", sizeof "0.0.0.0");
+    /* Nothing but the API is open to others unless somebody asks for it. */
+    service->process->settings.metrics_address = values->metrics_address;
+    service->process->settings.health_address = values->health_address;
     api->folder = state_folder(values->state);
     service->state = api;
     return 0;
@@ -81,8 +94,10 @@ static int open_api(struct service *service, struct err *err)
 
     raise_limit();
     r = server_open(service->loop, service->log, &settings, &api->server, err);
-    if (r < 0)
+    if (r < 0) {
+        api_free(api);
         return r;
+    }
     log_info(service->log, "serving", log_str("state", api->folder), log_int("port", server_port(api->server)));
     service_set_ready(service, true);
     return 0;
@@ -110,8 +125,7 @@ static void close_api(struct service *service)
     server_close(api->server, on_closed, service);
     while (!api->is_closed)
         loop_run(service->loop);
-    free(api->folder);
-    free(api);
+    api_free(api);
 }
 
 const struct service_kind api_service = {

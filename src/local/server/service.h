@@ -16,6 +16,8 @@ struct api_flags {
     const char *state;
     const char *listen;
     bool foreground;
+    const char *metrics_address;
+    const char *health_address;
 };
 
 /* Where the state is kept unless a flag says otherwise: /var/lib/muster for root, else $XDG_STATE_HOME/muster or

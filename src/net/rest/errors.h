@@ -28,8 +28,8 @@ struct rest_problem {
     const char *kind;
     const char *uid;
     const char *continue_token;  // metadata of a Status: where a list that has expired can go on
-    bool has_details;  // also when they are empty, as Kubernetes does for paths that lead nowhere
-    int retry_after;  // seconds; with 429 at least 1. Sent as the header Retry-After, too
+    bool has_details;            // also when they are empty, as Kubernetes does for paths that lead nowhere
+    int retry_after;             // seconds; with 429 at least 1. Sent as the header Retry-After, too
     const struct rest_cause {
         const char *reason;  // "FieldValueInvalid"
         const char *message;
