@@ -76,5 +76,8 @@ const char *schema_key_at(const struct schema_node *node, size_t index);
 /* The default of a place; NULL without one. Borrowed from the schema, and never changed. */
 yyjson_mut_val *schema_default_of(const struct schema_node *node);
 
+/* Whether values at this place are neither objects nor lists. */
+bool schema_is_plain(const struct schema_node *node);
+
 /* Whether objects at this place may have members that the schema does not specify. */
 bool schema_preserves_unknown(const struct schema_node *node);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PCRE2 matches by its DFA algorithm, which follows all alternatives at once and goes over the text only once. What RE2
+ * does not have (look-around, back references, possessive repetition, recursion) is refused before PCRE2 sees it, since
+ * these are what makes matching expensive; what both have under the same name but with another meaning is rewritten.
+ */
+#include "local/custom/pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <ctype.h>
+#include <errno.h>
+#include <pcre2.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/utf8.h"
+
+enum { REPEAT_MAX = 1000, WORKSPACE_START = 1000, WORKSPACE_MAX = 1 << 20, GROUPS_MAX = 1000 };
+
+struct pattern {
+    pcre2_code *code;
+    pcre2_match_data *match;
+};
+
+/* --- The syntax of RE2 --- */
+
+struct reader {
+    const char *start;
+    const char *at;
+    struct strbuf *out;  // the expression as PCRE2 understands it
+    int open_groups;
+    bool can_repeat;  // something stands before that an operator can repeat
+    struct err *err;
+};
+
+static int refuse(struct reader *reader, const char *what, const char *part, size_t len)
+{
+    return err_set(reader->err, -EINVAL, "%s: `%.*s`", what, (int)len, part);
+}
+
+/* The digits of a repeat count; -1 when there are none, or far too many. */
+static int read_count(const char **at)
+{
+    int count = 0;
+
+    if (!isdigit((unsigned char)**at))
+        return -1;
+    for (; isdigit((unsigned char)**at); (*at)++)
+        count = MIN(count * 10 + (**at - '0'), REPEAT_MAX + 1);
+    return count;
+}
+
+/* The length of "{2,3}" at `at`; 0 when the brace is only a character, -EINVAL when a count is too large. */
+static int repeat_len(const char *at)
+{
+    const char *end = at + 1;
+    int low = read_count(&end);
+    int high = low;
+
+    if (low < 0)
+        return 0;
+    if (*end == ',') {
+        end++;
+        high = *end == '}' ? low : read_count(&end);
+    }
+    if (*end != '}' || high < 0)
+        return 0;
+    return low > REPEAT_MAX || high > REPEAT_MAX || high < low ? -EINVAL : (int)(end + 1 - at);
+}
+
+static size_t repeat_end(const char *at)
+{
+    return strcspn(at, "}") + 1;
+}
+
+/* *, +, ? or a repeat count, and the ? behind it that makes it lazy; a second one cannot follow. */
+static int read_repeat(struct reader *reader, size_t len)
+{
+    const char *start = reader->at;
+
+    if (!reader->can_repeat)
+        return refuse(reader, "missing argument to repetition operator", start, len);
+    strbuf_add(reader->out, start, len);
+    reader->at += len;
+    if (*reader->at == '?') {
+        strbuf_addch(reader->out, '?');
+        reader->at++;
+    }
+    size_t more = strchr("*+?", *reader->at) && *reader->at          ? 1
+                  : *reader->at == '{' && repeat_len(reader->at) > 0 ? (size_t)repeat_len(reader->at)
+                                                                     : 0;
+    if (more)
+        return refuse(reader, "invalid nested repetition operator", start, (size_t)(reader->at - start) + more);
+    reader->can_repeat = false;
+    return 0;
+}
+
+static int read_group(struct reader *reader)
+{
+    static const char flags[] = "imsU-";
+    const char *start = reader->at;
+    const char *end = start + 1;
+
+    if (++reader->open_groups > GROUPS_MAX)
+        return refuse(reader, "expression nests too deeply", start, 1);
+    reader->can_repeat = false;
+    if (*end != '?') {
+        strbuf_addch(reader->out, '(');
+        reader->at = end;
+        return 0;
+    }
+    end++;
+    if (*end == 'P' || (*end == '<' && end[1] != '=' && end[1] != '!')) {
+        const char *name = end + (*end == 'P' ? 2 : 1);
+        size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if ((*end == 'P' && end[1] != '<') || !len || name[len] != '>')
+            return refuse(reader, "invalid named capture", start, strlen(start));
+        strbuf_add(reader->out, "(", 1);
+        reader->at = name + len + 1;
+        return 0;
+    }
+    end += strspn(end, flags);
+    if (*end != ':' && *end != ')')
+        return refuse(reader, "invalid or unsupported Perl syntax", start, (size_t)(end - start) + (*end != '\0'));
+    if (*end == ')') {
+        if (end == start + 2)
+            return refuse(reader, "missing argument to repetition operator", "?", 1);
+        reader->open_groups--;
+    }
+    strbuf_add(reader->out, start, (size_t)(end + 1 - start));
+    reader->at = end + 1;
+    return 0;
+}
+
+/* A class by its property, such as \pL or \p{Greek}. */
+static int read_property(struct reader *reader)
+{
+    size_t len = reader->at[2] == '{' ? 2 + repeat_end(reader->at + 2) : 3;
+
+    if (strnlen(reader->at, len) < len)
+        return refuse(reader, "invalid character class range", reader->at, strlen(reader->at));
+    strbuf_add(reader->out, reader->at, len);
+    reader->at += len;
+    return 0;
+}
+
+/* An escape, in a class or outside. */
+static int read_escape(struct reader *reader, bool is_in_class)
+{
+    const char *start = reader->at;
+    const char c = start[1];
+
+    if (c == '\0')
+        return refuse(reader, "trailing backslash at end of expression", "", 0);
+    if (c == 'p' || c == 'P')
+        return read_property(reader);
+    if (c == 'Q' && !is_in_class) {
+        const char *end = strstr(start + 2, "\\E");
+        for (const char *at = start + 2; *at && at != end; at++) {
+            if (ispunct((unsigned char)*at))
+                strbuf_addch(reader->out, '\\');
+            strbuf_addch(reader->out, *at);
+        }
+        reader->at = end ? end + 2 : start + strlen(start);
+        return 0;
+    }
+    if (c == 'v') {
+        strbuf_addstr(reader->out, "\\x0b");
+        reader->at += 2;
+        return 0;
+    }
+    if (c == 'x') {
+        size_t len = start[2] == '{' ? 2 + repeat_end(start + 2) : 4;
+        if (strnlen(start, len) < len || !isxdigit((unsigned char)start[start[2] == '{' ? 3 : 2]))
+            return refuse(reader, "invalid escape sequence", start, strnlen(start, 3));
+        strbuf_add(reader->out, start, len);
+        reader->at += len;
+        return 0;
+    }
+    if (c == '0') {
+        size_t len = 1 + strspn(start + 1, "01234567");
+        len = MIN(len, (size_t)4);
+        strbuf_add(reader->out, start, len);
+        reader->at += len;
+        return 0;
+    }
+    bool is_known = strchr("dDsSwWafnrt", c) || (ispunct((unsigned char)c)) || (!is_in_class && strchr("AzbB", c));
+    if (!is_known)
+        return refuse(reader, "invalid escape sequence", start, 1 + MAX(utf8_len(start + 1), (size_t)1));
+    strbuf_add(reader->out, start, 2);
+    reader->at += 2;
+    return 0;
+}
+
+static int read_class(struct reader *reader)
+{
+    const char *start = reader->at;
+    bool is_first = true;
+
+    strbuf_addch(reader->out, *reader->at++);
+    if (*reader->at == '^')
+        strbuf_addch(reader->out, *reader->at++);
+    for (; *reader->at && (*reader->at != ']' || is_first); is_first = false) {
+        if (*reader->at == '\\') {
+            int r = read_escape(reader, true);
+            if (r < 0)
+                return r;
+        } else if (strncmp(reader->at, "[:", 2) == 0 && strstr(reader->at, ":]")) {
+            size_t len = (size_t)(strstr(reader->at, ":]") + 2 - reader->at);
+            strbuf_add(reader->out, reader->at, len);
+            reader->at += len;
+        } else {
+            if (reader->at[1] == '-' && !strchr("\\]", reader->at[2]) && reader->at[2] < reader->at[0])
+                return refuse(reader, "invalid character class range", reader->at, 3);
+            /* "[" begins nothing in RE2, and "[.x.]" and "[=x=]" are errors in PCRE2. */
+            if (*reader->at == '[' || *reader->at == ']')
+                strbuf_addch(reader->out, '\\');
+            strbuf_addch(reader->out, *reader->at++);
+        }
+    }
+    if (*reader->at != ']')
+        return refuse(reader, "missing closing ]", start, strlen(start));
+    strbuf_addch(reader->out, *reader->at++);
+    return 0;
+}
+
+static int read_one(struct reader *reader)
+{
+    int len;
+
+    switch (*reader->at) {
+    case '(':
+        return read_group(reader);
+    case ')':
+        if (reader->open_groups-- == 0)
+            return refuse(reader, "unexpected )", reader->start, strlen(reader->start));
+        break;
+    case '[':
+        reader->can_repeat = true;
+        return read_class(reader);
+    case '\\':
+        reader->can_repeat = true;
+        return read_escape(reader, false);
+    case '*':
+    case '+':
+    case '?':
+        return read_repeat(reader, 1);
+    case '{':
+        len = repeat_len(reader->at);
+        if (len < 0)
+            return refuse(reader, "invalid repeat count", reader->at, repeat_end(reader->at));
+        if (len > 0)
+            return read_repeat(reader, (size_t)len);
+        strbuf_addch(reader->out, '\\');
+        break;
+    case '|':
+        strbuf_addch(reader->out, *reader->at++);
+        reader->can_repeat = false;
+        return 0;
+    }
+    reader->can_repeat = true;
+    strbuf_addch(reader->out, *reader->at++);
+    return 0;
+}
+
+static int translate(const char *text, struct strbuf *out, struct err *err)
+{
+    struct reader reader = {.start = text, .at = text, .out = out, .err = err};
+
+    if (!utf8_is_valid(text))
+        return err_set(err, -EINVAL, "invalid UTF-8");
+    while (*reader.at) {
+        int r = read_one(&reader);
+        if (r < 0)
+            return r;
+    }
+    if (reader.open_groups > 0)
+        return refuse(&reader, "missing closing )", text, strlen(text));
+    return 0;
+}
+
+/* --- Matching --- */
+
+int pattern_new(const char *text, struct pattern **ret_pattern, struct err *err)
+{
+    struct strbuf translated;
+    PCRE2_SIZE at;
+    int code;
+
+    if (strlen(text) > PATTERN_BYTES_MAX)
+        return err_set(err, -EINVAL, "expression too large");
+    /* Tried from every character, a search would take quadratic time; as a part of the expression it takes one pass. */
+    strbuf_init(&translated, (size_t)4 * PATTERN_BYTES_MAX);
+    strbuf_addstr(&translated, "(?s:.*)(?:");
+    int r = translate(text, &translated, err);
+    strbuf_addch(&translated, ')');
+    pcre2_code *compiled = NULL;
+    if (r == 0) {
+        compiled = pcre2_compile((PCRE2_SPTR)translated.text, translated.len,
+                                 PCRE2_UTF | PCRE2_ANCHORED | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C |
+                                     PCRE2_NO_AUTO_CAPTURE,
+                                 &code, &at, NULL);
+        if (!compiled) {
+            PCRE2_UCHAR reason[160];
+            (void)pcre2_get_error_message(code, reason, sizeof reason);
+            r = err_set(err, -EINVAL, "%s: `%.*s`", (const char *)reason, 40, text);
+        }
+    }
+    strbuf_done(&translated);
+    if (r < 0)
+        return r;
+
+    struct pattern *pattern = xcalloc(1, sizeof *pattern);
+    pattern->code = compiled;
+    pattern->match = pcre2_match_data_create(1, NULL);
+    BUG_ON(!pattern->match);
+    *ret_pattern = pattern;
+    return 0;
+}
+
+void pattern_free(struct pattern *pattern)
+{
+    if (!pattern)
+        return;
+    pcre2_match_data_free(pattern->match);
+    pcre2_code_free(pattern->code);
+    free(pattern);
+}
+
+bool pattern_matches(const struct pattern *pattern, const char *text, size_t len)
+{
+    int result = PCRE2_ERROR_DFA_WSSIZE;
+
+    /* The workspace holds a state for each place of the expression that is reached at once. */
+    for (size_t size = WORKSPACE_START; result == PCRE2_ERROR_DFA_WSSIZE && size <= WORKSPACE_MAX; size *= 8) {
+        int *workspace = xcalloc(size, sizeof *workspace);
+        result = pcre2_dfa_match(pattern->code, (PCRE2_SPTR)text, len, 0, PCRE2_DFA_SHORTEST, pattern->match, NULL,
+                                 workspace, size);
+        free(workspace);
+    }
+    return result >= 0;
+}
