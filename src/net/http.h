@@ -50,7 +50,7 @@ struct http_response {
     struct http_call *call;
 };
 
-/* The value of a header of the answer, NULL when it is not there; borrowed until the callback returns. */
+/* The value of a header or trailer of the answer, NULL when it is not there; borrowed until the callback returns. */
 const char *http_response_header(const struct http_response *response, const char *name);
 
 /* Bytes of the body of a good answer, as they come. Returns 0, or a negative errno that ends the call with it. */
@@ -68,6 +68,7 @@ struct http_request {
     struct http_tls *tls;        // NULL: the system's certificates, no own one
     const char *proxy;           // NULL: that of the environment
     const char *unix_path;       // the socket to connect to, whatever the URL's host; NULL: by the URL
+    bool speaks_http2;           // without TLS, as gRPC servers do; each request has its own connection
     const char *const *headers;  // "Name: value", up to a NULL; may be NULL
     const char *body;            // NULL: none
     size_t body_len;

@@ -166,16 +166,19 @@ static void set_transport(struct http_call *call, const struct http_request *req
     CURL *easy = call->easy;
     nsec_t connect_timeout = request->connect_timeout ? request->connect_timeout : 10 * NSEC_PER_SEC;
     bool is_tls = strncmp(request->url, "https:", 6) == 0;
+    long plain_version = request->speaks_http2 ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_1_1;
 
     (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)(is_tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    (void)curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, is_tls ? (long)CURL_HTTP_VERSION_2TLS : plain_version);
     /*
      * A request waits for a connection that may carry it too, rather than open one of its own. Not without TLS: curl would
      * wait for one that turns out to speak HTTP/1.1, and of those that wait it wakes a single one for each request that
      * ends. With nothing but watches under way the others would wait for ever.
      */
     (void)curl_easy_setopt(easy, CURLOPT_PIPEWAIT, is_tls ? 1L : 0L);
+    /* curl 7.88 speaks HTTP/2 without TLS once only: on a connection that it uses again, the second request fails. */
+    (void)curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, !is_tls && request->speaks_http2 ? 1L : 0L);
     (void)curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     (void)curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)SEND_BUFFER);
     (void)curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -346,7 +349,7 @@ const char *http_response_header(const struct http_response *response, const cha
 {
     struct curl_header *header = NULL;
 
-    if (curl_easy_header(response->call->easy, name, 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+    if (curl_easy_header(response->call->easy, name, 0, CURLH_HEADER | CURLH_TRAILER, -1, &header) != CURLHE_OK)
         return NULL;
     return header->value;
 }
