@@ -30,6 +30,7 @@ struct object_options {
     bool is_strict;               // what admission would have refused is an error, but for a snapshot's objects
     bool is_whole;                // the input is a whole cluster: what it does not hold is not there
     bool trusts_numa_available;   // NUMA zones hold what their report says is left, not what placements leave
+    const char *numa_ignored;     // resources that zones report and kubelets do not align: "a, b"; NULL: none
     nsec_t now;                   // for pods that are long in leaving; 0: not known
     nsec_t stuck_threshold;
 };

@@ -70,8 +70,24 @@ static void policy_decode(const struct topology_json *json, struct numa_spec *sp
     }
 }
 
-/* One of the two amounts of each resource of a zone. */
-static int zone_amounts(struct arena *arena, const struct json_at *resources, const char *key,
+/* Whether a list such as "memory, cpu" has the name. */
+static bool list_has(const char *list, const char *name)
+{
+    static const char separators[] = ", \t";
+    size_t len = strlen(name);
+
+    for (const char *at = list + strspn(list, separators); *at; at += strspn(at, separators)) {
+        size_t word = strcspn(at, separators);
+
+        if (word == len && strncmp(at, name, len) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+/* One of the two amounts of each resource of a zone. To the scheduler, a zone does not have a resource that is ignored. */
+static int zone_amounts(struct arena *arena, const struct json_at *resources, const char *ignored, const char *key,
                         const struct amount_spec **ret_amounts, size_t *ret_count, struct err *err)
 {
     struct amounts_list list;
@@ -83,7 +99,7 @@ static int zone_amounts(struct arena *arena, const struct json_at *resources, co
         struct json_at quantity = json_member(&item, key);
 
         TRY(json_member_str(&item, "name", JSON_REQUIRED, &name, err));
-        if (!quantity.val)
+        if (!quantity.val || (ignored && list_has(ignored, name)))
             continue;
         TRY(amount_decode(&quantity, name, &amount, err));
         TRY(amounts_add(&list, name, amount, err));
@@ -115,8 +131,10 @@ static int compare_zones(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static int zones_decode(struct arena *arena, const struct json_at *at, struct numa_spec *spec, struct err *err)
+static int zones_decode(struct object_reader *reader, const struct json_at *at, struct numa_spec *spec, struct err *err)
 {
+    struct arena *arena = &reader->scratch;
+    const char *ignored = reader->options->numa_ignored;
     struct numa_zone_spec *zones = arena_calloc(arena, json_len(at), sizeof *zones);
     size_t count = 0;
 
@@ -129,8 +147,8 @@ static int zones_decode(struct arena *arena, const struct json_at *at, struct nu
             continue;
         TRY(json_member_str(&item, "name", JSON_REQUIRED, &zone->name, err));
         TRY(json_member_array(&item, "resources", JSON_OPTIONAL, &resources, err));
-        TRY(zone_amounts(arena, &resources, "allocatable", &zone->allocatable, &zone->allocatable_count, err));
-        TRY(zone_amounts(arena, &resources, "available", &zone->available, &zone->available_count, err));
+        TRY(zone_amounts(arena, &resources, ignored, "allocatable", &zone->allocatable, &zone->allocatable_count, err));
+        TRY(zone_amounts(arena, &resources, ignored, "available", &zone->available, &zone->available_count, err));
         count++;
     }
     if (count)
@@ -157,7 +175,7 @@ int numa_decode(struct object_reader *reader, const char *node, const struct num
     struct numa_spec *spec = ARENA_NEW(&reader->scratch, struct numa_spec);
     int r = FIELDS_DECODE(&object->root, fields, &json, err);
     if (r >= 0)
-        r = zones_decode(&reader->scratch, &json.zones, spec, err);
+        r = zones_decode(reader, &json.zones, spec, err);
     if (r < 0)
         return object_wrap(object, r, err);
     spec->reconstructs_available = !reader->options->trusts_numa_available;

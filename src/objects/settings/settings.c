@@ -259,6 +259,8 @@ void settings_to_options(const struct settings *settings, struct object_options 
             const struct str_pair *argument = &plugin->arguments.items[j];
             if (strcmp(argument->key, "reconstructAvailable") == 0)
                 options->trusts_numa_available = strcmp(argument->value, "false") == 0;
+            else if (strcmp(argument->key, "ignoreList") == 0)
+                options->numa_ignored = argument->value;
         }
     }
 }

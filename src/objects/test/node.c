@@ -108,6 +108,28 @@ static void zones_come_from_the_report_of_the_nodes_name(void **state)
     world_done(&w);
 }
 
+static void a_resource_that_kubelets_do_not_align_is_not_in_zones(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    w.options.numa_ignored = " hugepages-2Mi ,memory,";
+    world_read(
+        &w, "apiVersion: topology.node.k8s.io/v1alpha2\nkind: NodeResourceTopology\nmetadata: {name: a}\n"
+            "zones:\n"
+            "- {name: node-0, type: Node, resources: [{name: cpu, allocatable: 8, available: 4}, "
+            "{name: memory, allocatable: 8Gi, available: 8Gi}]}\n"
+            "- {name: node-1, type: Node, resources: [{name: memory, allocatable: 8Gi, available: 8Gi}]}\n"
+            "---\n{apiVersion: v1, kind: Node, metadata: {name: a}, status: {allocatable: {cpu: 8, memory: 16Gi}}}\n");
+    const struct numa *numa = world_node(&w, "a")->numa;
+    assert_int_equal(numa->zone_count, 2);
+    assert_int_equal(numa->zones[0].allocatable[RES_CPU], 8000);
+    assert_int_equal(numa->zones[0].allocatable[RES_MEMORY], -1);
+    assert_int_equal(numa->zones[1].allocatable[RES_MEMORY], -1);
+    world_done(&w);
+}
+
 static void a_partition_is_one_pools_nodes(void **state)
 {
     (void)state;
@@ -164,6 +186,7 @@ int main(void)
         cmocka_unit_test(only_nodes_of_workers_count_where_that_is_asked_for),
         cmocka_unit_test(conditions_make_trouble),
         cmocka_unit_test(zones_come_from_the_report_of_the_nodes_name),
+        cmocka_unit_test(a_resource_that_kubelets_do_not_align_is_not_in_zones),
         cmocka_unit_test(a_partition_is_one_pools_nodes),
     };
 
