@@ -26,6 +26,7 @@
     ROW(podgroups)        \
     ROW(queues)           \
     ROW(scaler)           \
+    ROW(numa_exporter)    \
     ROW(controller)       \
     ROW(gpu)              \
     ROW(gpud)             \

@@ -23,7 +23,7 @@ def said(*words):
 
 def listed(text):
     """The first words of the indented lines."""
-    return re.findall(r"^  ([a-z]+)  ", text, re.MULTILINE)
+    return re.findall(r"^  ([a-z][a-z-]*)  ", text, re.MULTILINE)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ RBAC = pathlib.Path(__file__).resolve().parent.parent.parent / "deploy" / "rbac"
 SPACE = "kai-scheduler"
 # Those that are not named as the file with their rights.
 ACCOUNTS = {"grouper": "pod-grouper", "podgroups": "podgroup-controller", "queues": "queue-controller",
-            "scaler": "node-scale-adjuster"}
+            "scaler": "node-scale-adjuster", "numa-exporter": "numa-placement-exporter"}
 
 
 def give(cluster, name):

@@ -11,7 +11,7 @@ import roles
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
 CLASSES = {"train": 50, "build": 100}
-SERVICES = ("podgroups", "queues", "scaler")
+SERVICES = ("podgroups", "queues", "scaler", "numa-exporter")
 COUNTING = ("podgroups", "queues")
 NODE_MIB = 81559
 

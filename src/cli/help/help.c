@@ -53,7 +53,7 @@ static int help_all(void)
         (void)printf("\n%s\n", group_titles[group]);
         for (const struct command *const *command = commands; *command; command++) {
             if ((*command)->group == group)
-                (void)printf("  %-12s %s\n", (*command)->name, (*command)->summary);
+                (void)printf("  %-14s %s\n", (*command)->name, (*command)->summary);
         }
     }
     (void)puts("\n'muster help COMMAND' describes a command and shows examples.\n"
@@ -65,7 +65,7 @@ static void print_verbs(const struct command *command)
 {
     (void)puts("\nVerbs:");
     for (const struct command *const *verb = command->verbs; *verb; verb++)
-        (void)printf("  %-12s %s\n", command_word(*verb), (*verb)->summary);
+        (void)printf("  %-14s %s\n", command_word(*verb), (*verb)->summary);
     (void)printf("\n'muster help %s VERB' describes a verb and its options.\n", command->name);
 }
 

@@ -295,7 +295,7 @@ static void numa_exporter(struct draft *draft)
         draft, &(struct workload){
                    .name = name,
                    .service = conf_at(section, "service"),
-                   .amounts = {"10m", "16Mi", "64Mi"},
+                   .amounts = {"10m", "16Mi", "128Mi"},
                    .args = args,
                    .env = pack(draft->doc, "[{name: NODE_NAME, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]"),
                    .mounts = pack(draft->doc,
