@@ -4,6 +4,7 @@
 #include "services/numa_exporter/placement.h"
 
 #include <errno.h>
+#include <pod_resources.pb-c.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "pod_resources.pb-c.h"
 #include "services/numa_exporter/cpu_zones.h"
 #include "text/json.h"
 #include "text/quantity.h"

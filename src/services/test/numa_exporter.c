@@ -2,6 +2,7 @@
 
 /* Where the CPUs of a machine are, and what becomes of a kubelet's answer. */
 #include <errno.h>
+#include <pod_resources.pb-c.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "pod_resources.pb-c.h"
 #include "services/numa_exporter/cpu_zones.h"
 #include "services/numa_exporter/placement.h"
 
