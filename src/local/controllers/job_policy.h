@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stddef.h>
+#include <yyjson.h>
+
+/* What spec.podFailurePolicy says about a pod that has failed: the first rule that matches decides. */
+enum job_verdict { JOB_COUNT, JOB_IGNORE, JOB_FAIL, JOB_FAIL_INDEX };
+
+/* `reason` gets the message of the condition for JOB_FAIL. */
+enum job_verdict job_policy_judge(yyjson_val *job, yyjson_val *pod, char *reason, size_t reason_size);

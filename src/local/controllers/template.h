@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+#include <yyjson.h>
+
+#include "local/controllers/controller.h"
+
+/*
+ * A new child of the owner with the metadata that all children have: name, labels and annotations of the template, and a
+ * reference to the owner as its controller. `prefix` is its generateName, NULL for none; `template` may be NULL.
+ * To be freed with yyjson_mut_doc_free().
+ */
+yyjson_mut_doc *template_child(const struct owner *owner, uint32_t kind, yyjson_val *template, const char *name,
+                               const char *prefix, yyjson_mut_val **ret_object);
+
+/* The same for a pod, with the spec of the template. */
+yyjson_mut_doc *template_pod(const struct owner *owner, yyjson_val *template, const char *name, const char *prefix,
+                             yyjson_mut_val **ret_pod);
+
+/* A member of an object that is an object; it is created where there is none. */
+yyjson_mut_val *member_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
+
+/* Sets a label or an annotation ("labels", "annotations") of an object. Both texts are copied. */
+void template_mark(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *where, const char *key, const char *value);
+
+/*
+ * The name of child number `number` among those that are made now: `prefix` and five characters. They follow from the
+ * version of the owner and from its children, so that a controller which is ended and started again makes the same child,
+ * which the server refuses if the first one has reached it. Returns `name`.
+ */
+const char *owner_child_name(const struct owner *owner, const char *prefix, uint32_t number,
+                             char name[static CHILD_NAME_MAX]);
+
+/* Five characters or more that stand for a number, of those that names have and that spell no words. */
+enum { HASH_TEXT_MAX = 16 };
+const char *hash_text(uint64_t hash, char text[static HASH_TEXT_MAX], uint32_t len);

@@ -1,0 +1,84 @@
+"""ReplicaSets."""
+
+import suite
+import world
+from suite import expect
+
+SUITE = suite.Suite()
+
+
+def replica_set(name, replicas, **spec):
+    return {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name},
+            "spec": {"replicas": replicas, "selector": {"matchLabels": {"app": name}},
+                     "template": world.template({"app": name}), **spec}}
+
+
+def wait_status(cluster, name, **wanted):
+    def is_so(found):
+        status = found["status"]
+        return all(status.get(key, 0) == value for key, value in wanted.items()) and (
+            status.get("observedGeneration") == found["metadata"]["generation"])
+    return cluster.wait_for(f"{world.SETS}/{name}", is_so)
+
+
+@SUITE.test("a ReplicaSet creates its pods and says how many are ready")
+def test_create(cluster):
+    cluster.api.create(world.SETS, replica_set("web", 3))
+    found = wait_status(cluster, "web", replicas=3, readyReplicas=3, availableReplicas=3, fullyLabeledReplicas=3)
+    pods = world.pods_of(cluster, "app=web")
+    expect(len(pods), 3, "pods")
+    for pod in pods:
+        owner = pod["metadata"]["ownerReferences"][0]
+        expect((owner["uid"], owner["kind"], owner["controller"], owner["blockOwnerDeletion"]),
+               (found["metadata"]["uid"], "ReplicaSet", True, True), "owner")
+        expect(pod["metadata"]["generateName"], "web-", "generateName")
+    world.wait_reason(cluster, "web", "SuccessfulCreate")
+
+
+@SUITE.test("a pod that is deleted or fails is replaced, and scaling down removes pods")
+def test_replace(cluster):
+    first = world.pods_of(cluster, "app=web")[0]["metadata"]["name"]
+    world.delete(cluster, f"{world.PODS}/{first}")
+    cluster.wait_until(lambda: len(world.pods_of(cluster, "app=web")) == 3, "a new pod")
+    wait_status(cluster, "web", replicas=3, readyReplicas=3)
+    second = world.pods_of(cluster, "app=web")[0]["metadata"]["name"]
+    cluster.api.patch(f"{world.PODS}/{second}/status", {"status": {"phase": "Failed"}})
+    cluster.wait_until(lambda: len(world.pods_of(cluster, "app=web")) == 4, "a new pod beside the failed one")
+    cluster.api.patch(f"{world.SETS}/web", {"spec": {"replicas": 1}})
+    wait_status(cluster, "web", replicas=1, readyReplicas=1)
+    world.wait_reason(cluster, "web", "SuccessfulDelete")
+    cluster.api.patch(f"{world.SETS}/web", {"spec": {"replicas": 0}})
+    wait_status(cluster, "web", replicas=0, readyReplicas=0)
+
+
+@SUITE.test("the pod with the lowest deletion cost goes first")
+def test_cost(cluster):
+    cluster.api.create(world.SETS, replica_set("cost", 3))
+    wait_status(cluster, "cost", readyReplicas=3)
+    cheap, *rest = sorted(pod["metadata"]["name"] for pod in world.pods_of(cluster, "app=cost"))
+    cluster.api.patch(f"{world.PODS}/{cheap}",
+                      {"metadata": {"annotations": {"controller.kubernetes.io/pod-deletion-cost": "-5"}}})
+    cluster.api.patch(f"{world.SETS}/cost", {"spec": {"replicas": 2}})
+    wait_status(cluster, "cost", replicas=2)
+    expect(sorted(pod["metadata"]["name"] for pod in world.pods_of(cluster, "app=cost")), rest, "pods that stay")
+
+
+@SUITE.test("pods are available when they have been ready for minReadySeconds")
+def test_min_ready(cluster):
+    cluster.api.create(world.SETS, replica_set("slow", 1, minReadySeconds=3))
+    found = wait_status(cluster, "slow", readyReplicas=1)
+    expect(found["status"].get("availableReplicas", 0), 0, "available at first")
+    wait_status(cluster, "slow", availableReplicas=1)
+
+
+@SUITE.test("controllers that are killed while they create pods create none twice")
+def test_kill(cluster):
+    for number in range(6):
+        name = f"kill-{number}"
+        cluster.api.create(world.SETS, replica_set(name, 20))
+        cluster.wait_until(lambda name=name: world.pods_of(cluster, f"app={name}"), "the first pod")
+        world.kill(cluster)
+        world.start(cluster)
+        wait_status(cluster, name, replicas=20, readyReplicas=20)
+        expect(len(cluster.api.items(f"{world.PODS}?labelSelector=app={name}")), 20, "pods that were ever created")
+    expect([name for name in world.reasons(cluster, "kill-0") if name.startswith("Failed")], [], "failures")
