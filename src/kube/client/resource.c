@@ -34,6 +34,7 @@ static const struct kube_resource known[] = {
     [KUBE_DAEMON_SETS] = {"apps", "v1", "daemonsets", "DaemonSet", NAMESPACED},
     [KUBE_REPLICA_SETS] = {"apps", "v1", "replicasets", "ReplicaSet", NAMESPACED},
     [KUBE_STATEFUL_SETS] = {"apps", "v1", "statefulsets", "StatefulSet", NAMESPACED},
+    [KUBE_CONTROLLER_REVISIONS] = {"apps", "v1", "controllerrevisions", "ControllerRevision", NAMESPACED},
     [KUBE_JOBS] = {"batch", "v1", "jobs", "Job", NAMESPACED},
     [KUBE_CRON_JOBS] = {"batch", "v1", "cronjobs", "CronJob", NAMESPACED},
     [KUBE_CUSTOM_RESOURCE_DEFINITIONS] = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",

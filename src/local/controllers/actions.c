@@ -105,7 +105,9 @@ static void tell(const struct owner_call *call, const struct kube_answer *answer
         return;
     (void)snprintf(kind, sizeof kind, "%s", child_resource(owner, call->kind)->kind);
     kind[0] = (char)(kind[0] | ' ');  // lower case
-    if (answer->err.code == 0)
+    if (answer->err.code == 0 && owner->controller->kind->tell)
+        owner->controller->kind->tell(owner, call->kind, call->name, call->act == ACT_CREATE);
+    else if (answer->err.code == 0)
         owner_event(owner, "Normal", call->act == ACT_CREATE ? "SuccessfulCreate" : "SuccessfulDelete", "%s %s: %s",
                     call->act == ACT_CREATE ? "Created" : "Deleted", kind, call->name);
     else

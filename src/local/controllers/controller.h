@@ -22,8 +22,8 @@
  * restart at any moment costs nothing.
  *
  * Nothing is created twice. The answer to a request is taken in before the owner is looked at again, so that a child counts
- * from the moment at which the server has it. The name of a child follows from what was known when it was made
- * (owner_child_name()), so that two controllers that know the same make the same child.
+ * from the moment at which the server has it. The names of children come from a fixed sequence (child_names_next()), so that
+ * a controller that is killed and started again makes the same children.
  */
 struct controller;
 struct family;
@@ -75,7 +75,9 @@ struct controller_kind {
     const char *(*family_of)(yyjson_val *);  // the uid of the owner of a child without a controller; NULL: none has one
     const char *name_label;                  // of children, with the name of the owner; NULL: none
     void (*sync)(struct owner *owner);       // starts whatever brings the owner into line
-    void (*forget)(struct owner *owner);     // frees `state`; may be NULL
+    /* Records the event that a child was created or deleted; NULL: "Created pod: NAME". */
+    void (*tell)(const struct owner *owner, uint32_t kind, const char *name, bool is_created);
+    void (*forget)(struct owner *owner);                               // frees `state`; may be NULL
     void (*lost)(struct controller *controller, struct child *child);  // a child whose owner is not there; may be NULL
     void (*close)(struct controller *controller);                      // may be NULL
 };

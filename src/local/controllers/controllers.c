@@ -5,6 +5,8 @@
 
 const struct service_kind *const local_controllers[] = {
     &replica_sets_controller.service,
+    &deployments_controller.service,
+    &stateful_sets_controller.service,
     &jobs_controller.service,
     NULL,
 };

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/strmap.h"
 
@@ -61,7 +60,6 @@ struct child *families_child(const struct families *families, const char *uid)
 void families_add_child(struct families *families, struct family *family, struct child *child)
 {
     child->family = family;
-    family->digest += hash_str(child->uid, 0);
     list_push(&family->children, &child->in_family);
     (void)strmap_put(&families->children, "", child->uid, child);
 }
@@ -70,7 +68,6 @@ void families_drop_child(struct families *families, struct child *child)
 {
     struct family *family = child->family;
 
-    family->digest -= hash_str(child->uid, 0);
     list_remove(&family->children, &child->in_family);
     (void)strmap_remove(&families->children, "", child->uid);
     families_release(families, family);

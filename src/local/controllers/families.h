@@ -13,7 +13,6 @@ struct family {
     char *name;  // of the owner, as its children have it; NULL: not known
     struct owner *owner;
     struct list children;
-    uint64_t digest;  // of the uids of the children, in any order
 };
 
 struct families;

@@ -9,6 +9,7 @@
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
 #include "local/controllers/families.h"
+#include "local/controllers/job_policy.h"
 #include "local/controllers/template.h"
 #include "local/controllers/values.h"
 #include "text/json.h"
@@ -112,7 +113,7 @@ static void set_index(struct owner *job, const struct job_tally *tally, int64_t 
     }
 }
 
-static void create_pod(struct owner *job, const struct job_tally *tally, int64_t index, uint32_t number)
+static void create_pod(struct owner *job, const struct job_tally *tally, int64_t index, struct child_names *names)
 {
     yyjson_mut_val *pod = NULL;
     char name[CHILD_NAME_MAX], prefix[PREFIX_MAX];
@@ -122,7 +123,7 @@ static void create_pod(struct owner *job, const struct job_tally *tally, int64_t
     else
         (void)snprintf(prefix, sizeof prefix, "%s-", job->name);
     yyjson_mut_doc *doc = template_pod(job, value_at(job->object, "spec", "template"),
-                                       owner_child_name(job, prefix, number, name), prefix, &pod);
+                                       child_names_next(names, prefix, name), prefix, &pod);
     yyjson_mut_val *metadata = yyjson_mut_obj_get(pod, "metadata");
     yyjson_mut_val *finalizers = yyjson_mut_obj_get(metadata, "finalizers");
     if (!finalizers)
@@ -131,6 +132,20 @@ static void create_pod(struct owner *job, const struct job_tally *tally, int64_t
     if (tally->is_indexed)
         set_index(job, tally, index, doc, pod);
     owner_create(job, 0, doc);
+}
+
+static nsec_t end_of(const struct child *pod)
+{
+    return pod->pod.finished > 0 ? pod->pod.finished : pod->created;
+}
+
+/* Failures that a rule ignores make nobody wait. */
+static bool is_failure(struct owner *job, const struct child *pod)
+{
+    char reason[8];
+
+    return pod->pod.is_failed && (!pod->doc || job_policy_judge(job->object, yyjson_doc_get_root(pod->doc), reason,
+                                                                sizeof reason) != JOB_IGNORE);
 }
 
 /* When the next pod may start: the more pods have failed since the last success, the later. Of one index, or all. */
@@ -142,13 +157,13 @@ static nsec_t backoff_until(struct owner *job, int64_t index)
     owner_foreach(job, pod)
     {
         if (pod->pod.is_succeeded)
-            success = MAX(success, MAX(pod->pod.finished, pod->created));
+            success = MAX(success, end_of(pod));
     }
     owner_foreach(job, pod)
     {
-        nsec_t at = MAX(pod->pod.finished, pod->created);
+        nsec_t at = end_of(pod);
 
-        if (!pod->pod.is_failed || at <= success || (index >= 0 && job_index_of(pod) != index))
+        if (!is_failure(job, pod) || at <= success || (index >= 0 && job_index_of(pod) != index))
             continue;
         failures++;
         failure = MAX(failure, at);
@@ -168,7 +183,7 @@ static bool may_create(struct owner *job, int64_t index)
     return false;
 }
 
-static void create_indexed(struct owner *job, const struct job_tally *tally, int64_t count)
+static void create_indexed(struct owner *job, const struct job_tally *tally, int64_t count, struct child_names *names)
 {
     int64_t limit = MIN(tally->completions, INDEXES_MAX);
     _cleanup_(freep) bool *is_taken = xcalloc((size_t)limit + 1, sizeof *is_taken);
@@ -186,8 +201,10 @@ static void create_indexed(struct owner *job, const struct job_tally *tally, int
         if (is_taken[index] || job_indexes_has(&tally->completed, (uint32_t)index) ||
             job_indexes_has(&tally->failed_indexes, (uint32_t)index))
             continue;
-        if (!tally->is_per_index || may_create(job, index))
-            create_pod(job, tally, index, made++);
+        if (!tally->is_per_index || may_create(job, index)) {
+            create_pod(job, tally, index, names);
+            made++;
+        }
     }
 }
 
@@ -214,12 +231,13 @@ void job_pods_scale(struct owner *job, struct job_tally *tally)
     missing = MIN(missing, owner_create_max(job));
     if (missing <= 0 || (!tally->is_per_index && !may_create(job, -1)))
         return;
-    if (tally->is_indexed) {
-        create_indexed(job, tally, missing);
-        return;
-    }
-    for (uint32_t i = 0; i < missing; i++)
-        create_pod(job, tally, -1, i);
+    struct child_names names;
+    child_names_init(&names, job);
+    if (tally->is_indexed)
+        create_indexed(job, tally, missing, &names);
+    for (int64_t i = 0; !tally->is_indexed && i < missing; i++)
+        create_pod(job, tally, -1, &names);
+    child_names_done(&names);
 }
 
 /* Pods without a Job. */

@@ -66,15 +66,19 @@ static int compare_worth(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static void create_pod(struct owner *owner, uint32_t number)
+static void create_pods(struct owner *owner, int64_t count)
 {
+    struct child_names names;
     yyjson_mut_val *pod = NULL;
     char name[CHILD_NAME_MAX], prefix[PREFIX_MAX];
 
     (void)snprintf(prefix, sizeof prefix, "%s-", owner->name);
-    owner_create(owner, 0,
-                 template_pod(owner, value_at(owner->object, "spec", "template"),
-                              owner_child_name(owner, prefix, number, name), prefix, &pod));
+    child_names_init(&names, owner);
+    for (int64_t i = 0; i < count; i++)
+        owner_create(owner, 0,
+                     template_pod(owner, value_at(owner->object, "spec", "template"),
+                                  child_names_next(&names, prefix, name), prefix, &pod));
+    child_names_done(&names);
 }
 
 static void scale(struct owner *owner, struct pods *pods)
@@ -86,8 +90,8 @@ static void scale(struct owner *owner, struct pods *pods)
         for (int64_t i = 0; i < have - wanted; i++)
             owner_delete(owner, pods->active.items[i]);
     }
-    for (uint32_t i = 0; have + i < wanted && i < owner_create_max(owner); i++)
-        create_pod(owner, i);
+    if (have < wanted)
+        create_pods(owner, MIN(wanted - have, owner_create_max(owner)));
 }
 
 static void set_status(struct owner *owner, const struct pods *pods)

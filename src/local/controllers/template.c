@@ -2,15 +2,16 @@
 #include "local/controllers/template.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/macros.h"
-#include "local/controllers/families.h"
+#include "base/mem.h"
 #include "local/controllers/values.h"
 #include "text/json.h"
 
-enum { GENERATED_CHARACTERS = 5, PREFIX_MAX = 58, VERSION_MAX = 320 };
+enum { GENERATED_CHARACTERS = 5, PREFIX_MAX = 58, VERSION_MAX = 320, REFUSALS_MAX = 3 };
 
 const char *hash_text(uint64_t hash, char text[static HASH_TEXT_MAX], uint32_t len)
 {
@@ -23,14 +24,42 @@ const char *hash_text(uint64_t hash, char text[static HASH_TEXT_MAX], uint32_t l
     return text;
 }
 
-const char *owner_child_name(const struct owner *owner, const char *prefix, uint32_t number,
-                             char name[static CHILD_NAME_MAX])
+void child_names_init(struct child_names *names, const struct owner *owner)
 {
-    uint64_t known[] = {owner->version, owner->family->digest, number, owner->work.backoff.failures};
-    uint64_t hash = hash_bytes(known, sizeof known, hash_str(owner->uid, 0));
+    *names = (struct child_names){.owner = owner};
+    owner_foreach(owner, child) map64_put(&names->taken, hash_str(child->name, 0), 0);
+}
+
+void child_names_done(struct child_names *names)
+{
+    map64_done(&names->taken);
+    free(names->prefix);
+}
+
+/* An object of somebody else may have the name: whoever is refused again and again tries others. */
+static uint64_t sequence_of(const struct child_names *names)
+{
+    uint64_t failures = names->owner->work.backoff.failures;
+
+    return hash_str(names->prefix, hash_str(names->owner->uid, failures < REFUSALS_MAX ? 0 : failures));
+}
+
+const char *child_names_next(struct child_names *names, const char *prefix, char name[static CHILD_NAME_MAX])
+{
     char text[HASH_TEXT_MAX];
 
-    (void)snprintf(name, CHILD_NAME_MAX, "%.*s%s", PREFIX_MAX, prefix, hash_text(hash, text, GENERATED_CHARACTERS));
+    if (!names->prefix || strcmp(names->prefix, prefix) != 0) {
+        free(names->prefix);
+        names->prefix = xstrdup(prefix);
+        names->next = 0;
+    }
+    do {
+        uint64_t hash = hash_bytes(&names->next, sizeof names->next, sequence_of(names));
+
+        names->next++;
+        (void)snprintf(name, CHILD_NAME_MAX, "%.*s%s", PREFIX_MAX, prefix, hash_text(hash, text, GENERATED_CHARACTERS));
+    } while (map64_get(&names->taken, hash_str(name, 0), NULL));
+    map64_put(&names->taken, hash_str(name, 0), 0);
     return name;
 }
 

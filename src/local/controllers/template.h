@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <yyjson.h>
 
+#include "base/map.h"
 #include "local/controllers/controller.h"
 
 /*
@@ -25,12 +26,22 @@ yyjson_mut_val *member_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const
 void template_mark(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *where, const char *key, const char *value);
 
 /*
- * The name of child number `number` among those that are made now: `prefix` and five characters. They follow from the
- * version of the owner and from its children, so that a controller which is ended and started again makes the same child,
- * which the server refuses if the first one has reached it. Returns `name`.
+ * Names for new children: a prefix and five characters. They come from a fixed sequence for each owner and prefix, and the
+ * first one that no child has is the next. So a controller which is killed and started again asks for the children that
+ * the killed one has asked for, and the server refuses those that it has got already.
  */
-const char *owner_child_name(const struct owner *owner, const char *prefix, uint32_t number,
-                             char name[static CHILD_NAME_MAX]);
+struct child_names {
+    const struct owner *owner;
+    struct map64 taken;  // hashes of the names of all children
+    char *prefix;        // of the last name
+    uint32_t next;       // its place in the sequence, and one more
+};
+
+void child_names_init(struct child_names *names, const struct owner *owner);
+void child_names_done(struct child_names *names);
+
+/* Returns `name`. */
+const char *child_names_next(struct child_names *names, const char *prefix, char name[static CHILD_NAME_MAX]);
 
 /* Five characters or more that stand for a number, of those that names have and that spell no words. */
 enum { HASH_TEXT_MAX = 16 };
