@@ -11,7 +11,7 @@
 #include "base/err.h"
 
 enum { FIELD_MINUTE, FIELD_HOUR, FIELD_DAY, FIELD_MONTH, FIELD_WEEKDAY, FIELD_COUNT };
-enum { FIELD_TEXT_MAX = 256, DAY_SECONDS = 24 * 60 * 60, MINUTES_OF_HOUR = 60, YEARS_BACK = 40 };
+enum { FIELD_TEXT_MAX = 256, DAY_SECONDS = 24 * 60 * 60, MINUTES_OF_HOUR = 60, YEARS = 40 };
 
 static const char *const months[] = {"jan", "feb", "mar", "apr", "may", "jun", "jul",
                                      "aug", "sep", "oct", "nov", "dec", NULL};
@@ -160,11 +160,16 @@ static bool has_day(const struct cron *cron, int64_t day)
     return cron->has_any_day || cron->has_any_weekday ? is_day && is_weekday : is_day || is_weekday;
 }
 
+static bool has_minute(const struct cron *cron, int minute)
+{
+    return (cron->hours >> (minute / MINUTES_OF_HOUR) & 1) && (cron->minutes >> (minute % MINUTES_OF_HOUR) & 1);
+}
+
 /* The latest minute of a day up to `limit`; -1 when there is none. */
 static int latest_minute(const struct cron *cron, int limit)
 {
     for (int minute = limit; minute >= 0; minute--) {
-        if ((cron->hours >> (minute / MINUTES_OF_HOUR) & 1) && (cron->minutes >> (minute % MINUTES_OF_HOUR) & 1))
+        if (has_minute(cron, minute))
             return minute;
     }
     return -1;
@@ -177,12 +182,39 @@ nsec_t cron_before(const struct cron *cron, nsec_t time)
     int64_t today = minutes / DAY_MINUTES;
     int limit = (int)(minutes % DAY_MINUTES);
 
-    for (int64_t day = today; time > 0 && day >= 0 && day > today - INT64_C(366) * YEARS_BACK; day--) {
+    for (int64_t day = today; time > 0 && day >= 0 && day > today - INT64_C(366) * YEARS; day--) {
         int minute = has_day(cron, day) ? latest_minute(cron, limit) : -1;
 
         if (minute >= 0)
             return (day * DAY_MINUTES + minute) * NSEC_PER_MIN;
         limit = DAY_MINUTES - 1;
+    }
+    return 0;
+}
+
+/* The first minute of a day from `first` on; -1 when there is none. */
+static int first_minute(const struct cron *cron, int first)
+{
+    for (int minute = first; minute < DAY_SECONDS / 60; minute++) {
+        if (has_minute(cron, minute))
+            return minute;
+    }
+    return -1;
+}
+
+nsec_t cron_after(const struct cron *cron, nsec_t time)
+{
+    enum { DAY_MINUTES = DAY_SECONDS / 60 };
+    int64_t minutes = time / NSEC_PER_MIN + 1;
+    int64_t today = minutes / DAY_MINUTES;
+    int first = (int)(minutes % DAY_MINUTES);
+
+    for (int64_t day = today; time >= 0 && day < today + INT64_C(366) * YEARS; day++) {
+        int minute = has_day(cron, day) ? first_minute(cron, first) : -1;
+
+        if (minute >= 0)
+            return (day * DAY_MINUTES + minute) * NSEC_PER_MIN;
+        first = 0;
     }
     return 0;
 }

@@ -29,3 +29,6 @@ MUST_CHECK int cron_parse(const char *text, struct cron *ret_cron, struct err *e
 
 /* The latest such time before `time`; 0 when there is none in the last forty years, as for the 30th of February. */
 nsec_t cron_before(const struct cron *cron, nsec_t time);
+
+/* The first such time after `time`; 0 when there is none in the next forty years. */
+nsec_t cron_after(const struct cron *cron, nsec_t time);

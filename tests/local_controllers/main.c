@@ -5,16 +5,17 @@
 
 #include "base/err.h"
 #include "frame/process.h"
-#include "local/controllers/controllers.h"
+#include "local/workloads/workloads.h"
+
+static const struct service_kind *const kinds[] = {
+    &replica_sets_controller.service, &deployments_controller.service, &stateful_sets_controller.service,
+    &jobs_controller.service,         &cron_jobs_controller.service,
+};
 
 int main(int argc, char **argv)
 {
     struct err err = {0};
-    size_t count = 0;
-
-    while (local_controllers[count])
-        count++;
-    int r = process_main(local_controllers, count, argc - 1, (const char *const *)argv + 1, &err);
+    int r = process_main(kinds, ARRAY_LEN(kinds), argc - 1, (const char *const *)argv + 1, &err);
     if (r < 0)
         (void)fprintf(stderr, "local-controllers: %s\n", err.text);
     return r < 0;

@@ -54,6 +54,30 @@ static void the_latest_time_before_is_found(void **state)
     }
 }
 
+static void the_first_time_after_is_found(void **state)
+{
+    static const struct {
+        const char *cron;
+        const char *now;
+        const char *after;
+    } rows[] = {
+        {"* * * * *", "2026-11-15T18:20:30Z", "2026-11-15T18:21:00Z"},
+        {"* * * * *", "2026-11-15T18:20:00Z", "2026-11-15T18:21:00Z"},
+        {"0 0 * * *", "2026-11-15T18:20:30Z", "2026-11-16T00:00:00Z"},
+        {"0 9 * * MON-FRI", "2026-11-13T09:00:00Z", "2026-11-16T09:00:00Z"},
+        {"0 0 29 2 *", "2026-11-10T00:00:00Z", "2028-02-29T00:00:00Z"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct cron cron;
+
+        assert_int_equal(cron_parse(rows[i].cron, &cron, NULL), 0);
+        if (cron_after(&cron, at(rows[i].now)) != at(rows[i].after))
+            fail_msg("%s after %s", rows[i].cron, rows[i].now);
+    }
+}
+
 static void days_that_never_come_are_not_waited_for(void **state)
 {
     struct cron cron;
@@ -102,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_latest_time_before_is_found),
+        cmocka_unit_test(the_first_time_after_is_found),
         cmocka_unit_test(days_that_never_come_are_not_waited_for),
         cmocka_unit_test(what_is_no_cron_is_refused),
     };

@@ -8,11 +8,11 @@
 #include "base/strbuf.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
-#include "local/controllers/controllers.h"
-#include "local/controllers/job_pods.h"
-#include "local/controllers/job_tally.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
+#include "local/workloads/job_pods.h"
+#include "local/workloads/job_tally.h"
+#include "local/workloads/workloads.h"
 #include "text/json.h"
 
 enum { INDEXES_TEXT_MAX = 1 << 20 };

@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 #include "local/controllers/controller.h"
-#include "local/controllers/job_indexes.h"
+#include "local/workloads/job_indexes.h"
 
 /*
  * The pods of a Job, counted. A pod that has ended counts once, also when it is deleted at that moment or when we are

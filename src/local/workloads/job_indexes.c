@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/job_indexes.h"
+#include "local/workloads/job_indexes.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/job_tally.h"
+#include "local/workloads/job_tally.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "kube/client/meta.h"
-#include "local/controllers/job_policy.h"
 #include "local/controllers/values.h"
+#include "local/workloads/job_policy.h"
 
 enum { UNCOUNTED_MAX = 500 };
 

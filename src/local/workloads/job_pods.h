@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "local/controllers/job_tally.h"
+#include "local/workloads/job_tally.h"
 
 /* Creates the pods that a Job needs, or deletes those that are too many. */
 void job_pods_scale(struct owner *job, struct job_tally *tally);

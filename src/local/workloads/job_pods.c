@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/job_pods.h"
+#include "local/workloads/job_pods.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
 #include "local/controllers/families.h"
-#include "local/controllers/job_policy.h"
 #include "local/controllers/template.h"
 #include "local/controllers/values.h"
+#include "local/workloads/job_policy.h"
 #include "text/json.h"
 
 #define BACKOFF_FIRST (10 * NSEC_PER_SEC)

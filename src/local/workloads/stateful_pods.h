@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "local/controllers/revisions.h"
+#include "local/workloads/revisions.h"
 
 /* The ordinal of a pod by its name; -1 when it has none. */
 int64_t stateful_ordinal(const struct owner *set, const struct child *pod);

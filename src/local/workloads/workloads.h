@@ -3,15 +3,9 @@
 
 #include "local/controllers/controller.h"
 
-/*
- * The controllers of built-in kinds, which Kubernetes has in its controller manager. Each is a service of its own
- * (frame/service.h), by the first member of its kind.
- */
+/* The controllers of workloads. Each is a service of its own (frame/service.h), by the first member of its kind. */
 extern const struct controller_kind replica_sets_controller;
 extern const struct controller_kind deployments_controller;
 extern const struct controller_kind stateful_sets_controller;
 extern const struct controller_kind jobs_controller;
 extern const struct controller_kind cron_jobs_controller;
-
-/* All of them, with the collector of garbage, the namespaces and the nodes; NULL past the last one. */
-extern const struct service_kind *const local_controllers[];

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
-#include "local/controllers/controllers.h"
-#include "local/controllers/revisions.h"
-#include "local/controllers/stateful_pods.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
+#include "local/workloads/revisions.h"
+#include "local/workloads/stateful_pods.h"
+#include "local/workloads/workloads.h"
 #include "text/json.h"
 
 /* More pods than any set has. */

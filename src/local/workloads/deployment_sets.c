@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/deployment_sets.h"
+#include "local/workloads/deployment_sets.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/job_policy.h"
+#include "local/workloads/job_policy.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/stateful_pods.h"
+#include "local/workloads/stateful_pods.h"
 
 #include <stdio.h>
 #include <stdlib.h>

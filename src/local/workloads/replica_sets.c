@@ -7,10 +7,10 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
-#include "local/controllers/controllers.h"
 #include "local/controllers/status.h"
 #include "local/controllers/template.h"
 #include "local/controllers/values.h"
+#include "local/workloads/workloads.h"
 #include "text/json.h"
 
 enum { PREFIX_MAX = 300 };

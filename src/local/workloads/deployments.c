@@ -6,10 +6,10 @@
 
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
-#include "local/controllers/controllers.h"
-#include "local/controllers/deployment_sets.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
+#include "local/workloads/deployment_sets.h"
+#include "local/workloads/workloads.h"
 #include "text/json.h"
 
 enum { DEADLINE_DEFAULT = 600, MESSAGE_MAX = 512 };

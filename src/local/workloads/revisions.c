@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/revisions.h"
+#include "local/workloads/revisions.h"
 
 #include <stdio.h>
 #include <stdlib.h>
