@@ -16,29 +16,54 @@
 #include "cli/commands.h"
 #include "cli/local/local.h"
 #include "frame/service.h"
+#include "local/agent/agent.h"
 #include "local/server/server.h"
 #include "local/server/service.h"
+#include "local/setup/setup.h"
+#include "local/workloads/workloads.h"
+#include "services/binder/binder.h"
+#include "services/grouper/grouper.h"
+#include "services/podgroups/podgroups.h"
+#include "services/queues/queues.h"
+#include "services/scheduler/scheduler.h"
 
 /* All that runs in the process, a row each. The API server comes first: it is opened before the others, which are its
  * clients, and closed after them. */
 static const struct service_kind *const kinds[] = {
     &api_service,
+    &setup_service,
+    &scheduler_service,
+    &binder_service,
+    &grouper_service,
+    &podgroups_service,
+    &queues_service,
+    &replica_sets_controller.service,
+    &deployments_controller.service,
+    &stateful_sets_controller.service,
+    &jobs_controller.service,
+    &cron_jobs_controller.service,
+    &agent_service,
     NULL,
 };
+
+/* Those whose flags are for users; the others have flags of a cluster. */
+static const struct service_kind *const shown_kinds[] = {&api_service, &agent_service, NULL};
+
+/* What differs from a cluster: nothing but the API is open to others, and requests cost so little that many may be made. */
+static const char *const own_flags[] = {"--plugin-server-port=0", "--in-flight-max=256"};
 
 /* The services find the server by its socket, and none of them has a rival to agree with. */
 static int run_here(const struct command *command, const struct arguments *arguments, const char *folder)
 {
-    const char **argv = xcalloc((size_t)arguments->argc + 1, sizeof *argv);
+    const char **argv = xcalloc((size_t)arguments->argc + ARRAY_LEN(own_flags) + 1, sizeof *argv);
     char socket[PATH_MAX + sizeof "--kubeconfig=unix:"];
     int argc = 0;
     int status;
 
-    /* Only services that talk to the API have the flag. */
-    if (ARRAY_LEN(kinds) > 2) {
-        (void)snprintf(socket, sizeof socket, "--kubeconfig=unix:%s/" SERVER_SOCKET, folder);
-        argv[argc++] = socket;
-    }
+    (void)snprintf(socket, sizeof socket, "--kubeconfig=unix:%s/" SERVER_SOCKET, folder);
+    argv[argc++] = socket;
+    for (size_t i = 0; i < ARRAY_LEN(own_flags); i++)
+        argv[argc++] = own_flags[i];
     for (int i = 0; i < arguments->argc; i++)
         argv[argc++] = arguments->argv[i];
     status = run_services(command, kinds, ARRAY_LEN(kinds) - 1, argc, argv);
@@ -150,18 +175,19 @@ static const char *const examples[] = {
     "muster up",
     "muster up --state /var/lib/muster --foreground",
     "muster up --listen 127.0.0.1:6443",
+    "muster up --fake-nodes 100x8xH100",
     NULL,
 };
 
 const struct command up_command = {
     .name = "up",
     .summary = "start Muster on this machine, without Kubernetes",
-    .usage = "[--state FOLDER] [--listen ADDRESS] [--foreground]",
+    .usage = "[--state FOLDER] [--listen ADDRESS] [--fake-nodes NODESxGPUSxMODEL] [--foreground]",
     .text = "Starts an API server that kubectl, Helm and other clients of Kubernetes can use, with all objects in one "
             "folder.\n"
             "Prints where its kubeconfig is. 'muster status' shows whether it runs, 'muster down' stops it.\n",
     .group = GROUP_TRY,
-    .services = kinds,
+    .services = shown_kinds,
     .examples = examples,
     .operands = OPERANDS_NONE,
     .run = run_up,

@@ -9,7 +9,7 @@
 #include "frame/service.h"
 
 /* Of all services together. */
-enum { SETS_MAX = 64 };
+enum { SETS_MAX = 128 };
 
 static bool has_flag(const struct flag_set *set, const char *name)
 {

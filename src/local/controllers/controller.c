@@ -154,7 +154,7 @@ static struct parent parent_of(const struct controller *controller, yyjson_val *
     return (struct parent){kube_text(reference, "uid"), kube_text(reference, "name")};
 }
 
-struct child *owner_find(const struct owner *owner, const char *uid)
+struct child *owner_child(const struct owner *owner, const char *uid)
 {
     struct child *child = families_child(owner->controller->families, uid);
 
@@ -205,7 +205,7 @@ static void child_read(const struct controller_kind *kind, struct child *child, 
     yyjson_doc_free(child->doc);
     child->doc = NULL;
     if (is_pod)
-        pod_facts_read(object, &child->pod);
+        pod_life_read(object, &child->pod);
     if (!is_pod || (kind->keeps && kind->keeps(object)))
         child->doc = copy_of(object);
     const char *mark = kind->mark ? kube_text(object, "metadata", "labels", kind->mark) : "";

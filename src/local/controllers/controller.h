@@ -12,7 +12,7 @@
 #include "frame/service.h"
 #include "frame/work.h"
 #include "kube/client/resource.h"
-#include "local/controllers/pod_facts.h"
+#include "local/controllers/pod_life.h"
 #include "net/loop.h"
 
 /*
@@ -41,7 +41,7 @@ struct child {
     uint64_t version;
     nsec_t created;
     bool is_ending;        // it has a deletionTimestamp
-    struct pod_facts pod;  // of pods
+    struct pod_life pod;  // of pods
     yyjson_doc *doc;       // the object; NULL for pods, unless `keeps` says otherwise
 };
 
@@ -126,7 +126,7 @@ void controller_drop_child(struct controller *controller, const char *uid);
          at = at##_next_, at##_next_ = family_next(at))
 
 /* The child of the owner with that uid; NULL when there is none. */
-struct child *owner_find(const struct owner *owner, const char *uid);
+struct child *owner_child(const struct owner *owner, const char *uid);
 
 struct child *family_first(const struct family *family);
 struct child *family_next(const struct child *child);

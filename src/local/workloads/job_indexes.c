@@ -5,6 +5,15 @@
 
 #include "base/strbuf.h"
 
+/* Neighbours are written as two numbers: "1,2". */
+static void append(struct job_indexes *set, uint32_t first, uint32_t last)
+{
+    if (set->ranges.len == 0 || vec_last(&set->ranges).last + 1 < first)
+        vec_push(&set->ranges, (struct index_range){first, last});
+    else if (vec_last(&set->ranges).last + 1 == first)
+        vec_last(&set->ranges).last = last;
+}
+
 void job_indexes_parse(struct job_indexes *set, const char *text, uint32_t limit)
 {
     while (*text) {
@@ -17,8 +26,8 @@ void job_indexes_parse(struct job_indexes *set, const char *text, uint32_t limit
             text = end + 1;
             last = strtoul(text, &end, 10);
         }
-        if (first <= last && last < limit && (set->ranges.len == 0 || vec_last(&set->ranges).last + 1 < first))
-            vec_push(&set->ranges, (struct index_range){(uint32_t)first, (uint32_t)last});
+        if (first <= last && last < limit)
+            append(set, (uint32_t)first, (uint32_t)last);
         text = *end == ',' ? end + 1 : end;
         if (*end && *end != ',')
             return;

@@ -47,7 +47,7 @@ static void look_at_uncounted(struct job_tally *tally, struct owner *job, yyjson
     yyjson_arr_foreach(uids, i, max, uid)
     {
         const char *text = yyjson_get_str(uid);
-        struct child *pod = owner_find(job, text);
+        struct child *pod = owner_child(job, text);
 
         if (pod && pod->pod.is_tracked) {
             vec_push(&tally->release, pod->uid);
@@ -147,7 +147,7 @@ static void add_up(struct job_tally *tally, yyjson_val *job, struct owner *owner
     tally->failed = tally->counted_failed + tally->uncounted_failed.len + tally->new_failed.len;
     if (tally->is_indexed) {
         vec_foreach (&tally->new_succeeded, uid)
-            job_indexes_add(&tally->completed, (uint32_t)job_index_of(owner_find(owner, *uid)));
+            job_indexes_add(&tally->completed, (uint32_t)job_index_of(owner_child(owner, *uid)));
         tally->has_new |= tally->new_succeeded.len > 0;
         vec_clear(&tally->new_succeeded);
         tally->counted_succeeded = tally->succeeded = job_indexes_len(&tally->completed);

@@ -245,7 +245,7 @@ static void work_on(struct owner *job, struct job_tally *tally)
     struct outcome outcome = outcome_of(job, tally);
 
     vec_foreach (&tally->release, uid)
-        job_pod_release(job, owner_find(job, *uid));
+        job_pod_release(job, owner_child(job, *uid));
     if (outcome.target || tally->is_suspended) {
         vec_foreach (&tally->active, pod)
             job_pod_end(job, *pod);

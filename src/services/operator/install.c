@@ -20,34 +20,11 @@
 #include "kube/client/chance.h"
 #include "kube/client/verbs.h"
 #include "services/operator/conf.h"
+#include "services/operator/crds.h"
 #include "services/operator/operator_internal.h"
 #include "services/operator/pack.h"
 #include "text/json.h"
 #include "text/yaml.h"
-
-/* deploy/crds, as the build found it. */
-#define CRD(name)             \
-    extern const char name[]; \
-    extern const uint64_t name##_len;
-CRD(crd_bindrequests)
-CRD(crd_configs)
-CRD(crd_podgroups)
-CRD(crd_queues)
-CRD(crd_schedulingshards)
-CRD(crd_topologies)
-
-static const struct {
-    const char *name;
-    const char *text;
-    const uint64_t *len;
-} crds[] = {
-    {"bindrequests.scheduling.run.ai", crd_bindrequests, &crd_bindrequests_len},
-    {"configs.kai.scheduler", crd_configs, &crd_configs_len},
-    {"podgroups.scheduling.run.ai", crd_podgroups, &crd_podgroups_len},
-    {"queues.scheduling.run.ai", crd_queues, &crd_queues_len},
-    {"schedulingshards.kai.scheduler", crd_schedulingshards, &crd_schedulingshards_len},
-    {"topologies.kai.scheduler", crd_topologies, &crd_topologies_len},
-};
 
 #define VALUES_HASH "muster.scheduler/values-hash"
 #define ROLE_NAME "kai-operator"
@@ -94,14 +71,14 @@ static void on_crd_applied(void *arg, const struct kube_answer *answer)
     if (answer->err.code < 0 && answer->status != 403) {
         nsec_t wait = next_wait(install, &install->backoff);
 
-        log_warn(log, "CRD could not be applied", log_str("crd", crds[install->next_crd].name), log_error(&answer->err),
-                 log_duration("again_after", wait));
+        log_warn(log, "CRD could not be applied", log_str("crd", release_crd_at(install->next_crd)->name),
+                 log_error(&answer->err), log_duration("again_after", wait));
         loop_timer_start(&install->timer, wait);
         return;
     }
     if (answer->err.code < 0)
         log_warn(log, "CRDs may not be written; going on with those that are there",
-                 log_str("crd", crds[install->next_crd].name), log_error(&answer->err));
+                 log_str("crd", release_crd_at(install->next_crd)->name), log_error(&answer->err));
     backoff_reset(&install->backoff);
     install->next_crd++;
     apply_crd(install);
@@ -113,21 +90,19 @@ static void apply_crd(void *arg)
     struct yaml_docs docs = {0};
     struct err err;
 
-    if (install->next_crd == ARRAY_LEN(crds)) {
+    const struct release_crd *crd = release_crd_at(install->next_crd);
+    if (!crd) {
         finish(install);
         return;
     }
-    const char *name = crds[install->next_crd].name;
-
-    BUG_ON(yaml_parse(crds[install->next_crd].text, *crds[install->next_crd].len, name, &docs, &err) < 0 ||
-           docs.len != 1);
+    BUG_ON(yaml_parse(crd->text, *crd->len, crd->name, &docs, &err) < 0 || docs.len != 1);
     size_t len = 0;
     char *body = yyjson_write(docs.items[0].json, 0, &len);
     install->call =
         kube_send(install->operator->service->client, &(struct kube_request){
                                                           .verb = KUBE_APPLY,
                                                           .resource = kube_known(KUBE_CUSTOM_RESOURCE_DEFINITIONS),
-                                                          .name = name,
+                                                          .name = crd->name,
                                                           .body = body,
                                                           .body_len = len,
                                                           .field_manager = "kai-operator",
@@ -276,7 +251,7 @@ struct install *install_new(struct operator* operator)
     loop_timer_init(&install->timer, operator->service->loop, apply_crd, install);
     loop_timer_init(&install->config_timer, operator->service->loop, try_config_again, install);
     if (!operator->flags->applies_crds)
-        install->next_crd = ARRAY_LEN(crds);
+        install->next_crd = SIZE_MAX;
     loop_timer_start(&install->timer, 0);
     return install;
 }

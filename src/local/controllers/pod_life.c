@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/controllers/pod_facts.h"
+#include "local/controllers/pod_life.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "kube/client/meta.h"
 #include "local/controllers/values.h"
 
-static void read_containers(yyjson_val *statuses, struct pod_facts *facts)
+static void read_containers(yyjson_val *statuses, struct pod_life *facts)
 {
     size_t i, max;
     yyjson_val *status;
@@ -19,12 +19,12 @@ static void read_containers(yyjson_val *statuses, struct pod_facts *facts)
     }
 }
 
-void pod_facts_read(yyjson_val *pod, struct pod_facts *ret_facts)
+void pod_life_read(yyjson_val *pod, struct pod_life *ret_facts)
 {
     const char *phase = kube_text(pod, "status", "phase");
     yyjson_val *ready = condition_of(pod, "Ready");
 
-    *ret_facts = (struct pod_facts){
+    *ret_facts = (struct pod_life){
         .is_pending = phase[0] == '\0' || phase[0] == 'P',
         .is_succeeded = phase[0] == 'S',
         .is_failed = phase[0] == 'F',
@@ -40,7 +40,7 @@ void pod_facts_read(yyjson_val *pod, struct pod_facts *ret_facts)
     read_containers(value_at(pod, "status", "containerStatuses"), ret_facts);
 }
 
-bool pod_is_available(const struct pod_facts *facts, nsec_t min_ready, nsec_t now, nsec_t *ret_due)
+bool pod_is_available(const struct pod_life *facts, nsec_t min_ready, nsec_t now, nsec_t *ret_due)
 {
     *ret_due = facts->is_ready ? facts->ready_since + min_ready : 0;
     return facts->is_ready && (min_ready == 0 || *ret_due <= now);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+struct service_kind;
+
+/*
+ * The objects that an installation has from the start, as the chart brings them to a cluster: CRDs, priority classes, the
+ * default queues. CRDs follow the release; the others are created once and are the user's from then on.
+ */
+extern const struct service_kind setup_service;
