@@ -40,9 +40,9 @@ struct child {
     char *mark;  // the value of the label that the controller's kind names; ""
     uint64_t version;
     nsec_t created;
-    bool is_ending;        // it has a deletionTimestamp
+    bool is_ending;       // it has a deletionTimestamp
     struct pod_life pod;  // of pods
-    yyjson_doc *doc;       // the object; NULL for pods, unless `keeps` says otherwise
+    yyjson_doc *doc;      // the object; NULL for pods, unless `keeps` says otherwise
 };
 
 struct owner {
