@@ -102,7 +102,7 @@ class Bed:
     def run_kubelet(self):
         self.spawn("kubelet", sys.executable, HERE / "kubelet.py", f"--server={self.server}",
                    f"--token={self.credentials.token}", f"--ca={self.credentials.path('ca.crt')}",
-                   f"--program={self.muster}", f"--folder={self.folder / 'pods'}",
+                   f"--program={self.muster}", f"--folder={self.folder / 'pods'}", f"--hosts={self.folder / 'hosts'}",
                    *(f"--image={name}={path}" for name, path in self.images.items()))
 
     def run_own(self, name, words):

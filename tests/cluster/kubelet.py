@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A stand-in for the kubelets of the test bed: pods with an image of ours run as real processes.
 
-    kubelet.py --server URL --token TOKEN --ca FILE --folder FOLDER --program MUSTER [--image NAME=PROGRAM...]
+    kubelet.py --server URL --token TOKEN --ca FILE --folder FOLDER --hosts FOLDER --program MUSTER [--image NAME=PROGRAM...]
 
 A pod is ours when its images begin with IMAGES; KWOK plays all others, see stages.yaml. A pod of ours has an address of its own,
 its arguments, environment and volumes; its probes are asked, containers that end are restarted, and all of it ends with the pod.
 An image holds Muster, unless --image gives its name another program.
+A hostPath lies in the folder of --hosts, below the name of the node, if it is there, so that nodes differ, and is the machine's own otherwise.
 The log of each container is FOLDER/<namespace>_<pod>_<container>.log.
 """
 
@@ -53,6 +54,7 @@ class Kubelet:
         self.folders = sorted({str(pathlib.Path(path).parent) for path in (self.program, *self.images.values())})
         self.folder = pathlib.Path(chosen.folder).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.hosts = chosen.hosts
         self.queue = queue.SimpleQueue()
         self.pods = collections.OrderedDict()
         self.timers = []
@@ -176,7 +178,7 @@ class Kubelet:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("server", "token", "ca", "program", "folder"):
+    for name in ("server", "token", "ca", "program", "folder", "hosts"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--image", action="append", default=[])
     Kubelet(parser.parse_args()).run()

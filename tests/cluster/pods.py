@@ -179,7 +179,7 @@ class Pod:
         self.path = f"/api/v1/namespaces/{self.namespace}/pods/{meta['name']}"
         self.folder = kubelet.folder / self.uid
         (self.folder / "root").mkdir(parents=True)
-        self.volumes = volumes.Volumes(kubelet.api, found, self.folder / "volumes")
+        self.volumes = volumes.Volumes(kubelet.api, found, self.folder / "volumes", kubelet.hosts)
         self.network = None
         self.inits = [Container(self, one) for one in found["spec"].get("initContainers", [])]
         self.containers = [Container(self, one) for one in found["spec"]["containers"]]

@@ -84,15 +84,18 @@ class Tokens:
 class Volumes:
     """Those of one pod, in a folder."""
 
-    def __init__(self, api, pod, folder):
-        self.api, self.pod, self.folder = api, pod, pathlib.Path(folder)
+    def __init__(self, api, pod, folder, hosts):
+        self.api, self.pod, self.folder, self.hosts = api, pod, pathlib.Path(folder), pathlib.Path(hosts)
         self.tokens = Tokens(api, pod)
         self.written = {}
 
     def path(self, name):
-        """Where the contents of a volume lie; a hostPath is the machine's own."""
+        """Where the contents of a volume lie; a hostPath is the node's own where it has such a folder, else the machine's."""
         volume = next(one for one in self.pod["spec"].get("volumes", []) if one["name"] == name)
-        return pathlib.Path(volume["hostPath"]["path"]) if "hostPath" in volume else self.folder / name
+        if "hostPath" not in volume:
+            return self.folder / name
+        own = self.hosts / self.pod["spec"]["nodeName"] / volume["hostPath"]["path"].lstrip("/")
+        return own if own.exists() else pathlib.Path(volume["hostPath"]["path"])
 
     def write_all(self):
         """Writes what is new. Raises VolumeError while something is missing."""

@@ -57,6 +57,7 @@ def nodes(layout):
         number += 1
         yield node(f"worker{number}", {
             POOL_KEY: pool, "nvidia.com/gpu.deploy.device-plugin": "true", "nvidia.com/gpu.deploy.dcgm-exporter": "true",
+            "feature.node.kubernetes.io/memory-numa": "true",
             "nvidia.com/gpu.memory": str(GPU_MEMORY_MIB), "nvidia.com/gpu.count": str(GPUS),
         }, {**AMOUNTS, "nvidia.com/gpu": str(GPUS)})
     for _ in range(DEVICE_NODES.get(layout, 0)):

@@ -11,6 +11,7 @@ import client  # noqa: E402
 import gpu_operator  # noqa: E402
 import layouts  # noqa: E402
 import parties  # noqa: E402
+import zones  # noqa: E402
 
 NAMESPACE = "kai-scheduler"
 CHART = ROOT / "deploy" / "chart" / "muster"
@@ -30,7 +31,7 @@ class Stand:
         self.cluster = bed.Bed(scheduler=True, crds=False, muster=muster, images=images, more_flags={
             "kube-apiserver": gates, "kube-controller-manager": gates, "kube-scheduler": gates})
         self.chart = CHART
-        self.operator = None
+        self.operator = self.kubelets = None
         self.has_parties = False
 
     def __enter__(self):
@@ -43,7 +44,7 @@ class Stand:
         return self
 
     def __exit__(self, *_):
-        self.operator.is_over = True
+        self.operator.is_over = self.kubelets.is_over = True
         self.cluster.__exit__()
 
     def furnish(self):
@@ -63,6 +64,7 @@ class Stand:
         if layouts.DEVICE_NODES.get(self.layout):
             api.create("/apis/resource.k8s.io/v1/deviceclasses", layouts.DEVICE_CLASS)
         self.operator = gpu_operator.GpuOperator(self.cluster)
+        self.kubelets = zones.Kubelets(self.cluster, self.layout)
 
     def install(self, *values):
         """By the chart, in the split form with one replica each, as KAI's own suites install KAI. `values` are further

@@ -1,5 +1,7 @@
 """Muster installed by its chart, in the split form: what a newcomer tries first, and what an operator relies on."""
 
+import json
+
 import stand as stands
 from suite import Suite, expect
 
@@ -8,6 +10,7 @@ PODS = "/api/v1/namespaces/default/pods"
 SYSTEM = f"/api/v1/namespaces/{stands.NAMESPACE}/pods"
 COMPONENTS = ["admission", "binder", "kai-operator", "kai-scheduler-default", "pod-grouper", "podgroup-controller",
               "queue-controller"]
+EXPORTER = "numa-placement-exporter"
 
 
 def pod(name, gpus=0, annotations=None):
@@ -23,6 +26,11 @@ def pod(name, gpus=0, annotations=None):
 
 def is_running(found):
     return found["status"].get("phase") == "Running"
+
+
+def placement(found):
+    """The zones of a pod, as its node's exporter wrote them."""
+    return json.loads(found["metadata"].get("annotations", {}).get("kai.scheduler/numa-placement-observed", "[]"))
 
 
 def run(cluster, *found):
@@ -123,3 +131,26 @@ def _(stand):
             nodes += run(cluster, pod(f"pod-{number}", gpus=1))
         expect(len(set(nodes)), count, f"nodes with {strategy}")
         clear(cluster)
+
+
+@SUITE.test("with the plugin numa, pods say which zones the kubelet gave them, and the next pods go elsewhere")
+def _(stand):
+    cluster = stand.cluster
+    clear(cluster)
+    cluster.api.patch(stands.SHARD, {"spec": {"plugins": {"numa": {"enabled": True}}}})
+    cluster.wait_until(lambda: [is_ready(one) for one in components(cluster).get(EXPORTER, [])] == [True] * 4,
+                       "an exporter on each node with zones", stands.READY_SECONDS)
+    cluster.wait_until(stand.is_up, "the scheduler has the plugin", stands.READY_SECONDS)
+    amounts = {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "3"}
+    wide = [pod(name) for name in ("first", "second")]
+    for one in wide:
+        one["spec"]["containers"][0]["resources"] = {"limits": amounts, "requests": amounts}
+        one["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "worker1"}
+        run(cluster, one)
+        cluster.wait_for(f"{PODS}/{one['metadata']['name']}", placement)
+    found = [placement(cluster.api.get(f"{PODS}/{one['metadata']['name']}")) for one in wide]
+    expect(sorted(zone["zone"] for zones in found for zone in zones), ["node-0", "node-1"], "zones")
+    expect(found[0][0]["amount"], {"cpu": "1", "memory": "1073741824", "nvidia.com/gpu": "3"}, "the first pod")
+    cluster.api.patch(stands.SHARD, {"spec": {"plugins": None}})
+    cluster.wait_until(lambda: EXPORTER not in components(cluster), "the exporters are gone", stands.READY_SECONDS)
+    clear(cluster)
