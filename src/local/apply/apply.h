@@ -61,7 +61,8 @@ MUST_CHECK enum apply_result apply_patch(const struct apply_request *request, yy
 /*
  * Tracks any other write: `doc` is about to replace `old`, after defaults and admission. Fields that differ go to
  * request->manager with the operation Update. Does nothing while neither object has managedFields. A client may write
- * managedFields itself: an empty list or [{}] forgets all owners, anything else that can be read is taken.
+ * managedFields itself: [{}] forgets all owners, an empty list means those of `old`, anything else that can be read is
+ * taken. `old` is NULL for an object that is new.
  */
 void apply_track(const struct apply_request *request, yyjson_mut_doc *old, yyjson_mut_doc *doc);
 
