@@ -5,11 +5,18 @@
 
 #include "base/err.h"
 #include "frame/process.h"
+#include "local/cleaning/cleaning.h"
 #include "local/workloads/workloads.h"
 
 static const struct service_kind *const kinds[] = {
-    &replica_sets_controller.service, &deployments_controller.service, &stateful_sets_controller.service,
-    &jobs_controller.service,         &cron_jobs_controller.service,
+    &replica_sets_controller.service,
+    &deployments_controller.service,
+    &stateful_sets_controller.service,
+    &jobs_controller.service,
+    &cron_jobs_controller.service,
+    &garbage_service,
+    &namespaces_service,
+    &nodes_service,
 };
 
 int main(int argc, char **argv)

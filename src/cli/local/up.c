@@ -17,6 +17,7 @@
 #include "cli/local/local.h"
 #include "frame/service.h"
 #include "local/agent/agent.h"
+#include "local/cleaning/cleaning.h"
 #include "local/server/server.h"
 #include "local/server/service.h"
 #include "local/setup/setup.h"
@@ -42,6 +43,9 @@ static const struct service_kind *const kinds[] = {
     &stateful_sets_controller.service,
     &jobs_controller.service,
     &cron_jobs_controller.service,
+    &garbage_service,
+    &namespaces_service,
+    &nodes_service,
     &agent_service,
     NULL,
 };
