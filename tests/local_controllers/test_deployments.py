@@ -136,7 +136,7 @@ def test_deadline(cluster):
                              lambda one: world.condition(one, "Progressing") == ("False", "ProgressDeadlineExceeded"))
     expect((world.condition(found, "Available"), found["status"]["unavailableReplicas"]),
            (("False", "MinimumReplicasUnavailable"), 1), "availability")
-    cluster.api.patch(f"{world.DEPLOYMENTS}/stuck", {"spec": {"template": {"spec": {"nodeName": world.NODE}}}})
+    cluster.api.patch(f"{world.DEPLOYMENTS}/stuck", {"spec": {"template": {"spec": {"nodeName": world.PLACE["node"]}}}})
     expect_in("successfully rolled out", rollout(cluster, "stuck"))
 
 

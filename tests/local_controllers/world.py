@@ -5,12 +5,14 @@ import pathlib
 import urllib.request
 
 import bed
+import machine
 import suite
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = str(pathlib.Path(os.environ.get("MUSTER", ROOT / "build" / "asan" / "muster")).parent / "local-controllers")
 NAME = "local-controllers"
-NODE = "node-00000"
+# Where pods run, and the process with the controllers.
+PLACE = {"node": "node-00000", "name": NAME}
 
 PODS = "/api/v1/namespaces/default/pods"
 EVENTS = "/api/v1/namespaces/default/events"
@@ -22,10 +24,14 @@ STATEFUL_SETS = "/apis/apps/v1/namespaces/default/statefulsets"
 REVISIONS = "/apis/apps/v1/namespaces/default/controllerrevisions"
 
 
-def set_up(cluster, is_kubernetes):
-    cluster.is_kubernetes = is_kubernetes
+def set_up(cluster, kind):
+    cluster.is_kubernetes, cluster.is_local = kind == "kubernetes", kind == "local"
     cluster.port = bed.free_ports(1)[0]
-    if not is_kubernetes:
+    if cluster.is_local:
+        PLACE.update(node="fake-00000", name=machine.NAME)
+        cluster.wait_for("/api/v1/nodes/fake-00000")
+        cluster.wait_for("/api/v1/namespaces/default/serviceaccounts/default")
+    elif not cluster.is_kubernetes:
         cluster.spawn(NAME, PROGRAM, f"--kubeconfig={cluster.kubeconfig}",
                       f"--health-probe-bind-address=127.0.0.1:{cluster.port}", "--metrics-bind-address=0", "--v=4")
         wait_ready(cluster)
@@ -47,17 +53,27 @@ def kill(cluster):
     """At once, without a word."""
     if cluster.is_kubernetes:
         raise suite.Skip("the controllers of Kubernetes are not to be killed here")
-    cluster.kill(NAME)
+    cluster.kill(PLACE["name"])
 
 
 def start(cluster):
-    cluster.start(NAME)
-    wait_ready(cluster)
+    cluster.start(PLACE["name"])
+    if not cluster.is_local:
+        wait_ready(cluster)
 
 
-def template(labels, annotations=None, node=NODE, **spec):
-    return {"metadata": {"labels": labels, "annotations": annotations or {}},
-            "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1,
+def pretend(annotations):
+    """What KWOK understands, for pretended nodes."""
+    times = [annotations.get(f"test/{how}-after") for how in ("finish", "fail")]
+    if not any(times):
+        return annotations
+    return {**annotations, "muster.scheduler/pretend-run-time": times[0] or times[1],
+            "muster.scheduler/pretend-exit-code": "0" if times[0] else "1"}
+
+
+def template(labels, annotations=None, node=None, **spec):
+    return {"metadata": {"labels": labels, "annotations": pretend(annotations or {})},
+            "spec": {"nodeName": node or PLACE["node"], "terminationGracePeriodSeconds": 1,
                      "containers": [{"name": "main", "image": "x"}], **spec}}
 
 
@@ -90,8 +106,8 @@ def ends_well(cluster):
     """The last test: they stop when they are told to, and the sanitizers have nothing to say."""
     if cluster.is_kubernetes:
         return (0, 0, 0)
-    status = cluster.stop(NAME)
-    log = cluster.processes.log_of(NAME, 1000000)
+    status = cluster.stop(PLACE["name"])
+    log = cluster.processes.log_of(PLACE["name"], 1000000)
     is_fine = status == 0 and not any(word in log for word in ("AddressSanitizer", "runtime error", "BUG:", "LeakSan"))
     if not is_fine:
         print("\n".join(f"# {line}" for line in log.splitlines()[-40:]))
