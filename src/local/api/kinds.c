@@ -34,7 +34,7 @@ static const struct api_kind builtin[] = {
      NS | KIND_STATUS | KIND_SHOWS_DELETED},
     {"", "v1", "resourcequotas", "resourcequota", "ResourceQuota", "quota", NULL, NULL, NS | KIND_STATUS},
     {"", "v1", "limitranges", "limitrange", "LimitRange", "limits", NULL, NULL, NS},
-    {"", "v1", "podtemplates", "podtemplate", "PodTemplate", NULL, NULL, NULL, NS},
+    {"", "v1", "podtemplates", "podtemplate", "PodTemplate", NULL, NULL, NULL, NS | KIND_GENERATION},
     {"", "v1", "replicationcontrollers", "replicationcontroller", "ReplicationController", "rc", "all",
      "status.replicas", NS | WITH_STATUS | KIND_ORPHANS},
     {"apps", "v1", "deployments", "deployment", "Deployment", "deploy", "all", NULL, NS | WITH_STATUS},

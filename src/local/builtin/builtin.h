@@ -34,12 +34,13 @@ MUST_CHECK int builtin_check_fields(const struct api_kind *kind, yyjson_mut_doc 
 MUST_CHECK int builtin_check_body(const char *api_version, const char *kind, yyjson_mut_doc *doc,
                                   struct field_faults *faults, struct err *err);
 
-/* Fills in the defaults. `old` is the object that is replaced, NULL for one that is new. */
+/*
+ * Fills in the defaults. `old` is the object that is replaced, NULL for one that is new. A new object has its uid already
+ * (meta_stamp_new()), since the selector of a Job is made from it; one that is replaced is stamped after it, since only then
+ * can be seen whether anything has changed.
+ */
 void builtin_default(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old);
 
-/* Lists what is wrong with an object that has its defaults, as something new or as the successor of `old`. */
+/* Lists what is wrong with an object that has its defaults, as something new or as the successor of `old`. A status is not
+ * checked: controllers write it. */
 void builtin_validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems);
-
-/* The same for a write to /status: only what may be wrong with a status. */
-void builtin_validate_status(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old,
-                             struct problems *problems);

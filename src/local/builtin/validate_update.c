@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may not change: members that are fixed with the object, and all but a few members of pods. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "base/strbuf.h"
+#include "local/api/kinds.h"
+#include "local/builtin/members.h"
+#include "local/builtin/validate_internal.h"
+
+static const struct {
+    const char *plural;
+    const char *member;
+    const char *words;  // NULL: "field is immutable"
+    bool is_forbidden;  // said without the value
+} fixed[] = {
+    {"secrets", "type", NULL, false},
+    {"deployments", "spec.selector", NULL, false},
+    {"replicasets", "spec.selector", NULL, false},
+    {"daemonsets", "spec.selector", NULL, false},
+    {"jobs", "spec.selector", NULL, false},
+    {"jobs", "spec.completions", NULL, false},
+    {"jobs", "spec.completionMode", NULL, false},
+    {"jobs", "spec.podFailurePolicy", NULL, false},
+    {"storageclasses", "provisioner", NULL, false},
+    {"storageclasses", "parameters", "updates to parameters are forbidden.", true},
+    {"storageclasses", "reclaimPolicy", NULL, false},
+    {"storageclasses", "volumeBindingMode", NULL, false},
+    {"priorityclasses", "value", "may not be changed in an update.", true},
+    {"controllerrevisions", "data", NULL, false},
+    {"resourceslices", "spec.driver", NULL, false},
+    {"resourceslices", "spec.nodeName", NULL, false},
+    {"resourceclaims", "spec", NULL, false},
+};
+
+static bool is_changed(const struct validating *validating, const char *path)
+{
+    yyjson_mut_val *now = member_get(validating->root, path);
+    yyjson_mut_val *before = member_get(validating->old, path);
+
+    return now || before ? !now || !before || !yyjson_mut_equals(now, before) : false;
+}
+
+/* ConfigMaps and Secrets that were declared so. */
+static void check_immutable_data(struct validating *validating)
+{
+    static const char *const members[] = {"data", "binaryData"};
+    const char *words = "field is immutable when `immutable` is set";
+
+    if (!member_is_true(validating->old, "immutable"))
+        return;
+    if (!member_is_true(validating->root, "immutable"))
+        problem_forbidden(validating->problems, FIELD(NULL, "immutable"), words);
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (is_changed(validating, members[i]))
+            problem_forbidden(validating->problems, FIELD(NULL, members[i]), words);
+}
+
+/* --- StatefulSets and Jobs --- */
+
+/* Whether two objects differ in another member than those named. */
+static bool differs_beyond(yyjson_mut_val *a, yyjson_mut_val *b, const char *allowed)
+{
+    yyjson_mut_val *sides[] = {a, b};
+
+    for (int side = 0; side < 2; side++) {
+        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(sides[side]);
+        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+            const char *name = yyjson_mut_get_str(key);
+            yyjson_mut_val *other = yyjson_mut_obj_get(sides[!side], name);
+            if (!kind_list_has(allowed, name) && !(other && yyjson_mut_equals(other, yyjson_mut_obj_iter_get_val(key))))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void check_stateful_set_update(struct validating *validating)
+{
+    if (differs_beyond(member_get(validating->root, "spec"), member_get(validating->old, "spec"),
+                       "replicas ordinals template updateStrategy revisionHistoryLimit "
+                       "persistentVolumeClaimRetentionPolicy minReadySeconds"))
+        problem_forbidden(validating->problems, FIELD(NULL, "spec"),
+                          "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
+                          "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+                          "'minReadySeconds' are forbidden");
+}
+
+/* A Job that is suspended and has not started may be placed elsewhere; that is how queues work. */
+static void check_job_update(struct validating *validating)
+{
+    bool may_move = member_is_true(validating->old, "spec.suspend") && !member_get(validating->old, "status.startTime");
+    yyjson_mut_val *now = member_get(validating->root, "spec.template.spec");
+    yyjson_mut_val *before = member_get(validating->old, "spec.template.spec");
+    const struct field spec = field_member(NULL, "spec");
+
+    if (differs_beyond(now, before, may_move ? "nodeSelector tolerations affinity schedulingGates containers" : ""))
+        problem_invalid(validating->problems, FIELD(&spec, "template"), member_get(validating->root, "spec.template"),
+                        "field is immutable");
+}
+
+/* --- Pods --- */
+
+static bool has_same_names(yyjson_mut_val *a, yyjson_mut_val *b)
+{
+    size_t index = 0;
+
+    if (yyjson_mut_arr_size(a) != yyjson_mut_arr_size(b))
+        return false;
+    MEMBER_ITEMS(container, a)
+    if (!member_is(yyjson_mut_arr_get(b, index++), "name", member_text(container, "name")))
+        return false;
+    return true;
+}
+
+/* Images may be replaced. */
+static bool differs_in_containers(yyjson_mut_val *a, yyjson_mut_val *b)
+{
+    size_t index = 0;
+
+    MEMBER_ITEMS(container, a)
+    if (differs_beyond(container, yyjson_mut_arr_get(b, index++), "image"))
+        return true;
+    return false;
+}
+
+/* Tolerations may only be added. */
+static bool lacks_tolerations(yyjson_mut_val *now, yyjson_mut_val *before)
+{
+    MEMBER_ITEMS(toleration, before)
+    {
+        bool is_kept = false;
+        MEMBER_ITEMS(other, now)
+        is_kept =
+            is_kept || yyjson_mut_equals(toleration, other) || !differs_beyond(toleration, other, "tolerationSeconds");
+        if (!is_kept)
+            return true;
+    }
+    return false;
+}
+
+static void check_gates(struct validating *validating, yyjson_mut_val *now, yyjson_mut_val *before)
+{
+    const struct field gates = field_member(FIELD(NULL, "spec"), "schedulingGates");
+    size_t index = 0;
+
+    MEMBER_ITEMS(gate, now)
+    {
+        const struct field at = field_item(&gates, index++);
+        char words[400];
+        bool was_there = false;
+        MEMBER_ITEMS(old, before)
+        was_there = was_there || member_is(old, "name", member_text(gate, "name"));
+        if (was_there)
+            continue;
+        (void)snprintf(words, sizeof words, "only deletion is allowed, but found new scheduling gate '%s'",
+                       member_text(gate, "name"));
+        problem_forbidden(validating->problems, FIELD(&at, "name"), words);
+    }
+}
+
+static void check_pod_update(struct validating *validating)
+{
+    static const char *const lists[] = {"containers", "initContainers"};
+    const struct field spec = field_member(NULL, "spec");
+    yyjson_mut_val *now = member_get(validating->root, "spec");
+    yyjson_mut_val *before = member_get(validating->old, "spec");
+    const char *placed = member_get(before, "schedulingGates")
+                             ? "containers initContainers activeDeadlineSeconds tolerations "
+                               "terminationGracePeriodSeconds schedulingGates nodeSelector affinity"
+                             : "containers initContainers activeDeadlineSeconds tolerations "
+                               "terminationGracePeriodSeconds schedulingGates";
+
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        if (!has_same_names(member_get(now, lists[i]), member_get(before, lists[i]))) {
+            problem_forbidden(validating->problems, FIELD(&spec, lists[i]),
+                              "pod updates may not add or remove containers");
+            return;
+        }
+    check_gates(validating, member_get(now, "schedulingGates"), member_get(before, "schedulingGates"));
+    if (lacks_tolerations(member_get(now, "tolerations"), member_get(before, "tolerations")))
+        problem_forbidden(validating->problems, FIELD(&spec, "tolerations"),
+                          "existing toleration can not be modified except its tolerationSeconds");
+    if (differs_beyond(now, before, placed) ||
+        differs_in_containers(member_get(now, "containers"), member_get(before, "containers")) ||
+        differs_in_containers(member_get(now, "initContainers"), member_get(before, "initContainers")))
+        problem_forbidden(
+            validating->problems, &spec,
+            "pod updates may not change fields other than `spec.containers[*].image`,"
+            "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions "
+            "to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it "
+            "was previously negative)");
+}
+
+/* --- Services and claims --- */
+
+static void check_address_update(struct validating *validating)
+{
+    const struct field addresses = field_member(FIELD(NULL, "spec"), "clusterIPs");
+    const struct field first = field_item(&addresses, 0);
+    const char *before = member_text(validating->old, "spec.clusterIP");
+    const char *now = member_text(validating->root, "spec.clusterIP");
+    struct strbuf words;
+
+    if (!*before || !*now || strcmp(before, now) == 0 || member_is(validating->root, "spec.type", "ExternalName"))
+        return;
+    strbuf_init(&words, PROBLEM_BYTES_MAX);
+    strbuf_addf(&words, "Invalid value: [\"%s\"]: may not change once set", now);
+    problem_add(validating->problems, PROBLEM_INVALID, &first, words.text);
+    strbuf_done(&words);
+}
+
+static void check_claim_update(struct validating *validating)
+{
+    if (differs_beyond(member_get(validating->root, "spec"), member_get(validating->old, "spec"),
+                       "resources volumeAttributesClassName volumeName storageClassName"))
+        problem_forbidden(
+            validating->problems, FIELD(NULL, "spec"),
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for "
+            "bound claims");
+}
+
+static void check_volume_update(struct validating *validating)
+{
+    if (differs_beyond(member_get(validating->root, "spec"), member_get(validating->old, "spec"), VOLUME_SETTINGS))
+        problem_forbidden(validating->problems, FIELD(FIELD(NULL, "spec"), "persistentvolumesource"),
+                          "spec.persistentvolumesource is immutable after creation");
+}
+
+/* The reference is shown in the form that it has inside of the API server. */
+static void check_role_update(struct validating *validating)
+{
+    yyjson_mut_val *role = member_get(validating->root, "roleRef");
+    struct strbuf words;
+
+    if (!is_changed(validating, "roleRef"))
+        return;
+    strbuf_init(&words, PROBLEM_BYTES_MAX);
+    strbuf_addf(&words, "Invalid value: {\"APIGroup\":\"%s\",\"Kind\":\"%s\",\"Name\":\"%s\"}: cannot change roleRef",
+                member_text(role, "apiGroup"), member_text(role, "kind"), member_text(role, "name"));
+    problem_add(validating->problems, PROBLEM_INVALID, FIELD(NULL, "roleRef"), words.text);
+    strbuf_done(&words);
+}
+
+/* --- All kinds --- */
+
+static void check_fixed(struct validating *validating)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+        if (strcmp(fixed[i].plural, validating->kind->plural) != 0 || !is_changed(validating, fixed[i].member))
+            continue;
+        const struct field field = field_member(NULL, fixed[i].member);
+        const char *words = fixed[i].words ? fixed[i].words : "field is immutable";
+        if (fixed[i].is_forbidden)
+            problem_forbidden(validating->problems, &field, words);
+        else
+            problem_invalid(validating->problems, &field, member_get(validating->root, fixed[i].member), words);
+    }
+}
+
+void check_update(struct validating *validating)
+{
+    static const struct {
+        const char *plural;
+        void (*check)(struct validating *validating);
+    } rules[] = {
+        {"configmaps", check_immutable_data},        {"secrets", check_immutable_data},
+        {"services", check_address_update},          {"persistentvolumeclaims", check_claim_update},
+        {"persistentvolumes", check_volume_update},  {"pods", check_pod_update},
+        {"statefulsets", check_stateful_set_update}, {"jobs", check_job_update},
+        {"rolebindings", check_role_update},         {"clusterrolebindings", check_role_update},
+    };
+    const char *plural = validating->kind->plural;
+
+    check_fixed(validating);
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+        if (strcmp(rules[i].plural, plural) == 0)
+            rules[i].check(validating);
+}
