@@ -11,10 +11,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "text/file.h"
 
 /* Doubles hold all whole numbers up to here. */
@@ -401,4 +403,16 @@ bool json_next(const struct json_at *at, struct json_at *item)
         .index = index,
     };
     return true;
+}
+
+void json_add_string(struct strbuf *text, const char *value)
+{
+    yyjson_val scratch;
+    char *quoted;
+
+    memset(&scratch, 0, sizeof scratch);
+    (void)yyjson_set_str(&scratch, value);
+    quoted = yyjson_val_write(&scratch, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
+    strbuf_addstr(text, quoted ? quoted : "\"\"");
+    free(quoted);
 }

@@ -8,6 +8,8 @@
 
 #include "base/macros.h"
 
+struct strbuf;
+
 struct err;
 
 /*
@@ -97,3 +99,6 @@ MUST_CHECK int json_member_object(const struct json_at *at, const char *key, enu
  *     for (struct json_at item = {0}; json_next(&nodes, &item);)
  */
 bool json_next(const struct json_at *at, struct json_at *item);
+
+/* Appends the text as a JSON string, quotes included; JSON is YAML as well. */
+void json_add_string(struct strbuf *text, const char *value);

@@ -120,6 +120,8 @@ def start(cluster, figures, port, more_ports=()):
     targets = [f"127.0.0.1:{one}" for one in (figures.port, *more_ports)]
     folder = pathlib.Path(cluster.folder) / "prometheus"
     folder.mkdir(exist_ok=True)
+    # What an earlier one has seen would count for some minutes more.
+    shutil.rmtree(folder / "data", ignore_errors=True)
     (folder / "config.yml").write_text(json.dumps({
         "global": {"scrape_interval": "1s"},
         "scrape_configs": [{"job_name": "figures", "static_configs": [{"targets": targets}]}]}))

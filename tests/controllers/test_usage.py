@@ -64,6 +64,62 @@ def test_prometheus(cluster):
         cluster.stop("prometheus")
 
 
+def begin(cluster, name, settings):
+    """A scheduler that reads or records past use; `settings` are those of usageDBConfig."""
+    listen = bed.free_ports(1)[0]
+    conf = cluster.folder / f"{name}.json"
+    conf.write_text(json.dumps({"usageDBConfig": settings}))
+    cluster.ports[name] = [listen, listen]
+    cluster.spawn(name, world.MUSTER, "scheduler", f"--kubeconfig={cluster.kubeconfig}", f"--scheduler-conf={conf}",
+                  f"--listen-address=127.0.0.1:{listen}", "--plugin-server-port=0", "--namespace=default")
+
+
+def shares(cluster, name):
+    """Past use of GPUs by queue, as a scheduler has it; None before it is known."""
+    try:
+        text = world.metrics(cluster, name)
+    except OSError:
+        return None
+    found = {labels["queue_metadata_name"]: value for labels, value in world.series(text, "kai_queue_gpu_usage")}
+    return found if found.keys() >= {"much", "little"} else None
+
+
+@SUITE.test("the scheduler's own record gives the shares that Prometheus gives, and outlives the scheduler")
+def test_history(cluster):
+    if not prometheus.program():
+        raise suite.Skip("prometheus is not installed")
+    for name, count in (("much", "6"), ("little", "2")):
+        world.remove(cluster, f"{world.PODS}/{name}")
+        cluster.api.create(world.PODS, world.pod(name, name, [{"nvidia.com/gpu": count}], node="node-00000"))
+        world.set_phase(cluster, name, "Running")
+    accounts.wait_equal(cluster)
+    params = {"usageParams": {"windowSize": "10s", "fetchInterval": "1s", "extraParams": {"queryResolution": "1s"}}}
+    with prometheus.Figures({"gpu": 16, "cpu": 256, "memory": 2 * 1000 * 2**30}) as figures:
+        port = bed.free_ports(1)[0]
+        prometheus.start(cluster, figures, port, [cluster.ports["queues"][0]])
+        begin(cluster, "scheduler", {"clientType": "prometheus", "connectionString": f"http://127.0.0.1:{port}", **params})
+        begin(cluster, "recorder", {"clientType": "history", **params})
+
+        def agree(much, little):
+            """Both say the same, up to a sample at each end of the window."""
+            found = [shares(cluster, name) for name in ("scheduler", "recorder")]
+            return all(found) and all(abs(one["much"] - much) < 0.04 and abs(one["little"] - little) < 0.04 for one in found)
+
+        cluster.wait_until(lambda: agree(6 / 16, 2 / 16), "both know the use of the last seconds", 90)
+        world.remove(cluster, f"{world.PODS}/much")
+        cluster.wait_until(lambda: agree(0, 2 / 16), "what was given back leaves the window of both", 90)
+        cluster.stop("scheduler")
+        cluster.stop("prometheus")
+    expect(cluster.stop("recorder"), 0, "the status of the scheduler")
+    kept = json.loads(cluster.api.get("/api/v1/namespaces/default/configmaps/usage-kai-scheduler")["data"]["history.json"])
+    expect({"all", "little"} <= set(kept["queues"]), True, f"queues of the record {kept['queues']}")
+    world.remove(cluster, f"{world.PODS}/little")
+    begin(cluster, "recorder", {"clientType": "history", "usageParams": {"windowSize": "1h", "fetchInterval": "1s"}})
+    found = cluster.wait_until(lambda: shares(cluster, "recorder"), "the new scheduler knows past use")
+    expect(abs(found["little"] - 2 / 16) < 0.04, True, f"past use of little, which has nothing now: {found}")
+    expect(cluster.stop("recorder"), 0, "the status of the new scheduler")
+
+
 def query_or_none(port, expression):
     try:
         return query(port, expression)

@@ -14,22 +14,10 @@
 #include "objects/object.h"
 #include "objects/settings/settings.h"
 #include "services/operator/draft_internal.h"
+#include "text/json.h"
 
 /* A ConfigMap holds no more. */
 enum { FILE_MAX = 1 << 20 };
-
-/* A string as JSON, which is YAML as well. */
-static void add_quoted(struct strbuf *text, const char *value)
-{
-    yyjson_val scratch;
-    char *quoted;
-
-    memset(&scratch, 0, sizeof scratch);
-    (void)yyjson_set_str(&scratch, value);
-    quoted = yyjson_val_write(&scratch, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
-    strbuf_addstr(text, quoted ? quoted : "\"\"");
-    free(quoted);
-}
 
 static void add_actions(struct strbuf *text, const struct settings *settings)
 {
@@ -52,13 +40,13 @@ static void add_plugins(struct strbuf *text, const struct settings *settings)
         if (!plugin->is_enabled)
             continue;
         strbuf_addstr(text, "  - name: ");
-        add_quoted(text, plugin->name);
+        json_add_string(text, plugin->name);
         strbuf_addstr(text, plugin->arguments.len ? "\n    arguments:\n" : "\n");
         vec_foreach (&plugin->arguments, argument) {
             strbuf_addstr(text, "      ");
-            add_quoted(text, argument->key);
+            json_add_string(text, argument->key);
             strbuf_addstr(text, ": ");
-            add_quoted(text, argument->value);
+            json_add_string(text, argument->value);
             strbuf_addch(text, '\n');
         }
     }
@@ -91,7 +79,7 @@ static void add_durations(struct strbuf *text, const char *key, const struct nam
     strbuf_addf(text, "  %s:\n", key);
     vec_foreach (durations, number) {
         strbuf_addstr(text, "    ");
-        add_quoted(text, number->name);
+        json_add_string(text, number->name);
         strbuf_addf(text, ": %s\n", duration_format(number->value, duration));
     }
 }

@@ -333,7 +333,7 @@ static void look_whether_idle(void *arg)
 {
     struct scheduler *s = arg;
 
-    if (!carry_awaits_answers(s->carry) && !evictions_await_answers(s->evictions) &&
+    if (!carry_awaits_answers(s->carry) && !evictions_await_answers(s->evictions) && usage_is_idle(s->usage) &&
         report_is_over(s->report, nsec_now_monotonic() - s->stop_began))
         service_stopped(s->service);
     else
@@ -351,6 +351,10 @@ static int open_parts(struct scheduler *s, struct err *err)
             .log = service->log,
             .observers = &s->observers,
             .pace = s->pace,
+            .client = service->client,
+            .namespace = s->setup.flags->namespace,
+            .scheduler = s->setup.flags->lease_name,
+            .is_silent = s->setup.flags->is_shadow,
         },
         &s->usage, err);
     if (r < 0)
@@ -414,6 +418,7 @@ static void stop(struct service *service)
     pace_hold(s->pace, HOLD_STOPPING);
     pace_hold(s->pace, HOLD_STANDBY);
     s->stop_began = nsec_now_monotonic();
+    usage_stop(s->usage);
     look_whether_idle(s);
 }
 

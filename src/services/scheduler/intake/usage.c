@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Past use of queues. Six questions make one fetch: what each queue had of each resource, added up over the window, and
+ * Past use of queues, from Prometheus or from the own record. Six questions make one fetch: what each queue had of each resource, added up over the window, and
  * what the cluster had. The parts are what counts. One answer that is missing or makes no sense spoils the fetch, and
  * what was known before stays.
  */
@@ -21,9 +21,13 @@
 #include "model/state.h"
 #include "net/http.h"
 #include "net/loop.h"
+#include "services/scheduler/intake/usage_history.h"
 #include "services/scheduler/intake/usage_internal.h"
 #include "services/scheduler/observe/observer.h"
 #include "services/scheduler/pace.h"
+
+/* How often it is looked whether the own record has been read. */
+#define UNREAD_STEP (200 * NSEC_PER_MSEC)
 
 enum { ANSWER_MAX = 16 << 20, ADDRESS_MAX = 64 << 10, QUESTIONS = 2 * SHARE_COUNT };
 
@@ -47,6 +51,7 @@ struct usage {
     struct pace *pace;
     const struct usage_setting *settings;
     struct cron cron;
+    struct usage_history *history;  // the own record; NULL: Prometheus is asked
     struct http_client *client;
     char *url;                             // without a password
     char *authorization;                   // a header; NULL: none
@@ -115,8 +120,22 @@ void usage_tell_queue(struct usage *usage, const char *name)
 
 void usage_set_state(struct usage *usage, struct state *state)
 {
-    if (usage)
-        usage->state = state;
+    if (!usage)
+        return;
+    usage->state = state;
+    if (usage->history)
+        usage_history_set_state(usage->history, state);
+}
+
+void usage_stop(struct usage *usage)
+{
+    if (usage && usage->history)
+        usage_history_stop(usage->history);
+}
+
+bool usage_is_idle(const struct usage *usage)
+{
+    return !usage || !usage->history || usage_history_is_idle(usage->history);
 }
 
 static void end_wait(struct usage *usage)
@@ -219,7 +238,8 @@ static void succeed(struct usage *usage)
 
     take_parts(usage);
     if (usage->is_stale || usage->known_since == 0)
-        log_info(usage->log, "past use of queues was read from Prometheus", log_int("queues", usage->queues.len));
+        log_info(usage->log, "past use of queues was read", log_str("from", usage->settings->source.client),
+                 log_int("queues", usage->queues.len));
     usage->is_stale = false;
     usage->known_since = usage->began;
     OBSERVE(usage->observers, on_usage, nsec_now_monotonic() - usage->began);
@@ -289,6 +309,22 @@ static void ask(struct usage *usage, struct question *question, const char *metr
     strbuf_done(&address);
 }
 
+/* The own record has the answers at once, when it has been read. */
+static void look_up(struct usage *usage, nsec_t range, nsec_t now)
+{
+    struct usage_samples queues[SHARE_COUNT] = {0}, whole[SHARE_COUNT] = {0};
+
+    if (!usage_history_sum(usage->history, now, range, queues, whole)) {
+        loop_timer_start(&usage->next, UNREAD_STEP);
+        return;
+    }
+    for (int r = 0; r < SHARE_COUNT; r++) {
+        usage->questions[r].samples = queues[r];
+        usage->questions[SHARE_COUNT + r].samples = whole[r];
+    }
+    succeed(usage);
+}
+
 static void fetch(void *arg)
 {
     struct usage *usage = arg;
@@ -297,6 +333,10 @@ static void fetch(void *arg)
     nsec_t range = usage_range(usage->settings, &usage->cron, now);
 
     usage->began = nsec_now_monotonic();
+    if (usage->history) {
+        look_up(usage, range, now);
+        return;
+    }
     /* Nothing has been counted in a window that has just begun. */
     if (range < source->resolution) {
         succeed(usage);
@@ -335,13 +375,16 @@ static int take_url(struct usage *usage, const char *url, struct err *err)
     return 0;
 }
 
-static int check_source(struct usage *usage, struct err *err)
+static bool is_own(const struct usage_setting *settings)
+{
+    return strcmp(settings->source.client, "history") == 0;
+}
+
+static int check_address(struct usage *usage, struct err *err)
 {
     const struct usage_source *source = &usage->settings->source;
     const char *url = source->url;
 
-    if (strcmp(source->client, "prometheus") != 0)
-        return err_set(err, -EINVAL, "clientType: expected prometheus, found '%s'", source->client);
     if (!source->url == !source->url_variable)
         return err_set(err, -EINVAL, "expected one of connectionString and connectionStringEnvVar, found %s",
                        source->url ? "both" : "none");
@@ -350,8 +393,20 @@ static int check_source(struct usage *usage, struct err *err)
     if (!url)
         return err_set(err, -EINVAL, "connectionStringEnvVar: variable %s is not set", source->url_variable);
     int r = take_url(usage, url, err);
+    return r < 0 ? err_wrap(err, r, source->url ? "connectionString" : "connectionStringEnvVar") : 0;
+}
+
+static int check_source(struct usage *usage, struct err *err)
+{
+    const struct usage_source *source = &usage->settings->source;
+    int r = 0;
+
+    if (strcmp(source->client, "prometheus") == 0)
+        r = check_address(usage, err);
+    else if (!is_own(usage->settings))
+        r = err_set(err, -EINVAL, "clientType: expected prometheus or history, found '%s'", source->client);
     if (r < 0)
-        return err_wrap(err, r, source->url ? "connectionString" : "connectionStringEnvVar");
+        return r;
     if (source->resolution <= 0 || source->query_timeout <= 0)
         return err_set(err, -EINVAL,
                        "usageParams.extraParams: queryResolution and usageQueryTimeout have to be above 0");
@@ -389,6 +444,17 @@ int usage_open(const struct usage_options *options, struct usage **ret_usage, st
         usage_close(usage);
         return err_wrap(err, r, "usageDBConfig");
     }
+    if (is_own(settings))
+        usage->history = usage_history_new(&(struct usage_history_options){
+            .settings = settings,
+            .loop = options->loop,
+            .log = options->log,
+            .client = options->client,
+            .pace = options->pace,
+            .namespace = options->namespace,
+            .scheduler = options->scheduler,
+            .is_silent = options->is_silent,
+        });
     loop_timer_start(&usage->next, 0);
     if (settings->source.wait > 0) {
         pace_hold(usage->pace, HOLD_USAGE);
@@ -406,6 +472,7 @@ void usage_close(struct usage *usage)
     loop_timer_done(&usage->next);
     loop_timer_done(&usage->patience);
     http_client_free(usage->client);
+    usage_history_free(usage->history);
     forget(usage);
     vec_done(&usage->queues);
     free(usage->url);
