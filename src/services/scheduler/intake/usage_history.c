@@ -14,7 +14,7 @@
 #include "kube/client/verbs.h"
 #include "model/state.h"
 #include "net/loop.h"
-#include "services/scheduler/intake/history.h"
+#include "services/scheduler/intake/daybook.h"
 #include "services/scheduler/intake/usage_internal.h"
 #include "services/scheduler/pace.h"
 #include "text/json.h"
@@ -29,7 +29,7 @@ struct usage_history {
     struct usage_history_options options;
     char name[NAME_MAX_LEN + 1];
     const struct state *state;
-    struct history *record;  // NULL: it has not been read
+    struct daybook *record;  // NULL: it has not been read
     struct kube_call *read, *write;
     struct loop_timer sample;  // the next one
     struct loop_timer save;    // when it is written
@@ -72,7 +72,7 @@ static void note(struct usage_history *history, nsec_t at)
     double amounts[SHARE_COUNT];
 
     add_up_nodes(state, amounts);
-    if (!history_begin(history->record, at, history->options.settings->source.resolution, amounts))
+    if (!daybook_begin(history->record, at, history->options.settings->source.resolution, amounts))
         return;
     for (queue_id id = 0; id < state->queues.len; id++) {
         const struct queue *queue = &state->queues.items[id];
@@ -83,7 +83,7 @@ static void note(struct usage_history *history, nsec_t at)
             has_something = has_something || amounts[r] > 0;
         }
         if (queue->is_present && has_something)
-            history_add(history->record, state_name(state, queue->name), amounts);
+            daybook_add(history->record, state_name(state, queue->name), amounts);
     }
     history->is_changed = true;
     if (!loop_timer_is_running(&history->save) && !history->write)
@@ -167,7 +167,7 @@ static void write_record(struct usage_history *history)
         return;
     loop_timer_stop(&history->save);
     history->is_changed = false;
-    _cleanup_(freep) char *text = history_encode(history->record, &len);
+    _cleanup_(freep) char *text = daybook_encode(history->record, &len);
     if (text)
         send_record(history, text, len);
     else
@@ -191,10 +191,10 @@ static void take_record(struct usage_history *history, yyjson_val *config_map)
     struct err err = {0};
 
     if (!yyjson_is_str(text) ||
-        history_decode(yyjson_get_str(text), yyjson_get_len(text), &history->record, &err) < 0) {
+        daybook_decode(yyjson_get_str(text), yyjson_get_len(text), &history->record, &err) < 0) {
         log_warn(history->options.log, "the record of past use cannot be read; it begins anew",
                  log_str("configmap", history->name), log_error(&err));
-        history->record = history_new();
+        history->record = daybook_new();
     }
 }
 
@@ -206,7 +206,7 @@ static void on_read(void *arg, const struct kube_answer *answer)
 
     history->read = NULL;
     if (answer->status == 404) {
-        history->record = history_new();
+        history->record = daybook_new();
     } else if (err.code < 0 || kube_answer_object(answer, &object, &err) < 0) {
         log_warn(history->options.log, "the record of past use could not be read", log_str("configmap", history->name),
                  log_error(&err), log_duration("again_after", AGAIN));
@@ -241,7 +241,7 @@ static void forget_the_old(struct usage_history *history, nsec_t now, nsec_t ran
 
     if (half_life > 0 && range / HALF_LIVES > half_life)
         range = half_life * HALF_LIVES;
-    history_drop(history->record, now - range);
+    daybook_drop(history->record, now - range);
 }
 
 bool usage_history_sum(struct usage_history *history, nsec_t now, nsec_t range, struct usage_samples *ret_queues,
@@ -257,7 +257,7 @@ bool usage_history_sum(struct usage_history *history, nsec_t now, nsec_t range, 
     for (int r = 0; r < SHARE_COUNT; r++) {
         double whole = 0;
 
-        history_sum(history->record, now, range, half_life, r, &ret_queues[r], &whole);
+        daybook_sum(history->record, now, range, half_life, r, &ret_queues[r], &whole);
         vec_push(&ret_whole[r], (struct usage_sample){xstrdup(""), whole});
     }
     return true;
@@ -287,7 +287,7 @@ void usage_history_free(struct usage_history *history)
     loop_timer_done(&history->sample);
     loop_timer_done(&history->save);
     loop_timer_done(&history->again);
-    history_free(history->record);
+    daybook_free(history->record);
     free(history);
 }
 

@@ -16,7 +16,7 @@ struct usage_setting;
 
 /*
  * Past use that the scheduler records itself, for clusters without Prometheus: at every multiple of the resolution it notes
- * what each queue has and what the nodes have (history.h). The record lies in a ConfigMap, written every few minutes and at
+ * what each queue has and what the nodes have (daybook.h). The record lies in a ConfigMap, written every few minutes and at
  * the end, so that another scheduler goes on with it. Only a scheduler that leads reads, notes and writes.
  */
 struct usage_history;

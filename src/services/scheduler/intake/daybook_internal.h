@@ -3,7 +3,7 @@
 
 #include "base/strmap.h"
 #include "base/vec.h"
-#include "services/scheduler/intake/history.h"
+#include "services/scheduler/intake/daybook.h"
 
 /* Sums are amounts times seconds, so that samples of another resolution can stand beside them. */
 struct bucket_entry {
@@ -18,7 +18,7 @@ struct bucket {
     VEC(struct bucket_entry) entries;
 };
 
-struct history {
+struct daybook {
     VEC(char *) queues;     // by number
     struct strmap numbers;  // the numbers, and one
     VEC(struct bucket) buckets;
@@ -28,4 +28,4 @@ struct history {
 };
 
 /* The number of a queue, which has one from now on. */
-uint32_t history_queue(struct history *history, const char *name);
+uint32_t daybook_queue(struct daybook *daybook, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The history as text:
+ * The record as text:
  *
  *     {"version": 1, "length": 60, "queues": ["a", "b"],
  *      "buckets": [{"first": 1763230020, "last": 1763230080, "count": 2, "capacity": [cpu, memory, gpu],
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "services/scheduler/intake/history_internal.h"
+#include "services/scheduler/intake/daybook_internal.h"
 #include "text/json.h"
 
 enum { VERSION = 1, SAMPLES_MAX = 1 << 24, ENTRY_LEN = 1 + SHARE_COUNT };
@@ -51,23 +51,23 @@ static void add_bucket(struct strbuf *text, const struct bucket *bucket)
     strbuf_addstr(text, "]}");
 }
 
-char *history_encode(const struct history *history, size_t *ret_len)
+char *daybook_encode(const struct daybook *daybook, size_t *ret_len)
 {
     struct strbuf text;
     const char *separator = "";
 
-    strbuf_init(&text, HISTORY_BYTES_MAX);
+    strbuf_init(&text, DAYBOOK_BYTES_MAX);
     strbuf_addf(&text, "{\"version\":%d,", VERSION);
-    add_seconds(&text, "length", history->length);
+    add_seconds(&text, "length", daybook->length);
     strbuf_addstr(&text, ",\"queues\":[");
-    vec_foreach (&history->queues, name) {
+    vec_foreach (&daybook->queues, name) {
         strbuf_addstr(&text, separator);
         json_add_string(&text, *name);
         separator = ",";
     }
     strbuf_addstr(&text, "],\"buckets\":[");
     separator = "";
-    vec_foreach (&history->buckets, bucket) {
+    vec_foreach (&daybook->buckets, bucket) {
         strbuf_addstr(&text, separator);
         add_bucket(&text, bucket);
         separator = ",";
@@ -110,20 +110,20 @@ static int read_seconds(yyjson_val *object, const char *key, nsec_t *ret_time)
 }
 
 /* Lists are walked from one element to the next: to look one up by its number takes as long as all before it. */
-static int read_use(yyjson_val *list, const struct history *history, struct bucket *bucket)
+static int read_use(yyjson_val *list, const struct daybook *daybook, struct bucket *bucket)
 {
     struct bucket_entry entry = {0};
     size_t i, count;
     yyjson_val *value;
 
     if (!yyjson_is_arr(list) || yyjson_arr_size(list) % ENTRY_LEN != 0 ||
-        yyjson_arr_size(list) / ENTRY_LEN > HISTORY_ENTRIES_MAX)
+        yyjson_arr_size(list) / ENTRY_LEN > DAYBOOK_ENTRIES_MAX)
         return -EINVAL;
     yyjson_arr_foreach(list, i, count, value)
     {
         size_t at = i % ENTRY_LEN;
 
-        if (!is_amount(value) || (at == 0 && yyjson_get_num(value) >= history->queues.len))
+        if (!is_amount(value) || (at == 0 && yyjson_get_num(value) >= daybook->queues.len))
             return -EINVAL;
         if (at == 0)
             entry.queue = (uint32_t)yyjson_get_num(value);
@@ -135,7 +135,7 @@ static int read_use(yyjson_val *list, const struct history *history, struct buck
     return 0;
 }
 
-static int read_bucket(struct history *history, yyjson_val *object)
+static int read_bucket(struct daybook *daybook, yyjson_val *object)
 {
     struct bucket bucket = {0};
     yyjson_val *count = yyjson_obj_get(object, "count");
@@ -148,14 +148,14 @@ static int read_bucket(struct history *history, yyjson_val *object)
     if (r < 0 || bucket.last < bucket.first || !yyjson_is_uint(count) || yyjson_get_uint(count) == 0 ||
         yyjson_get_uint(count) > SAMPLES_MAX)
         return -EINVAL;
-    if (history->buckets.len && history->buckets.items[history->buckets.len - 1].last >= bucket.first)
+    if (daybook->buckets.len && daybook->buckets.items[daybook->buckets.len - 1].last >= bucket.first)
         return -EINVAL;
     bucket.count = (uint32_t)yyjson_get_uint(count);
-    vec_push(&history->buckets, bucket);
-    return read_use(yyjson_obj_get(object, "use"), history, &history->buckets.items[history->buckets.len - 1]);
+    vec_push(&daybook->buckets, bucket);
+    return read_use(yyjson_obj_get(object, "use"), daybook, &daybook->buckets.items[daybook->buckets.len - 1]);
 }
 
-static int read_root(struct history *history, yyjson_val *root)
+static int read_root(struct daybook *daybook, yyjson_val *root)
 {
     yyjson_val *queues = yyjson_obj_get(root, "queues");
     yyjson_val *buckets = yyjson_obj_get(root, "buckets");
@@ -163,29 +163,29 @@ static int read_root(struct history *history, yyjson_val *root)
     yyjson_val *item;
 
     if (yyjson_get_uint(yyjson_obj_get(root, "version")) != VERSION || !yyjson_is_arr(queues) ||
-        !yyjson_is_arr(buckets) || read_seconds(root, "length", &history->length) < 0)
+        !yyjson_is_arr(buckets) || read_seconds(root, "length", &daybook->length) < 0)
         return -EINVAL;
     yyjson_arr_foreach(queues, i, count, item)
     {
-        if (!yyjson_is_str(item) || history_queue(history, yyjson_get_str(item)) != i)
+        if (!yyjson_is_str(item) || daybook_queue(daybook, yyjson_get_str(item)) != i)
             return -EINVAL;
     }
     yyjson_arr_foreach(buckets, i, count, item)
     {
-        if (read_bucket(history, item) < 0)
+        if (read_bucket(daybook, item) < 0)
             return -EINVAL;
     }
-    return history->buckets.len > 0 && history->length == 0 ? -EINVAL : 0;
+    return daybook->buckets.len > 0 && daybook->length == 0 ? -EINVAL : 0;
 }
 
-int history_decode(const char *text, size_t len, struct history **ret_history, struct err *err)
+int daybook_decode(const char *text, size_t len, struct daybook **ret_daybook, struct err *err)
 {
-    _cleanup_(history_freep) struct history *history = history_new();
+    _cleanup_(daybook_freep) struct daybook *daybook = daybook_new();
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
 
-    if (len > HISTORY_BYTES_MAX || json_parse(text, len, "history", &doc, NULL) < 0 ||
-        read_root(history, yyjson_doc_get_root(doc)) < 0)
-        return err_set(err, -EINVAL, "this is no history of past use");
-    *ret_history = TAKE_PTR(history);
+    if (len > DAYBOOK_BYTES_MAX || json_parse(text, len, "daybook", &doc, NULL) < 0 ||
+        read_root(daybook, yyjson_doc_get_root(doc)) < 0)
+        return err_set(err, -EINVAL, "this is no record of past use");
+    *ret_daybook = TAKE_PTR(daybook);
     return 0;
 }

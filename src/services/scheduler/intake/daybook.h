@@ -19,36 +19,36 @@ struct usage_samples;
  * samples are exact; when there are too many buckets or entries, neighbours are put together, and use counts as even within
  * a bucket. So the size has a bound whatever the window and the number of queues.
  */
-struct history;
+struct daybook;
 
 /* More entries of queues, and more buckets, are not kept apart. */
-enum { HISTORY_BUCKETS_MAX = 720, HISTORY_ENTRIES_MAX = 20000, HISTORY_BYTES_MAX = 900 << 10 };
+enum { DAYBOOK_BUCKETS_MAX = 720, DAYBOOK_ENTRIES_MAX = 20000, DAYBOOK_BYTES_MAX = 900 << 10 };
 
-struct history *history_new(void);
-void history_free(struct history *history);
-void history_freep(struct history **history);
+struct daybook *daybook_new(void);
+void daybook_free(struct daybook *daybook);
+void daybook_freep(struct daybook **daybook);
 
 /*
  * Begins a sample for the time `at`, which stands for the time `step` before it: `capacity` is what the cluster has. The
- * calls of history_add() that follow belong to it. A sample that is not after the last one is left out: then false.
+ * calls of daybook_add() that follow belong to it. A sample that is not after the last one is left out: then false.
  */
-MUST_CHECK bool history_begin(struct history *history, nsec_t at, nsec_t step, const double capacity[SHARE_COUNT]);
+MUST_CHECK bool daybook_begin(struct daybook *daybook, nsec_t at, nsec_t step, const double capacity[SHARE_COUNT]);
 
 /* What a queue has, once for each queue that has something. */
-void history_add(struct history *history, const char *queue, const double allocated[SHARE_COUNT]);
+void daybook_add(struct daybook *daybook, const char *queue, const double allocated[SHARE_COUNT]);
 
 /* What is not after `time` counts no more. */
-void history_drop(struct history *history, nsec_t time);
+void daybook_drop(struct daybook *daybook, nsec_t time);
 
 /*
  * The sums of a resource over what is after `now - range`, by queue, and the cluster's own. A sample of the age of
  * `half_life` counts half; 0: all count the same.
  */
-void history_sum(const struct history *history, nsec_t now, nsec_t range, nsec_t half_life, int resource,
+void daybook_sum(const struct daybook *daybook, nsec_t now, nsec_t range, nsec_t half_life, int resource,
                  struct usage_samples *ret_queues, double *ret_whole);
 
-/* As JSON, to be freed; NULL: it takes more than HISTORY_BYTES_MAX. */
-char *history_encode(const struct history *history, size_t *ret_len);
+/* As JSON, to be freed; NULL: it takes more than DAYBOOK_BYTES_MAX. */
+char *daybook_encode(const struct daybook *daybook, size_t *ret_len);
 
-/* Reads what history_encode() wrote. Returns 0; -EINVAL for anything else. */
-MUST_CHECK int history_decode(const char *text, size_t len, struct history **ret_history, struct err *err);
+/* Reads what daybook_encode() wrote. Returns 0; -EINVAL for anything else. */
+MUST_CHECK int daybook_decode(const char *text, size_t len, struct daybook **ret_daybook, struct err *err);
