@@ -37,6 +37,7 @@ LAYOUTS = {
     "default": (lambda suite: suite != "numa", ""),
     "dra-enabled": (lambda suite: suite in ("allocate/resources", "preempt", "reclaim"), "DRA|[Dd]ynamic [Rr]esource"),
     "numa-full": (lambda suite: suite == "numa", ""),
+    "eight-nodes": (lambda suite: suite in ("allocate/topology", "preempt"), "8 nodes|Max Pods"),
 }
 
 

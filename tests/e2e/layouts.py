@@ -1,6 +1,7 @@
 """The nodes that KAI Scheduler's own end-to-end suite expects, by the name of its layout: `default` has four nodes of eight GPUs
 and one without; `dra-enabled` two more whose GPUs are devices; `numa-full` spreads the four over the policies of the
-Topology Manager. NodeResourceTopology objects describe the nodes with GPUs: two zones each."""
+Topology Manager. `eight-nodes` is ours, for specs that none of these has the nodes for. NodeResourceTopology objects describe the
+nodes with GPUs: two zones each."""
 
 POOL_KEY = "run.ai/simulated-gpu-node-pool"
 GPUS, GPU_MEMORY_MIB = 8, 11441
@@ -13,7 +14,10 @@ POOLS = {
     "default": ["default"] * 4,
     "dra-enabled": ["default"] * 4,
     "numa-full": ["numa-single", "numa-single", "default", "numa-besteffort"],
+    "eight-nodes": ["default"] * 8,
 }
+# By this name, a spec looks for nodes with GPUs.
+MORE_AMOUNTS = {"eight-nodes": {"gpu": str(GPUS)}}
 DEVICE_NODES = {"dra-enabled": 2}
 
 DEVICE_CLASS = {
@@ -59,7 +63,7 @@ def nodes(layout):
             POOL_KEY: pool, "nvidia.com/gpu.deploy.device-plugin": "true", "nvidia.com/gpu.deploy.dcgm-exporter": "true",
             "feature.node.kubernetes.io/memory-numa": "true",
             "nvidia.com/gpu.memory": str(GPU_MEMORY_MIB), "nvidia.com/gpu.count": str(GPUS),
-        }, {**AMOUNTS, "nvidia.com/gpu": str(GPUS)})
+        }, {**AMOUNTS, "nvidia.com/gpu": str(GPUS), **MORE_AMOUNTS.get(layout, {})})
     for _ in range(DEVICE_NODES.get(layout, 0)):
         number += 1
         yield node(f"worker{number}", {POOL_KEY: "default", "nvidia.com/gpu.deploy.dra-plugin-gpu": "true"}, AMOUNTS)

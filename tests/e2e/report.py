@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/kai-e2e.md from the reports of tests/e2e/kai.py: tests/e2e/report.py
 
-Each spec of KAI Scheduler's end-to-end suites stands there with its result. A spec passes when it passed in one layout and failed in
-none. For one that did not pass, `reasons` says why, as far as that is known; otherwise the page has the words of the failure.
+Each spec of KAI Scheduler's end-to-end suites stands there with its result; one that was not run this time keeps the row that it has.
+A spec passes when it passed in one layout and failed in none. For one that did not pass, `reasons` says why, as far as that is known; otherwise the page has the words of the failure.
 """
 
 import collections
@@ -20,15 +20,17 @@ import kai  # noqa: E402
 PAGE = ROOT / "docs" / "kai-e2e.md"
 REASONS = HERE / "reasons"
 LONGEST_MESSAGE = 160
+ROW = re.compile(r"\| (.*) \| (passed|failed|skipped|not run) \| (.*) \|")
 
 INTRODUCTION = """\
 # KAI Scheduler's end-to-end suites
 
 KAI Scheduler v0.17.0 has end-to-end suites of its own. They run unchanged against Muster, which is installed by its chart in
 the split form with one replica of each service, on a real API server. A program in place of the kubelets runs Muster's pods
-as real processes; KWOK simulates all other pods. The nodes are those of KAI's own layouts. The operators of Ray, Kubeflow's
-training jobs, JobSet and LeaderWorkerSet are built from their Go modules, installed by their own manifests, and run as
-Muster's pods do.
+as real processes; KWOK simulates all other pods. The nodes are those of KAI's own layouts, each with two NUMA zones, a sysfs and a
+PodResources socket of its own. Three specs find no nodes in any of them and run in a further layout, whose eight nodes have the
+resource `gpu` beside `nvidia.com/gpu`. The operators of Ray, Kubeflow's training jobs, JobSet and LeaderWorkerSet are built
+from their Go modules, installed by their own manifests, and run as Muster's pods do.
 
 The shard has the argument `bind-requests: always`, with which a pod waits for its PodGroup and is bound by a BindRequest, as
 in KAI: several specs read the PodGroup of a pod as soon as it is scheduled. See [Differences](differences.md). The suite of
@@ -42,7 +44,8 @@ make kai-e2e KAI=/path/to/KAI-Scheduler SUITE=allocate/quota       # one of them
 ```
 
 `tests/e2e/report.py` wrote this page from the reports of ginkgo; the reasons are in `tests/e2e/reasons`. A spec passes when it
-passed in one layout and failed in none.
+passed in one layout and failed in none. A row is the result of the last run of its suite, not all of which were run at the same
+commit.
 """
 
 
@@ -95,25 +98,41 @@ def collect():
     return suites
 
 
+def kept():
+    """{suite: {name: (state, reason)}} of the page as it is."""
+    suites, rows = {}, {}
+    for line in PAGE.read_text().splitlines() if PAGE.exists() else []:
+        if line.startswith("## "):
+            rows = suites.setdefault(line[3:], {})
+        elif found := ROW.fullmatch(line):
+            rows[found[1]] = found[2], found[3]
+    return suites
+
+
+def rows_of(suite, results, old, reasons):
+    """{name: (state, reason)} of one suite."""
+    rows = dict(old)
+    for name, runs in results.found.items():
+        state, message = results.verdict(runs)
+        if state != "not run" or one_line(name) not in old:
+            rows[one_line(name)] = state, "" if state == "passed" else reason_for(reasons, suite, name) or one_line(message)
+    return rows
+
+
 def reason_for(reasons, suite, name):
     return next((text for where, part, text in reasons if re.fullmatch(where, suite) and part in name), None)
 
 
 def main():
-    suites, reasons = collect(), load_reasons()
+    suites, old, reasons = collect(), kept(), load_reasons()
     counts = collections.Counter()
     tables = []
-    for suite, results in sorted(suites.items()):
-        rows = []
-        own = collections.Counter()
-        for name, runs in results.found.items():
-            state, message = results.verdict(runs)
-            own[state] += 1
-            reason = "" if state == "passed" else reason_for(reasons, suite, name) or one_line(message)
-            rows.append(f"| {one_line(name)} | {state} | {reason} |")
+    for suite in sorted({*suites, *old}):
+        rows = rows_of(suite, suites[suite], old.get(suite, {}), reasons)
+        own = collections.Counter(state for state, _ in rows.values())
         counts.update(own)
-        tables.append(f"\n## {suite}\n\n{own['passed']} of {len(rows)} passed.\n\n| spec | result | reason |\n|---|---|---|\n"
-                      + "\n".join(rows) + "\n")
+        lines = "".join(f"| {name} | {state} | {reason} |\n" for name, (state, reason) in rows.items())
+        tables.append(f"\n## {suite}\n\n{own['passed']} of {len(rows)} passed.\n\n| spec | result | reason |\n|---|---|---|\n{lines}")
     total = sum(counts.values())
     summary = f"\n**{counts['passed']} of {total} specs pass**; {counts['failed']} fail, {counts['skipped']} are skipped, " \
               f"{counts['not run']} have not been run.\n"
