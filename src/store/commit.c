@@ -244,15 +244,20 @@ static void start(struct store *store, enum disk_job job)
 
 /* --- What the disk does next --- */
 
-static void tell_kind(struct store *store, uint32_t number)
+/* With all kinds before it, which nobody may have written yet: numbers on the disk have no gaps. */
+static void tell_kinds(struct store *store, uint32_t last)
 {
-    struct kind *kind = store_kind_of(store, number);
-
-    if (kind->is_stored)
+    if (store_kind_of(store, last)->is_stored)
         return;
-    kind->is_stored = true;
-    vec_push(&store->batch_kinds, number);
-    vec_push(&store->batch, (struct disk_write){.kind = number, .kind_name = kind->name});
+    for (uint32_t number = 0; number <= last; number++) {
+        struct kind *kind = store_kind_of(store, number);
+
+        if (kind->is_stored)
+            continue;
+        kind->is_stored = true;
+        vec_push(&store->batch_kinds, number);
+        vec_push(&store->batch, (struct disk_write){.kind = number, .kind_name = kind->name});
+    }
 }
 
 /* Moves the oldest changes from the queue into the next transaction. False when there are none. */
@@ -273,7 +278,7 @@ static bool fill_batch(struct store *store)
             change_end(store, change, change->refusal, &err);
             continue;
         }
-        tell_kind(store, change->entry->kind);
+        tell_kinds(store, change->entry->kind);
         vec_push(&store->batch, (struct disk_write){
                                     .kind = change->entry->kind,
                                     .object = change->after,

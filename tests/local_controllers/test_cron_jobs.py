@@ -52,10 +52,10 @@ def test_start(cluster):
     expect(job["metadata"]["name"], f"tick-{minutes}", "name")
     owner = job["metadata"]["ownerReferences"][0]
     expect((owner["kind"], owner["name"], owner["controller"]), ("CronJob", "tick", True), "owner")
-    found = cluster.wait_for(f"{world.CRON_JOBS}/tick", lambda found: found["status"].get("lastScheduleTime") == when)
-    expect([one["name"] for one in found["status"].get("active", [])], [f"tick-{minutes}"], "active")
+    found = cluster.wait_for(f"{world.CRON_JOBS}/tick", lambda found: found.get("status", {}).get("lastScheduleTime") == when)
+    expect([one["name"] for one in found.get("status", {}).get("active", [])], [f"tick-{minutes}"], "active")
     cluster.wait_for(f"{world.CRON_JOBS}/tick", lambda found: "lastSuccessfulTime" in found["status"] and
-                     not found["status"].get("active"))
+                     not found.get("status", {}).get("active"))
     world.wait_reason(cluster, "tick", "SuccessfulCreate")
     world.wait_reason(cluster, "tick", "SawCompletedJob")
     stop(cluster, "tick")
@@ -66,7 +66,7 @@ def test_policies(cluster):
     for name, policy in (("forbid", "Forbid"), ("replace", "Replace")):
         start(cluster, name, concurrencyPolicy=policy)
         first = cluster.wait_until(lambda name=name: jobs_of(cluster, name), "a Job")[-1]["metadata"]["name"]
-        cluster.wait_for(f"{world.CRON_JOBS}/{name}", lambda found: found["status"].get("active"))
+        cluster.wait_for(f"{world.CRON_JOBS}/{name}", lambda found: found.get("status", {}).get("active"))
         if policy == "Replace":
             # The next minute.
             cluster.wait_until(lambda first=first, name=name: [
@@ -126,6 +126,6 @@ def test_kill(cluster):
         world.start(cluster)
         cluster.wait_until(lambda number=number: jobs_of(cluster, f"again-{number}"), "a Job")
         names = {job["metadata"]["name"] for job in jobs_of(cluster, f"again-{number}")}
-        cluster.wait_for(f"{world.CRON_JOBS}/again-{number}", lambda found: found["status"].get("active"))
+        cluster.wait_for(f"{world.CRON_JOBS}/again-{number}", lambda found: found.get("status", {}).get("active"))
         expect(len(names) <= 2, True, f"Jobs: {names}")
         stop(cluster, f"again-{number}")

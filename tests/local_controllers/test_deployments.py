@@ -41,7 +41,7 @@ def images(cluster, name):
 def test_create(cluster):
     cluster.api.create(world.DEPLOYMENTS, deployment("site", 3))
     expect_in("successfully rolled out", rollout(cluster, "site"))
-    found = cluster.wait_for(f"{world.DEPLOYMENTS}/site", lambda one: one["status"].get("availableReplicas") == 3)
+    found = cluster.wait_for(f"{world.DEPLOYMENTS}/site", lambda one: one.get("status", {}).get("availableReplicas") == 3)
     expect((world.condition(found, "Available"), world.condition(found, "Progressing")),
            (("True", "MinimumReplicasAvailable"), ("True", "NewReplicaSetAvailable")), "conditions")
     status = {key: value for key, value in found["status"].items() if key != "conditions"}

@@ -15,7 +15,7 @@ def replica_set(name, replicas, **spec):
 
 def wait_status(cluster, name, **wanted):
     def is_so(found):
-        status = found["status"]
+        status = found.get("status", {})
         return all(status.get(key, 0) == value for key, value in wanted.items()) and (
             status.get("observedGeneration") == found["metadata"]["generation"])
     return cluster.wait_for(f"{world.SETS}/{name}", is_so)

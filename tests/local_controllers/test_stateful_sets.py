@@ -30,8 +30,8 @@ def images(cluster, name):
 
 def wait_status(cluster, name, **wanted):
     return cluster.wait_for(f"{world.STATEFUL_SETS}/{name}", lambda found: all(
-        found["status"].get(key, 0) == value for key, value in wanted.items()) and (
-            found["status"].get("observedGeneration") == found["metadata"]["generation"]))
+        found.get("status", {}).get(key, 0) == value for key, value in wanted.items()) and (
+            found.get("status", {}).get("observedGeneration") == found["metadata"]["generation"]))
 
 
 @SUITE.test("a StatefulSet creates numbered pods, one after the other")

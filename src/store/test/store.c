@@ -137,6 +137,23 @@ static void everything_is_there_again_after_a_restart(void **state)
     world_done(&world);
 }
 
+static void kinds_without_objects_leave_no_gap(void **state)
+{
+    (void)state;
+    struct world world;
+
+    world_init(&world);
+    world_open(&world, 0);
+    /* Pods were asked for first, and there are none. */
+    assert_true(world.jobs > world.pods);
+    world_start_put(&world, world.jobs, "a", "x", "one");
+    world_wait(&world);
+    world_close(&world);
+    world_open(&world, 0);
+    expect_list(&world, world.jobs, "a/x ");
+    world_done(&world);
+}
+
 static void add_name(void *arg, const struct store_object *object)
 {
     strbuf_addf(arg, "%s ", object->name);
@@ -457,6 +474,7 @@ int main(void)
         cmocka_unit_test(thousands_of_names_stay_in_order),
         cmocka_unit_test(what_is_not_on_the_disk_is_not_seen),
         cmocka_unit_test(everything_is_there_again_after_a_restart),
+        cmocka_unit_test(kinds_without_objects_leave_no_gap),
         cmocka_unit_test(objects_are_found_by_their_tags),
         cmocka_unit_test(followers_read_the_changes_of_their_kind),
         cmocka_unit_test(whoever_is_too_far_behind_is_told),
