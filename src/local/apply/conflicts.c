@@ -63,6 +63,21 @@ static int compare_names(const void *a, const void *b)
     return order ? order : strcmp(left->subresource, right->subresource);
 }
 
+static char *summarize(const struct apply_conflicts *conflicts, const char *paths)
+{
+    struct strbuf message;
+
+    strbuf_init(&message, MESSAGE_BYTES_MAX);
+    if (conflicts->count == 1)
+        strbuf_addf(&message, "Apply failed with 1 conflict: %s: %s", conflicts->list[0].message,
+                    conflicts->list[0].field);
+    else
+        strbuf_addf(&message, "Apply failed with %zu conflicts: %s", conflicts->count, paths);
+    char *text = strbuf_take(&message);
+    strbuf_done(&message);
+    return text;
+}
+
 bool owners_conflict(struct owners *owners, const struct manager *self, const struct tree_changes *changes,
                      struct fields *allowed, struct apply_conflicts *conflicts)
 {
@@ -90,16 +105,8 @@ bool owners_conflict(struct owners *owners, const struct manager *self, const st
         fields_each(lost, add_conflict, &collector);
     }
 
-    struct strbuf message;
-    strbuf_init(&message, MESSAGE_BYTES_MAX);
-    if (conflicts->count == 1)
-        strbuf_addf(&message, "Apply failed with 1 conflict: %s: %s", conflicts->list[0].message,
-                    conflicts->list[0].field);
-    else
-        strbuf_addf(&message, "Apply failed with %zu conflicts: %s", conflicts->count, paths.text);
-    free(conflicts->message);
-    conflicts->message = strbuf_take(&message);
-    strbuf_done(&message);
+    if (conflicts->count)
+        conflicts->message = summarize(conflicts, paths.text);
     strbuf_done(&with);
     strbuf_done(&paths);
     return conflicts->count > 0;

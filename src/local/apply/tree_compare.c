@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From objects to sets of fields. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -18,11 +19,10 @@ bool tree_is_empty(yyjson_mut_val *value)
 
 const char *tree_member_step(const char *name, struct arena *arena)
 {
-    size_t len = strlen(name);
-    char *step = arena_alloc(arena, len + 3);
+    size_t size = strlen(name) + sizeof "f:";
+    char *step = arena_alloc(arena, size);
 
-    memcpy(step, "f:", 2);
-    memcpy(step + 2, name, len + 1);
+    (void)snprintf(step, size, "f:%s", name);
     return step;
 }
 

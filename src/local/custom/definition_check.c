@@ -69,8 +69,9 @@ static void check_label(const char *text, const char *before, const struct field
     strbuf_init(&lower, 1024);
     strbuf_init(&detail, 1024);
     /* Kinds may have capital letters. */
-    for (const char *at = text; *at; at++)
-        strbuf_addch(&lower, *before ? (char)tolower((unsigned char)*at) : *at);
+    strbuf_addstr(&lower, text);
+    for (size_t i = 0; *before && i < lower.len; i++)
+        lower.text[i] = (char)tolower((unsigned char)lower.text[i]);
     if (strlen(text) > LABEL_NAME_BYTES_MAX)
         strbuf_addf(&detail, "%smust be no more than %d characters", before, LABEL_NAME_BYTES_MAX);
     else if (!name_is_label(lower.text) || isdigit((unsigned char)*lower.text))

@@ -304,7 +304,7 @@ static bool is_isbn10(const char *text)
     if (!read_digits(text, digits) || strlen(digits) != 10)
         return false;
     for (int i = 0; i < 10; i++) {
-        if (digits[i] == 'X' && i < 9)
+        if (i < 9 && digits[i] == 'X')
             return false;
         sum += (i + 1) * (digits[i] == 'X' ? 10 : digits[i] - '0');
     }

@@ -33,6 +33,8 @@ struct reader {
     struct strbuf *out;  // the expression as PCRE2 understands it
     int open_groups;
     bool can_repeat;  // something stands before that an operator can repeat
+    bool is_group;    // and it is a group
+    size_t atom;      // where it starts in `out`
     struct err *err;
 };
 
@@ -76,6 +78,19 @@ static size_t repeat_end(const char *at)
     return strcspn(at, "}") + 1;
 }
 
+/*
+ * PCRE2 counts the repetitions of a single character, so that each number of them is a state of its own, and loops in
+ * loops take cubic time. It does not count those of a group.
+ */
+static void make_group(struct reader *reader)
+{
+    char *atom = xstrdup(reader->out->text + reader->atom);
+
+    reader->out->len = reader->atom;
+    strbuf_addf(reader->out, "(?:%s)", atom);
+    free(atom);
+}
+
 /* *, +, ? or a repeat count, and the ? behind it that makes it lazy; a second one cannot follow. */
 static int read_repeat(struct reader *reader, size_t len)
 {
@@ -83,6 +98,8 @@ static int read_repeat(struct reader *reader, size_t len)
 
     if (!reader->can_repeat)
         return refuse(reader, "missing argument to repetition operator", start, len);
+    if (!reader->is_group)
+        make_group(reader);
     strbuf_add(reader->out, start, len);
     reader->at += len;
     if (*reader->at == '?') {
@@ -159,10 +176,13 @@ static int read_escape(struct reader *reader, bool is_in_class)
         return read_property(reader);
     if (c == 'Q' && !is_in_class) {
         const char *end = strstr(start + 2, "\\E");
-        for (const char *at = start + 2; *at && at != end; at++) {
+        for (const char *at = start + 2; *at && at != end;) {
+            size_t len = utf8_len(at);
+            reader->atom = reader->out->len;
             if (ispunct((unsigned char)*at))
                 strbuf_addch(reader->out, '\\');
-            strbuf_addch(reader->out, *at);
+            strbuf_add(reader->out, at, len);
+            at += len;
         }
         reader->at = end ? end + 2 : start + strlen(start);
         return 0;
@@ -213,7 +233,8 @@ static int read_class(struct reader *reader)
             strbuf_add(reader->out, reader->at, len);
             reader->at += len;
         } else {
-            if (reader->at[1] == '-' && !strchr("\\]", reader->at[2]) && reader->at[2] < reader->at[0])
+            if (reader->at[1] == '-' && !strchr("\\]", reader->at[2]) && reader->at[2] > 0 &&
+                reader->at[2] < reader->at[0])
                 return refuse(reader, "invalid character class range", reader->at, 3);
             /* "[" begins nothing in RE2, and "[.x.]" and "[=x=]" are errors in PCRE2. */
             if (*reader->at == '[' || *reader->at == ']')
@@ -231,12 +252,17 @@ static int read_one(struct reader *reader)
 {
     int len;
 
+    if (!strchr("*+?{", *reader->at)) {
+        reader->atom = reader->out->len;
+        reader->is_group = false;
+    }
     switch (*reader->at) {
     case '(':
         return read_group(reader);
     case ')':
         if (reader->open_groups-- == 0)
             return refuse(reader, "unexpected )", reader->start, strlen(reader->start));
+        reader->is_group = true;
         break;
     case '[':
         reader->can_repeat = true;
@@ -254,15 +280,21 @@ static int read_one(struct reader *reader)
             return refuse(reader, "invalid repeat count", reader->at, repeat_end(reader->at));
         if (len > 0)
             return read_repeat(reader, (size_t)len);
+        reader->atom = reader->out->len;
+        reader->is_group = false;
         strbuf_addch(reader->out, '\\');
         break;
     case '|':
         strbuf_addch(reader->out, *reader->at++);
         reader->can_repeat = false;
         return 0;
+    default:
+        break;
     }
+    size_t bytes = utf8_len(reader->at);
     reader->can_repeat = true;
-    strbuf_addch(reader->out, *reader->at++);
+    strbuf_add(reader->out, reader->at, bytes);
+    reader->at += bytes;
     return 0;
 }
 

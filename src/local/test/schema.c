@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answers of the real API server to many schemas and objects are compared in tests/custom. */
+#include "local/custom/schema.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "local/api/problems.h"
+#include "local/builtin/builtin.h"
+#include "local/custom/format.h"
+#include "local/custom/pattern.h"
+
+static yyjson_mut_doc *doc_of(const char *text)
+{
+    yyjson_doc *read = yyjson_read(text, strlen(text), 0);
+    yyjson_mut_doc *doc = yyjson_doc_mut_copy(read, NULL);
+
+    assert_non_null(doc);
+    yyjson_doc_free(read);
+    return doc;
+}
+
+static struct schema *compile(const char *spec)
+{
+    struct problems problems = {0};
+    yyjson_mut_doc *doc = doc_of("{\"type\":\"object\",\"properties\":{}}");
+    yyjson_mut_doc *below = doc_of(spec);
+
+    yyjson_mut_obj_add_val(doc, yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "properties"), "spec",
+                           yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(below)));
+    struct schema *schema = schema_compile(yyjson_mut_doc_get_root(doc), NULL, &problems);
+    assert_false(problems_any(&problems));
+    assert_non_null(schema);
+    yyjson_mut_doc_free(below);
+    yyjson_mut_doc_free(doc);
+    return schema;
+}
+
+static void expect_stored(const char *spec, const char *object, const char *stored)
+{
+    struct schema *schema = compile(spec);
+    yyjson_mut_doc *doc = doc_of(object);
+
+    schema_prune(schema, doc, NULL);
+    schema_default(schema, doc);
+    char *text = yyjson_mut_write(doc, 0, NULL);
+    assert_string_equal(text, stored);
+    free(text);
+    yyjson_mut_doc_free(doc);
+    schema_free(schema);
+}
+
+static void unknown_members_are_dropped_and_listed(void **state)
+{
+    struct schema *schema = compile("{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}}");
+    yyjson_mut_doc *doc =
+        doc_of("{\"kind\":\"K\",\"metadata\":{\"name\":\"x\",\"odd\":1},\"spec\":{\"a\":\"1\",\"b\":2}}");
+    struct field_faults faults = {0};
+
+    (void)state;
+    schema_prune(schema, doc, &faults);
+    char *text = yyjson_mut_write(doc, 0, NULL);
+    assert_string_equal(text, "{\"kind\":\"K\",\"metadata\":{\"name\":\"x\"},\"spec\":{\"a\":\"1\"}}");
+    free(text);
+    assert_int_equal(faults.texts.len, 2);
+    assert_string_equal(faults.texts.items[0], "unknown field \"metadata.odd\"");
+    assert_string_equal(faults.texts.items[1], "unknown field \"spec.b\"");
+    vec_foreach (&faults.texts, one)
+        free(*one);
+    vec_done(&faults.texts);
+    yyjson_mut_doc_free(doc);
+    schema_free(schema);
+}
+
+static void defaults_fill_what_is_missing_or_null(void **state)
+{
+    (void)state;
+    expect_stored("{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\",\"default\":3}}}",
+                  "{\"spec\":{\"a\":null}}", "{\"spec\":{\"a\":3}}");
+    expect_stored("{\"type\":\"object\",\"default\":{},\"properties\":{\"a\":{\"type\":\"integer\",\"default\":3}}}",
+                  "{}", "{\"spec\":{\"a\":3}}");
+}
+
+static void whole_numbers_are_stored_without_a_point(void **state)
+{
+    (void)state;
+    expect_stored("{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}",
+                  "{\"spec\":{\"x\":2.0,\"y\":1.5}}", "{\"spec\":{\"x\":2,\"y\":1.5}}");
+}
+
+static void a_rule_that_is_not_known_refuses_objects_and_is_named(void **state)
+{
+    struct schema *schema = compile("{\"type\":\"object\",\"x-kubernetes-validations\":[{\"rule\":\"self.a > 1\"}],"
+                                    "\"properties\":{\"a\":{\"type\":\"integer\"}}}");
+    yyjson_mut_doc *doc = doc_of("{\"spec\":{\"a\":2}}");
+    struct problems problems = {0};
+
+    (void)state;
+    schema_validate(schema, doc, NULL, &problems);
+    assert_int_equal(problems.list.len, 1);
+    assert_string_equal(problems.list.items[0].field, "spec");
+    assert_non_null(strstr(problems.list.items[0].message, "self.a > 1"));
+    problems_done(&problems);
+    yyjson_mut_doc_free(doc);
+    schema_free(schema);
+}
+
+static void a_transition_rule_needs_an_object_before(void **state)
+{
+    struct schema *schema = compile(
+        "{\"type\":\"object\",\"properties\":{\"levels\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+        "\"properties\":{"
+        "\"nodeLabel\":{\"type\":\"string\"}}},\"x-kubernetes-validations\":[{\"message\":\"immutable\",\"rule\":"
+        "\"self.map(l, l.nodeLabel)  ==\\noldSelf.map(l, l.nodeLabel)\"}]}}}");
+    yyjson_mut_doc *doc = doc_of("{\"spec\":{\"levels\":[{\"nodeLabel\":\"a\"}]}}");
+    yyjson_mut_doc *old = doc_of("{\"spec\":{\"levels\":[{\"nodeLabel\":\"b\"}]}}");
+    struct problems problems = {0};
+
+    (void)state;
+    schema_validate(schema, doc, NULL, &problems);
+    schema_validate(schema, doc, doc, &problems);
+    assert_false(problems_any(&problems));
+    schema_validate(schema, doc, old, &problems);
+    assert_int_equal(problems.list.len, 1);
+    assert_string_equal(problems.list.items[0].message, "Invalid value: immutable");
+    problems_done(&problems);
+    yyjson_mut_doc_free(doc);
+    yyjson_mut_doc_free(old);
+    schema_free(schema);
+}
+
+static void a_schema_that_nests_too_deeply_is_refused(void **state)
+{
+    struct problems problems = {0};
+    char text[8192] = "";
+    size_t len = 0;
+
+    (void)state;
+    for (int i = 0; i < 2 * SCHEMA_DEPTH_MAX; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "{\"type\":\"array\",\"items\":");
+    len += (size_t)snprintf(text + len, sizeof text - len, "{\"type\":\"string\"}");
+    for (int i = 0; i < 2 * SCHEMA_DEPTH_MAX; i++)
+        text[len++] = '}';
+    yyjson_mut_doc *doc = doc_of(text);
+    assert_null(schema_compile(yyjson_mut_doc_get_root(doc), NULL, &problems));
+    assert_true(problems_any(&problems));
+    problems_done(&problems);
+    yyjson_mut_doc_free(doc);
+}
+
+static void a_pattern_takes_time_in_proportion_to_the_text(void **state)
+{
+    struct pattern *pattern = NULL;
+    size_t len = 200000;
+    char *text = malloc(len + 1);
+
+    (void)state;
+    /* A matcher that backtracks would try every way to divide the text between the two loops. */
+    assert_int_equal(pattern_new("^(a+)+(a|aa)*b$", &pattern, NULL), 0);
+    memset(text, 'a', len);
+    text[len] = '\0';
+    assert_false(pattern_matches(pattern, text, len));
+    text[len - 1] = 'b';
+    assert_true(pattern_matches(pattern, text, len));
+    pattern_free(pattern);
+    free(text);
+}
+
+static void a_pattern_means_what_re2_means(void **state)
+{
+    static const struct {
+        const char *pattern;
+        const char *text;
+        bool matches;
+    } cases[] = {
+        {"a$", "a\n", false},     {"^a|b$", "xb", true},     {"\\v", "\v", true},    {"\\Qa.b\\E", "a.b", true},
+        {"\\Qa.b", "axb", false}, {"[[a]", "[", true},       {"[]a]", "]", true},    {"a{,2}", "a{,2}", true},
+        {"(?P<n>a)", "a", true},  {"(?s)a.b", "a\nb", true}, {"\\x{e9}", "é", true}, {"x*?y", "xxy", true},
+        {"\\pN", "7", true},      {"^$", "", true},          {"\\z", "", true},      {"(?i:A)b", "ab", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct pattern *pattern = NULL;
+        struct err err = {0};
+        if (pattern_new(cases[i].pattern, &pattern, &err) < 0)
+            fail_msg("%s: %s", cases[i].pattern, err.text);
+        if (pattern_matches(pattern, cases[i].text, strlen(cases[i].text)) != cases[i].matches)
+            fail_msg("%s, %s", cases[i].pattern, cases[i].text);
+        pattern_free(pattern);
+    }
+}
+
+static void what_re2_does_not_have_is_refused(void **state)
+{
+    static const char *const refused[] = {"(?=a)", "(?<=a)", "(?<!a)", "(?>a)", "\\1", "a++", "a**", "\\K",    "\\G",
+                                          "(?R)",  "(?1)",   "(*F)",   "\\C",   "(",   ")",   "[",   "a{2000}"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        struct pattern *pattern = NULL;
+        if (pattern_new(refused[i], &pattern, NULL) == 0)
+            fail_msg("%s is taken", refused[i]);
+    }
+}
+
+static void formats_that_are_not_known_are_not_checked(void **state)
+{
+    (void)state;
+    assert_false(format_is_known("made-up"));
+    assert_true(format_matches("made-up", "x"));
+    assert_false(format_matches("date", "2026-02-29"));
+    assert_true(format_matches("date", "2028-02-29"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_members_are_dropped_and_listed),
+        cmocka_unit_test(defaults_fill_what_is_missing_or_null),
+        cmocka_unit_test(whole_numbers_are_stored_without_a_point),
+        cmocka_unit_test(a_rule_that_is_not_known_refuses_objects_and_is_named),
+        cmocka_unit_test(a_transition_rule_needs_an_object_before),
+        cmocka_unit_test(a_schema_that_nests_too_deeply_is_refused),
+        cmocka_unit_test(a_pattern_takes_time_in_proportion_to_the_text),
+        cmocka_unit_test(a_pattern_means_what_re2_means),
+        cmocka_unit_test(what_re2_does_not_have_is_refused),
+        cmocka_unit_test(formats_that_are_not_known_are_not_checked),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests_name("schema", tests, NULL, NULL);
+}
