@@ -115,7 +115,10 @@ static void set_owners(struct graph *graph, struct thing *thing, yyjson_val *ref
         return;
     /* Things that nobody else refers to come back below, at the same place in the map. */
     drop_owners(graph, thing, ignore);
-    yyjson_arr_foreach(references, i, max, reference) add_owner(graph, thing, reference);
+    yyjson_arr_foreach(references, i, max, reference)
+    {
+        add_owner(graph, thing, reference);
+    }
 }
 
 struct thing *graph_put(struct graph *graph, const struct kube_resource *resource, yyjson_val *object)

@@ -242,8 +242,10 @@ static void on_kind_listed(void *arg, const struct kube_answer *answer)
     if (answer->err.code == 0 && kube_answer_object(answer, &list, NULL) == 0) {
         yyjson_val *items = yyjson_obj_get(list, "items");
 
-        yyjson_arr_foreach(items, i, max, item) space->finalizers +=
-            yyjson_arr_size(value_at(item, "metadata", "finalizers")) > 0;
+        yyjson_arr_foreach(items, i, max, item)
+        {
+            space->finalizers += yyjson_arr_size(value_at(item, "metadata", "finalizers")) > 0;
+        }
         space->left += (int64_t)yyjson_arr_size(items);
         if (yyjson_arr_size(items) > 0 && resource)
             strbuf_addf(&space->left_text, "%s%s.%s has %zu resource instances", space->left_text.len ? ", " : "",

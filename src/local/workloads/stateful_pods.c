@@ -44,7 +44,9 @@ static void create_claim(struct owner *set, yyjson_val *template, const char *po
     (void)yyjson_mut_obj_put(metadata, yyjson_mut_str(doc, "namespace"), yyjson_mut_strcpy(doc, set->namespace));
     (void)yyjson_mut_obj_remove_str(claim, "status");
     yyjson_obj_foreach(labels, i, max, key, value)
+    {
         template_mark(doc, claim, "labels", yyjson_get_str(key), yyjson_get_str(value));
+    }
     owner_create_other(set, kube_known(KUBE_PERSISTENT_VOLUME_CLAIMS), doc);
 }
 
