@@ -149,7 +149,9 @@ void serve_binding(struct request *request)
     }
     if (!body_read(request, &binding))
         return;
-    if (!latest) {
+    if (strcmp(meta_text(binding, "name"), request->name) != 0) {
+        fail_bad(request, "name in URL does not match name in Binding object");
+    } else if (!latest) {
         fail_not_found(request);
     } else {
         yyjson_mut_doc *pod = object_doc(latest);

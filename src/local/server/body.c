@@ -67,6 +67,8 @@ static int read_as(enum body_type type, const char *body, size_t len, yyjson_mut
     switch (type) {
     case BODY_YAML:
         return read_yaml(body, len, ret_doc, err);
+    case BODY_PROTOBUF:
+        return wire_read(body, len, ret_doc, err);
     default:
         return read_json(body, len, ret_doc, err);
     }
@@ -79,7 +81,7 @@ bool body_read(struct request *request, yyjson_mut_doc **ret_doc)
     size_t len = 0;
     const char *body = http_exchange_body(request->exchange, &len);
 
-    if (type == BODY_OTHER || type == BODY_PROTOBUF) {
+    if (type == BODY_OTHER || (type == BODY_PROTOBUF && (request->kind->flags & KIND_IS_CUSTOM))) {
         fail_problem(request, &(struct rest_problem){
                                   .status = 415,
                                   .message = "the body of the request was in an unknown format - accepted media types "
@@ -87,12 +89,16 @@ bool body_read(struct request *request, yyjson_mut_doc **ret_doc)
         return false;
     }
     if (read_as(type, body, len, ret_doc, &err) < 0) {
-        fail_bad(request, "couldn't get version/kind; json parse error: %s", err.text);
+        fail_bad(request, "the object provided is unrecognized (must be of type %s): couldn't get version/kind; %s",
+                 request->kind->kind, err.text);
         return false;
     }
     if (!yyjson_mut_is_obj(yyjson_mut_doc_get_root(*ret_doc))) {
         yyjson_mut_doc_free(*ret_doc);
-        fail_bad(request, "couldn't get version/kind; json parse error: the body is not an object");
+        fail_bad(request,
+                 "the object provided is unrecognized (must be of type %s): couldn't get version/kind; the body is not "
+                 "an object",
+                 request->kind->kind);
         return false;
     }
     return true;
@@ -114,21 +120,27 @@ static const char *text_of(yyjson_mut_doc *doc, const char *member)
     return text ? text : "";
 }
 
+/* The kinds of a body that says none are those of the path. */
 static bool check_type(struct request *request, yyjson_mut_doc *doc)
 {
-    char version[API_VERSION_MAX];
+    char expected[API_VERSION_MAX];
     const char *kind = text_of(doc, "kind");
-    const char *api_version = text_of(doc, "apiVersion");
+    const char *version = text_of(doc, "apiVersion");
 
-    (void)api_kind_version(request->kind, version);
-    if ((!*kind || strcmp(kind, request->kind->kind) == 0) && (!*api_version || strcmp(api_version, version) == 0))
+    (void)api_kind_version(request->kind, expected);
+    if (!*version)
+        version = expected;
+    if ((!*kind || strcmp(kind, request->kind->kind) == 0) && strcmp(version, expected) == 0)
         return true;
-    if (*api_version && strcmp(api_version, version) != 0)
-        fail_bad(request, "the API version in the data (%s) does not match the expected API version (%s)", api_version,
-                 version);
+    if (!*kind)
+        kind = request->kind->kind;
+    if (strcmp(version, expected) != 0)
+        fail_bad(request,
+                 "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered for version \"%s\"",
+                 kind, version, request->kind->kind, kind, version);
     else
-        fail_bad(request, "the object provided is unrecognized (must be of type %s): kind %s is not %s",
-                 request->kind->kind, kind, request->kind->kind);
+        fail_bad(request, "%s in version \"%s\" cannot be handled as a %s: unknown conversion", kind, version,
+                 request->kind->kind);
     return false;
 }
 

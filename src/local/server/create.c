@@ -15,6 +15,7 @@
 #include "local/server/rules_internal.h"
 #include "local/server/server_internal.h"
 #include "local/server/write_internal.h"
+#include "net/rest/errors.h"
 
 enum { GENERATE_TRIES = 8 };
 
@@ -76,7 +77,10 @@ static void stamp(const struct request *request, yyjson_mut_doc *doc)
 void create_object(struct request *request, yyjson_mut_doc *doc)
 {
     if (*meta_text(doc, "resourceVersion")) {
-        fail_bad(request, "resourceVersion should not be set on objects to be created");
+        fail_problem(request,
+                     &(struct rest_problem){.status = 500,
+                                            .reason = "",
+                                            .message = "resourceVersion should not be set on objects to be created"});
         return;
     }
     if (!make_name(request, doc))

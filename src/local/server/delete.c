@@ -33,8 +33,8 @@ static bool read_policy(struct request *request, const char *name, enum delete_p
     }
     doc = yyjson_mut_doc_new(NULL);
     problem_not_supported(&problems, FIELD(NULL, "propagationPolicy"), yyjson_mut_str(doc, name),
-                          "Foreground Background Orphan");
-    fail_invalid_type(request, "", "DeleteOptions", "", &problems);
+                          "Foreground Background Orphan nil");
+    fail_invalid_type(request, "meta.k8s.io", "DeleteOptions", "", &problems);
     problems_done(&problems);
     yyjson_mut_doc_free(doc);
     return false;
@@ -47,14 +47,14 @@ static const char *text_in(yyjson_mut_val *object, const char *name)
     return text ? text : "";
 }
 
-static bool read_body(struct request *request, yyjson_mut_val *root, struct delete_options *options)
+bool delete_options_of(struct request *request, yyjson_mut_val *root, struct delete_options *options)
 {
     yyjson_mut_val *grace = yyjson_mut_obj_get(root, "gracePeriodSeconds");
     yyjson_mut_val *orphans = yyjson_mut_obj_get(root, "orphanDependents");
     yyjson_mut_val *preconditions = yyjson_mut_obj_get(root, "preconditions");
     yyjson_mut_val *dry_run = yyjson_mut_obj_get(root, "dryRun");
 
-    options->has_grace = yyjson_mut_is_int(grace);
+    *options = (struct delete_options){.has_grace = yyjson_mut_is_int(grace)};
     options->grace_s = yyjson_mut_get_sint(grace);
     options->uid = text_in(preconditions, "uid");
     options->version = text_in(preconditions, "resourceVersion");
@@ -74,7 +74,7 @@ bool delete_options_read(struct request *request, struct delete_options *ret_opt
     if (!body_read_optional(request, ret_body))
         return false;
     if (*ret_body)
-        return read_body(request, yyjson_mut_doc_get_root(*ret_body), ret_options);
+        return delete_options_of(request, yyjson_mut_doc_get_root(*ret_body), ret_options);
     ret_options->has_grace = *grace;
     ret_options->grace_s = strtoll(grace, NULL, 10);
     if (*orphans)
@@ -88,17 +88,19 @@ static bool check_preconditions(struct request *request, const struct delete_opt
     const char *version = meta_text(doc, "resourceVersion");
 
     if (*options->uid && strcmp(options->uid, uid) != 0) {
-        fail_conflict(request,
-                      "the UID in the precondition (%s) does not match the UID in record (%s). The object might have "
-                      "been deleted and then recreated",
-                      options->uid, uid);
+        fail_precondition(
+            request,
+            "the UID in the precondition (%s) does not match the UID in record (%s). The object might have "
+            "been deleted and then recreated",
+            options->uid, uid);
         return false;
     }
     if (*options->version && strcmp(options->version, version) != 0) {
-        fail_conflict(request,
-                      "the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "
-                      "The object might have been modified",
-                      options->version, version);
+        fail_precondition(
+            request,
+            "the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "
+            "The object might have been modified",
+            options->version, version);
         return false;
     }
     return true;

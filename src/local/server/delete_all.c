@@ -8,6 +8,7 @@
 #include "local/api/meta.h"
 #include "local/server/delete_internal.h"
 #include "local/server/list_internal.h"
+#include "local/server/namespaces_internal.h"
 #include "local/server/object_text_internal.h"
 #include "local/server/request_internal.h"
 #include "local/server/selection_internal.h"
@@ -80,6 +81,10 @@ void verb_delete_all(struct request *request)
     struct selection selection;
     struct sweep *sweep;
 
+    if (namespace_is_kind(request->kind)) {
+        fail_method(request);
+        return;
+    }
     if (!delete_options_read(request, &options, &body) || !selection_read(request, &selection)) {
         yyjson_mut_doc_free(body);
         return;

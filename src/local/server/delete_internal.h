@@ -23,6 +23,9 @@ struct delete_options {
  * options borrow, and may be NULL. */
 bool delete_options_read(struct request *request, struct delete_options *ret_options, yyjson_mut_doc **ret_body);
 
+/* The same from an object DeleteOptions in a body, NULL without one. */
+bool delete_options_of(struct request *request, yyjson_mut_val *object, struct delete_options *ret_options);
+
 /* What deleting an object comes to. */
 enum delete_step {
     DELETE_REMOVE,  // it goes

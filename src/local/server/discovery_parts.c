@@ -7,13 +7,19 @@
 #include "local/api/kinds.h"
 #include "local/server/discovery_internal.h"
 
-/* In the order of their names. NULL as kind: that of the object. */
+/* In the order of their names; /status follows. */
 static const struct {
     const char *owner_group;
     const char *plural;
     struct discovery_part part;
 } parts[] = {
+    {"", "namespaces", {"finalize", "", "v1", "Namespace", "update"}},
     {"", "pods", {"binding", "", "v1", "Binding", "create"}},
+    {"", "pods", {"eviction", "policy", "v1", "Eviction", "create"}},
+    {"", "replicationcontrollers", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
+    {"apps", "deployments", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
+    {"apps", "replicasets", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
+    {"apps", "statefulsets", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
 };
 
 const char *discovery_verbs(const struct api_kind *kind)

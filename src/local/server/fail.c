@@ -119,6 +119,24 @@ void fail_conflict(struct request *request, const char *format, ...)
     fail_about(request, 409, "Conflict", request->name, message);
 }
 
+/* A deletion speaks of the kind by its other name. */
+void fail_precondition(struct request *request, const char *format, ...)
+{
+    const struct api_kind *kind = request->kind;
+    char message[MESSAGE_MAX];
+    int len = snprintf(message, sizeof message, "Operation cannot be fulfilled on %s%s%s \"%s\": ", kind->kind,
+                       *kind->group ? "." : "", kind->group, request->name);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message + len, sizeof message - (size_t)len, format, args);
+    va_end(args);
+    fail_problem(
+        request,
+        &(struct rest_problem){
+            .status = 409, .message = message, .name = request->name, .group = kind->group, .kind = kind->kind});
+}
+
 void fail_modified(struct request *request)
 {
     fail_conflict(request,

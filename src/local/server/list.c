@@ -49,9 +49,10 @@ static void check_match(const struct list_query *query, struct problems *problem
     if (*query->token)
         problem_forbidden(problems, &match, "resourceVersionMatch is forbidden when continue is provided");
     if (!is_exact && strcmp(query->match, "NotOlderThan") != 0) {
-        yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-        problem_not_supported(problems, &match, yyjson_mut_str(doc, query->match), "Exact NotOlderThan");
-        yyjson_mut_doc_free(doc);
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "Unsupported value: \"%.200s\": supported values: \"Exact\", \"NotOlderThan\", \"\"", query->match);
+        problem_add(problems, PROBLEM_NOT_SUPPORTED, &match, text);
     }
     if (is_exact && strcmp(query->version, "0") == 0)
         problem_forbidden(problems, &match, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
@@ -231,7 +232,7 @@ void verb_list(struct request *request)
     const struct list_query query = query_of(request);
     uint64_t version = 0;
 
-    if (!check_query(request, &query) || !version_read(request, query.version, &version))
+    if (!check_query(request, &query) || !version_read_of_list(request, query.version, &version))
         return;
     if (*query.token) {
         go_on(request, &query);

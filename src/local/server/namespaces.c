@@ -66,6 +66,17 @@ void namespace_prepare(yyjson_mut_doc *doc)
     (void)yyjson_mut_obj_put(status, yyjson_mut_str(doc, "phase"), yyjson_mut_str(doc, "Active"));
 }
 
+void namespace_keep_finalizers(yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    yyjson_mut_val *spec = object_in(doc, yyjson_mut_doc_get_root(doc), "spec");
+    yyjson_mut_val *kept = yyjson_mut_obj_get(yyjson_mut_obj_get(yyjson_mut_doc_get_root(old), "spec"), "finalizers");
+
+    if (kept)
+        (void)yyjson_mut_obj_put(spec, yyjson_mut_str(doc, "finalizers"), yyjson_mut_val_mut_copy(doc, kept));
+    else
+        (void)yyjson_mut_obj_remove_key(spec, "finalizers");
+}
+
 static void fail_terminating(struct request *request, const char *name)
 {
     char message[1024];

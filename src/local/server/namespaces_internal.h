@@ -14,6 +14,9 @@ bool namespace_is_kind(const struct api_kind *kind);
 /* Gives a new namespace its label, its finalizer and its phase. */
 void namespace_prepare(yyjson_mut_doc *doc);
 
+/* The finalizers in the spec are those of the old state: only /finalize changes them. */
+void namespace_keep_finalizers(yyjson_mut_doc *doc, yyjson_mut_doc *old);
+
 /* Whether the new object's namespace exists and is not being deleted; false after an answer. */
 bool namespace_allows(struct request *request, yyjson_mut_doc *doc);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,6 +9,7 @@
 #include "local/api/patch.h"
 #include "local/server/body_internal.h"
 #include "local/server/object_text_internal.h"
+#include "local/server/patch_internal.h"
 #include "local/server/request_internal.h"
 #include "local/server/rules_internal.h"
 #include "local/server/server_internal.h"
@@ -46,14 +46,8 @@ static patch_fn find_type(const struct request *request)
 
 static void fail_type(struct request *request)
 {
-    bool is_custom = request->kind->flags & KIND_IS_CUSTOM;
-    char message[512];
-
-    (void)snprintf(message, sizeof message,
-                   "the body of the request was in an unknown format - accepted media types include: "
-                   "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
-                   is_custom ? "" : "application/strategic-merge-patch+json, ");
-    fail_problem(request, &(struct rest_problem){.status = 415, .message = message});
+    fail_problem(request,
+                 &(struct rest_problem){.status = 415, .message = "415: Unsupported Media Type", .has_details = true});
 }
 
 static void fail_patch(struct request *request, enum patch_result result, const struct err *err)
@@ -86,32 +80,10 @@ static bool check_identity(struct request *request, yyjson_mut_doc *doc)
     return body_check(request, doc);
 }
 
-static void patch_latest(struct request *request, patch_fn apply, yyjson_val *patch)
-{
-    const struct store_object *latest = write_latest(request);
-    struct err err = {0};
-    yyjson_mut_doc *old;
-    yyjson_mut_doc *doc;
-    enum patch_result result;
-
-    if (!latest) {
-        fail_not_found(request);
-        return;
-    }
-    old = object_doc(latest);
-    doc = object_doc(latest);
-    result = apply(doc, patch, &err);
-    if (result != PATCH_DONE)
-        fail_patch(request, result, &err);
-    else if (check_identity(request, doc))
-        update_object(request, &doc, old);
-    yyjson_mut_doc_free(doc);
-    yyjson_mut_doc_free(old);
-}
-
-void verb_patch(struct request *request)
+bool patch_doc(struct request *request, yyjson_mut_doc *doc)
 {
     patch_fn apply = find_type(request);
+    enum patch_result result;
     struct err err = {0};
     yyjson_doc *patch = NULL;
     size_t len = 0;
@@ -119,12 +91,37 @@ void verb_patch(struct request *request)
 
     if (!apply) {
         fail_type(request);
-        return;
+        return false;
     }
     if (json_parse(body, len, "patch", &patch, &err) < 0) {
-        fail_bad(request, "%s", err.text);
+        fail_bad(request, "error decoding patch: %s", err.text);
+        return false;
+    }
+    result = apply(doc, yyjson_doc_get_root(patch), &err);
+    yyjson_doc_free(patch);
+    if (result != PATCH_DONE)
+        fail_patch(request, result, &err);
+    return result == PATCH_DONE;
+}
+
+void verb_patch(struct request *request)
+{
+    const struct store_object *latest = write_latest(request);
+    yyjson_mut_doc *old;
+    yyjson_mut_doc *doc;
+
+    if (!find_type(request)) {
+        fail_type(request);
         return;
     }
-    patch_latest(request, apply, yyjson_doc_get_root(patch));
-    yyjson_doc_free(patch);
+    if (!latest) {
+        fail_not_found(request);
+        return;
+    }
+    old = object_doc(latest);
+    doc = object_doc(latest);
+    if (patch_doc(request, doc) && check_identity(request, doc))
+        update_object(request, &doc, old);
+    yyjson_mut_doc_free(doc);
+    yyjson_mut_doc_free(old);
 }

@@ -167,9 +167,14 @@ static bool read_dry_run(struct request *request)
         return true;
     struct problems problems = {0};
 
-    problem_not_supported(&problems, FIELD(NULL, "dryRun"), NULL, "All");
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+
+    (void)yyjson_mut_arr_add_str(doc, list, value);
+    problem_not_supported(&problems, FIELD(NULL, "dryRun"), list, "All");
     fail_invalid_type(request, "meta.k8s.io", options_kind(request->verb), "", &problems);
     problems_done(&problems);
+    yyjson_mut_doc_free(doc);
     return false;
 }
 
@@ -182,9 +187,10 @@ void request_serve(struct server *server, struct http_exchange *exchange)
         return;
     }
     if (!accept_form(http_exchange_header(exchange, "Accept"), &request->form)) {
-        fail_problem(request, &(struct rest_problem){.status = 406,
-                                                     .message = "only the following media types are accepted: "
-                                                                "application/json"});
+        fail_problem(request, &(struct rest_problem){
+                                  .status = 406,
+                                  .has_details = true,
+                                  .message = "406: Not Acceptable\n\nAvailable representations: application/json"});
         return;
     }
     request->number = resource_number(server, request->kind);

@@ -82,6 +82,7 @@ void fail_no_resource(struct request *request);  // a path that leads nowhere
 void fail_method(struct request *request);
 void fail_exists(struct request *request, const char *name);
 void fail_conflict(struct request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fail_precondition(struct request *request, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fail_modified(struct request *request);
 void fail_forbidden(struct request *request, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

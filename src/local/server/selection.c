@@ -29,19 +29,11 @@ static const char *unknown_field(const struct request *request, const struct sel
 
 static void fail_field(struct request *request, const char *field)
 {
-    char reason[512];
-
     if (request->kind->fields)
-        (void)snprintf(reason, sizeof reason, "field label not supported: %.200s", field);
+        fail_bad(request, "field label not supported: %.200s", field);
     else
-        (void)snprintf(reason, sizeof reason,
-                       "\"%.200s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
-                       field);
-    fail_bad(
-        request,
-        "Unable to find \"%s/%s, Resource=%s\" that match label selector \"%.500s\", field selector \"%.500s\": %s",
-        request->kind->group, request->kind->version, request->kind->plural, request_query(request, "labelSelector"),
-        request_query(request, "fieldSelector"), reason);
+        fail_bad(request, "\"%.200s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                 field);
 }
 
 bool selection_read(struct request *request, struct selection *ret_selection)

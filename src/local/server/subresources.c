@@ -11,14 +11,14 @@
 
 typedef void (*serve_fn)(struct request *request);
 
-static const struct {
-    const char *group;
-    const char *plural;
-    const char *name;
-    serve_fn serve;
-} rows[] = {
-    {"", "pods", "binding", serve_binding},
-};
+/* The finalizers in the spec of a namespace, which only its controller takes away. */
+static void serve_finalize(struct request *request)
+{
+    if (request->verb == VERB_UPDATE)
+        verb_update(request);
+    else
+        fail_method(request);
+}
 
 static void serve_status(struct request *request)
 {
@@ -31,6 +31,18 @@ static void serve_status(struct request *request)
     else
         fail_method(request);
 }
+
+static const struct {
+    const char *group;
+    const char *plural;
+    const char *name;
+    serve_fn serve;
+} rows[] = {
+    {"", "pods", "binding", serve_binding},         {"", "pods", "eviction", serve_eviction},
+    {"", "namespaces", "finalize", serve_finalize}, {"", "replicationcontrollers", "scale", serve_scale},
+    {"apps", "deployments", "scale", serve_scale},  {"apps", "replicasets", "scale", serve_scale},
+    {"apps", "statefulsets", "scale", serve_scale},
+};
 
 bool subresource_serves(struct request *request)
 {

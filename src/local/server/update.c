@@ -8,6 +8,7 @@
 #include "local/api/problems.h"
 #include "local/server/body_internal.h"
 #include "local/server/create_internal.h"
+#include "local/server/namespaces_internal.h"
 #include "local/server/object_text_internal.h"
 #include "local/server/request_internal.h"
 #include "local/server/rules_internal.h"
@@ -37,7 +38,10 @@ static bool check_uid(struct request *request, yyjson_mut_doc *doc, yyjson_mut_d
 
     if (!*uid || strcmp(uid, meta_text(old, "uid")) == 0)
         return true;
-    fail_conflict(request, "Precondition failed: UID in precondition: %s, UID in object meta: %s", uid,
+    fail_conflict(request,
+                  "StorageError: invalid object, Code: 4, Key: /registry/%s/%s%s%s, ResourceVersion: 0, "
+                  "AdditionalErrorMsg: Precondition failed: UID in precondition: %s, UID in object meta: %s",
+                  request->kind->plural, request->namespace, *request->namespace ? "/" : "", request->name, uid,
                   meta_text(old, "uid"));
     return false;
 }
@@ -51,7 +55,8 @@ static bool check_version(struct request *request, yyjson_mut_doc *doc, yyjson_m
     if (!*version && must) {
         struct problems problems = {0};
         problem_invalid_number(&problems, FIELD(&meta, "resourceVersion"), 0, "must be specified for an update");
-        fail_invalid(request, request->name, &problems);
+        /* Of all that is invalid, this alone goes by the plural. */
+        fail_invalid_type(request, request->kind->group, request->kind->plural, request->name, &problems);
         problems_done(&problems);
         return false;
     }
@@ -64,6 +69,9 @@ static bool check_version(struct request *request, yyjson_mut_doc *doc, yyjson_m
 /* A write to /status takes the status alone, and a write to the object everything but the status. */
 static void merge_parts(const struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc *old)
 {
+    if (namespace_is_kind(request->kind) && strcmp(request->subresource, "finalize") != 0)
+        namespace_keep_finalizers(*doc, old);
+
     if (!is_status(request)) {
         if (request->kind->flags & KIND_STATUS)
             meta_keep_status(*doc, old);

@@ -26,15 +26,34 @@ struct waiting {
     void (*then)(struct request *request);
 };
 
-bool version_read(struct request *request, const char *text, uint64_t *ret_version)
+static bool parse(const char *text, uint64_t *ret_version)
 {
     char *end = NULL;
 
     errno = 0;
     *ret_version = *text ? strtoull(text, &end, 10) : 0;
-    if (!*text || (errno == 0 && *end == '\0' && strspn(text, "0123456789") == strlen(text)))
+    return !*text || (errno == 0 && *end == '\0' && strspn(text, "0123456789") == strlen(text));
+}
+
+#define NO_VERSION "resourceVersion: Invalid value: \"%.100s\": strconv.ParseUint: parsing \"%.100s\": invalid syntax"
+
+bool version_read(struct request *request, const char *text, uint64_t *ret_version)
+{
+    char message[512];
+
+    if (parse(text, ret_version))
         return true;
-    fail_bad(request, "Invalid value: \"%.100s\": strconv.ParseUint: parsing \"%.100s\": invalid syntax", text, text);
+    /* The Kubernetes API server takes it for a failure of its own. */
+    (void)snprintf(message, sizeof message, NO_VERSION, text, text);
+    fail_problem(request, &(struct rest_problem){.status = 500, .reason = "", .message = message});
+    return false;
+}
+
+bool version_read_of_list(struct request *request, const char *text, uint64_t *ret_version)
+{
+    if (parse(text, ret_version))
+        return true;
+    fail_bad(request, "invalid resource version: " NO_VERSION, text, text);
     return false;
 }
 

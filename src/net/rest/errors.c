@@ -95,7 +95,7 @@ static void add_status(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct r
     add_text(doc, yyjson_mut_obj_add_obj(doc, root, "metadata"), "continue", problem->continue_token);
     (void)yyjson_mut_obj_add_str(doc, root, "status", "Failure");
     (void)yyjson_mut_obj_add_str(doc, root, "message", problem->message);
-    (void)yyjson_mut_obj_add_str(doc, root, "reason", reason_of(problem));
+    add_text(doc, root, "reason", reason_of(problem));
     add_text(doc, details, "name", problem->name);
     add_text(doc, details, "group", problem->group);
     add_text(doc, details, "kind", problem->kind);

@@ -21,7 +21,7 @@ enum rest_error_form {
 struct rest_problem {
     int code;             // a negative errno; gives status and reason where they are not set
     int status;           // of HTTP
-    const char *reason;   // of a Status: "AlreadyExists"
+    const char *reason;   // of a Status: "AlreadyExists"; "": it has none
     const char *message;  // a sentence for people
     const char *name;     // details of a Status: which object
     const char *group;

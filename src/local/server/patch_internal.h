@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <yyjson.h>
+
+struct request;
+
+/* Applies the patch in the request's body to a document, which is then not what it was. False after an answer. */
+bool patch_doc(struct request *request, yyjson_mut_doc *doc);
