@@ -246,7 +246,7 @@ static enum patch_result run_operation(struct use *use, yyjson_val *item, struct
     (void)err_set(err, -1,
                   "a JSON patch has no operation \"%.40s\"; there are add, remove, replace, move, copy and test",
                   operation.op);
-    return PATCH_MALFORMED;
+    return PATCH_REJECTED;
 }
 
 enum patch_result patch_json(yyjson_mut_doc *doc, yyjson_val *patch, struct err *err)

@@ -26,9 +26,9 @@ static bool is_type(const char *header, const char *type)
     return strlen(type) == len && strncasecmp(header, type, len) == 0;
 }
 
-static enum body_type type_of(const struct request *request)
+static enum body_type type_of(const struct http_exchange *exchange)
 {
-    const char *header = http_exchange_header(request->exchange, "Content-Type");
+    const char *header = http_exchange_header(exchange, "Content-Type");
 
     if (!header || !*header || is_type(header, "application/json"))
         return BODY_JSON;
@@ -74,34 +74,44 @@ static int read_as(enum body_type type, const char *body, size_t len, yyjson_mut
     }
 }
 
-bool body_read(struct request *request, yyjson_mut_doc **ret_doc)
+int body_parse(struct http_exchange *exchange, yyjson_mut_doc **ret_doc, struct err *err)
 {
-    enum body_type type = type_of(request);
-    struct err err = {0};
+    enum body_type type = type_of(exchange);
     size_t len = 0;
-    const char *body = http_exchange_body(request->exchange, &len);
+    const char *body = http_exchange_body(exchange, &len);
+    int r;
 
-    if (type == BODY_OTHER || (type == BODY_PROTOBUF && (request->kind->flags & KIND_IS_CUSTOM))) {
-        fail_problem(request, &(struct rest_problem){
-                                  .status = 415,
-                                  .message = "the body of the request was in an unknown format - accepted media types "
-                                             "include: application/json, application/yaml, " WIRE_MEDIA_TYPE});
-        return false;
-    }
-    if (read_as(type, body, len, ret_doc, &err) < 0) {
-        fail_bad(request, "the object provided is unrecognized (must be of type %s): couldn't get version/kind; %s",
-                 request->kind->kind, err.text);
-        return false;
-    }
+    if (type == BODY_OTHER)
+        return err_set(err, -EMEDIUMTYPE,
+                       "the body of the request was in an unknown format - accepted media types include: "
+                       "application/json, application/yaml, " WIRE_MEDIA_TYPE);
+    r = read_as(type, body, len, ret_doc, err);
+    if (r < 0)
+        return r;
     if (!yyjson_mut_is_obj(yyjson_mut_doc_get_root(*ret_doc))) {
         yyjson_mut_doc_free(*ret_doc);
-        fail_bad(request,
-                 "the object provided is unrecognized (must be of type %s): couldn't get version/kind; the body is not "
-                 "an object",
-                 request->kind->kind);
-        return false;
+        *ret_doc = NULL;
+        return err_set(err, -EINVAL, "the body is not an object");
     }
-    return true;
+    return 0;
+}
+
+bool body_read(struct request *request, yyjson_mut_doc **ret_doc)
+{
+    struct err err = {0};
+    bool is_custom = request->kind->flags & KIND_IS_CUSTOM;
+    int r = is_custom && type_of(request->exchange) == BODY_PROTOBUF
+                ? err_set(&err, -EMEDIUMTYPE,
+                          "the body of the request was in an unknown format - accepted media types include: "
+                          "application/json, application/yaml")
+                : body_parse(request->exchange, ret_doc, &err);
+
+    if (r == -EMEDIUMTYPE)
+        fail_problem(request, &(struct rest_problem){.status = 415, .message = err.text});
+    else if (r < 0)
+        fail_bad(request, "the object provided is unrecognized (must be of type %s): couldn't get version/kind; %s",
+                 request->kind->kind, err.text);
+    return r == 0;
 }
 
 bool body_read_optional(struct request *request, yyjson_mut_doc **ret_doc)

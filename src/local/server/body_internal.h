@@ -4,12 +4,20 @@
 #include <stdbool.h>
 #include <yyjson.h>
 
+#include "base/macros.h"
+
+struct err;
+struct http_exchange;
 struct request;
 
 /*
  * The bodies of requests as documents. JSON, YAML, and for built-in kinds Kubernetes' protobuf form; a body without a
  * Content-Type is JSON. A function that returns false has answered.
  */
+
+/* The same without a request: for bodies of other kinds. Returns 0, -EMEDIUMTYPE for a type that is not read, or
+ * -EINVAL. */
+MUST_CHECK int body_parse(struct http_exchange *exchange, yyjson_mut_doc **ret_doc, struct err *err);
 
 /* The object in the body, whose root is an object. */
 bool body_read(struct request *request, yyjson_mut_doc **ret_doc);

@@ -5,7 +5,9 @@
 
 #include "base/macros.h"
 #include "local/api/kinds.h"
+#include "local/custom/definitions.h"
 #include "local/server/discovery_internal.h"
+#include "local/server/reviews_internal.h"
 
 /* In the order of their names; /status follows. */
 static const struct {
@@ -26,8 +28,19 @@ const char *discovery_verbs(const struct api_kind *kind)
 {
     bool is_namespace = strcmp(kind->plural, "namespaces") == 0 && !*kind->group;
 
+    if (review_is_kind(kind))
+        return "create";
     return is_namespace ? "create delete get list patch update watch"
                         : "create delete deletecollection get list patch update watch";
+}
+
+/* Of a custom kind. */
+static bool scale_part(const struct api_kind *kind, struct discovery_part *ret_part)
+{
+    const struct custom_kind *custom = custom_kind_of(kind);
+
+    *ret_part = (struct discovery_part){"scale", "autoscaling", "v1", "Scale", "get patch update"};
+    return custom && custom->has_scale;
 }
 
 static bool status_part(const struct api_kind *kind, struct discovery_part *ret_part)
@@ -48,5 +61,7 @@ bool discovery_part_at(const struct api_kind *kind, size_t index, struct discove
             return true;
         }
     }
+    if (scale_part(kind, ret_part) && found++ == index)
+        return true;
     return found == index && status_part(kind, ret_part);
 }

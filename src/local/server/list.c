@@ -51,7 +51,8 @@ static void check_match(const struct list_query *query, struct problems *problem
     if (!is_exact && strcmp(query->match, "NotOlderThan") != 0) {
         char text[512];
         (void)snprintf(text, sizeof text,
-                       "Unsupported value: \"%.200s\": supported values: \"Exact\", \"NotOlderThan\", \"\"", query->match);
+                       "Unsupported value: \"%.200s\": supported values: \"Exact\", \"NotOlderThan\", \"\"",
+                       query->match);
         problem_add(problems, PROBLEM_NOT_SUPPORTED, &match, text);
     }
     if (is_exact && strcmp(query->version, "0") == 0)

@@ -23,6 +23,9 @@ void serve_token(void *arg, struct http_exchange *exchange);
 void serve_core_versions(void *arg, struct http_exchange *exchange);
 void serve_groups(void *arg, struct http_exchange *exchange);
 void serve_group(void *arg, struct http_exchange *exchange);
+void serve_review(void *arg, struct http_exchange *exchange);
+void serve_openapi(void *arg, struct http_exchange *exchange);
+void serve_openapi_document(void *arg, struct http_exchange *exchange);
 void serve_resources(void *arg, struct http_exchange *exchange);
 
 /* Roles in the table of routes. */

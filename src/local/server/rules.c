@@ -10,7 +10,10 @@
 #include "local/api/meta_rules.h"
 #include "local/api/problems.h"
 #include "local/builtin/builtin.h"
+#include "local/custom/definitions.h"
+#include "local/custom/schema.h"
 #include "local/server/request_internal.h"
+#include "local/server/server_internal.h"
 
 enum { FAULTS_BYTES_MAX = 32 << 10 };
 
@@ -45,13 +48,25 @@ static bool report_faults(struct request *request, const struct field_faults *fa
     return true;
 }
 
+/* Returns 0, or -EINVAL for a value of a wrong type. */
+static int check_members(const struct request *request, yyjson_mut_doc *doc, struct field_faults *faults,
+                         struct err *err)
+{
+    const struct custom_kind *custom = custom_kind_of(request->kind);
+
+    if (!custom)
+        return builtin_check_fields(request->kind, doc, faults, err);
+    schema_prune(custom->schema, doc, faults);
+    return 0;
+}
+
 bool rules_check_fields(struct request *request, yyjson_mut_doc *doc)
 {
     struct field_faults faults = {0};
     struct err err = {0};
     bool is_good;
 
-    if (builtin_check_fields(request->kind, doc, &faults, &err) < 0) {
+    if (check_members(request, doc, &faults, &err) < 0) {
         fail_bad(request, "%s", err.text);
         is_good = false;
     } else {
@@ -71,18 +86,43 @@ static bool report_problems(struct request *request, yyjson_mut_doc *doc, struct
     return is_good;
 }
 
+static bool is_definition(const struct api_kind *kind)
+{
+    return strcmp(kind->plural, "customresourcedefinitions") == 0 && strcmp(kind->group, "apiextensions.k8s.io") == 0;
+}
+
+/* A definition's status follows from it at once: there is no controller to wait for. */
+static void complete_definition(const struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old,
+                                struct problems *problems)
+{
+    definition_default(doc);
+    definition_validate(doc, old, problems);
+    if (!problems_any(problems))
+        definitions_set_status(request->server->definitions, doc, nsec_now_wall());
+}
+
 bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
 {
+    const struct custom_kind *custom = custom_kind_of(request->kind);
     struct problems problems = {0};
 
     meta_validate(request->kind, doc, old, &problems);
+    if (custom) {
+        schema_default(custom->schema, doc);
+        schema_validate(custom->schema, doc, old, &problems);
+    } else if (is_definition(request->kind)) {
+        complete_definition(request, doc, old, &problems);
+    }
     return report_problems(request, doc, &problems);
 }
 
 bool rules_complete_status(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
 {
+    const struct custom_kind *custom = custom_kind_of(request->kind);
     struct problems problems = {0};
 
     meta_validate(request->kind, doc, old, &problems);
+    if (custom)
+        schema_validate(custom->schema, doc, old, &problems);
     return report_problems(request, doc, &problems);
 }

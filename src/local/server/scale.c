@@ -10,6 +10,7 @@
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/api/patch.h"
+#include "local/custom/definitions.h"
 #include "local/server/body_internal.h"
 #include "local/server/object_text_internal.h"
 #include "local/server/patch_internal.h"
@@ -41,7 +42,7 @@ static void write_selector(yyjson_mut_val *spec, struct strbuf *text)
     }
 }
 
-static yyjson_mut_doc *scale_of(yyjson_mut_doc *object)
+static yyjson_mut_doc *builtin_scale_of(yyjson_mut_doc *object)
 {
     static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"};
     yyjson_mut_val *root = NULL;
@@ -70,10 +71,36 @@ static yyjson_mut_doc *scale_of(yyjson_mut_doc *object)
     return doc;
 }
 
+/* NULL when the object has no replicas where its definition says. */
+static yyjson_mut_doc *custom_scale_of(const struct custom_kind *kind, yyjson_mut_doc *object)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *scale = custom_scale_read(kind, yyjson_mut_doc_get_root(object), doc);
+
+    if (!scale) {
+        yyjson_mut_doc_free(doc);
+        return NULL;
+    }
+    yyjson_mut_doc_set_root(doc, scale);
+    return doc;
+}
+
+static yyjson_mut_doc *scale_of(const struct api_kind *kind, yyjson_mut_doc *object)
+{
+    const struct custom_kind *custom = custom_kind_of(kind);
+
+    return custom ? custom_scale_of(custom, object) : builtin_scale_of(object);
+}
+
 static void answer_scale(struct request *request, yyjson_mut_doc *object)
 {
-    yyjson_mut_doc *scale = scale_of(object);
+    yyjson_mut_doc *scale = scale_of(request->kind, object);
     size_t len = 0;
+
+    if (!scale) {
+        fail_internal(request, "the spec replicas field does not exist");
+        return;
+    }
     char *text = yyjson_mut_write(scale, 0, &len);
 
     answer_json(request, 200, text, len);
@@ -95,6 +122,22 @@ static void on_scaled(void *arg, int result, const struct store_object *object, 
     yyjson_mut_doc_free(doc);
 }
 
+/* False after an answer. */
+static bool set_replicas(struct request *request, yyjson_mut_doc *doc, int64_t replicas)
+{
+    const struct custom_kind *custom = custom_kind_of(request->kind);
+    struct err err = {0};
+
+    if (!custom) {
+        (void)yyjson_mut_obj_put(part_of(doc, "spec"), yyjson_mut_str(doc, "replicas"), yyjson_mut_sint(doc, replicas));
+        return true;
+    }
+    if (custom_scale_write(custom, doc, replicas, &err) == 0)
+        return true;
+    fail_internal(request, "%s", err.text);
+    return false;
+}
+
 /* Writes the replicas of a Scale into the object. */
 static void rescale(struct request *request, yyjson_mut_doc *scale, yyjson_mut_doc *old)
 {
@@ -107,8 +150,10 @@ static void rescale(struct request *request, yyjson_mut_doc *scale, yyjson_mut_d
         return;
     }
     doc = yyjson_mut_doc_mut_copy(old, NULL);
-    (void)yyjson_mut_obj_put(part_of(doc, "spec"), yyjson_mut_str(doc, "replicas"),
-                             yyjson_mut_sint(doc, yyjson_mut_get_sint(replicas)));
+    if (!set_replicas(request, doc, yyjson_mut_get_sint(replicas))) {
+        yyjson_mut_doc_free(doc);
+        return;
+    }
     meta_stamp_update(doc, request->kind, old);
     if (rules_complete(request, doc, old)) {
         if (request->is_dry_run || meta_is_same(doc, old))
@@ -133,8 +178,12 @@ static void put_scale(struct request *request, yyjson_mut_doc *old)
 
 static void patch_scale(struct request *request, yyjson_mut_doc *old)
 {
-    yyjson_mut_doc *scale = scale_of(old);
+    yyjson_mut_doc *scale = scale_of(request->kind, old);
 
+    if (!scale) {
+        fail_internal(request, "the spec replicas field does not exist");
+        return;
+    }
     if (patch_doc(request, scale))
         rescale(request, scale, old);
     yyjson_mut_doc_free(scale);

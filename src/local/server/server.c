@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "local/custom/definitions.h"
 #include "local/server/resources_internal.h"
 #include "local/server/server_internal.h"
 #include "net/http_server.h"
@@ -24,6 +25,7 @@ static void on_broken(void *arg, const struct err *err)
 static void server_free(struct server *server)
 {
     tokens_done(&server->tokens);
+    definitions_free(server->definitions);
     pages_done(&server->pages);
     loop_timer_done(&server->sweep);
     free(server->folder);
@@ -57,6 +59,7 @@ int server_open(struct loop *loop, struct log *log, const struct server_settings
     int r;
 
     server->loop = loop;
+    server->definitions = definitions_new();
     server->log = log;
     server->folder = xstrdup(settings->folder);
     server->address = settings->address ? xstrdup(settings->address) : NULL;
@@ -71,6 +74,7 @@ int server_open(struct loop *loop, struct log *log, const struct server_settings
         server_close(server, NULL, NULL);
         return r;
     }
+    custom_kinds_start(server);
     server_make_namespaces(server);
     expiry_start(server);
     *ret_server = server;
@@ -82,6 +86,7 @@ void server_close(struct server *server, void (*done)(void *arg), void *arg)
     server->closed = done;
     server->closed_arg = arg;
     stop_listening(server);
+    custom_kinds_stop(server);
     loop_timer_stop(&server->sweep);
     pages_done(&server->pages);
     store_close(server->store, on_store_closed, server);

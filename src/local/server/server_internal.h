@@ -11,6 +11,7 @@
 #include "net/loop.h"
 #include "store/store.h"
 
+struct definitions;
 struct http_server;
 
 enum {
@@ -23,6 +24,9 @@ struct server {
     struct loop *loop;
     struct log *log;
     struct store *store;
+    struct definitions *definitions;  // custom kinds, as the store has them
+    struct store_follower follows_definitions;
+    uint64_t definitions_position;
     char *folder;
     char *address;  // that TCP clients use; NULL: there are none
     uint16_t port;
@@ -46,6 +50,10 @@ uint16_t kubeconfig_port(const char *folder);
 
 /* Makes the namespaces that every cluster has. */
 void server_make_namespaces(struct server *server);
+
+/* Takes custom kinds from the definitions in the store, now and whenever they change. */
+void custom_kinds_start(struct server *server);
+void custom_kinds_stop(struct server *server);
 
 /* Removes objects whose time is over, now and then. */
 void expiry_start(struct server *server);

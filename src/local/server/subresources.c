@@ -5,6 +5,7 @@
 
 #include "base/macros.h"
 #include "local/api/kinds.h"
+#include "local/custom/definitions.h"
 #include "local/server/request_internal.h"
 #include "local/server/resources_internal.h"
 #include "local/server/subresources_internal.h"
@@ -50,6 +51,12 @@ bool subresource_serves(struct request *request)
 
     if (strcmp(request->subresource, "status") == 0 && (kind->flags & KIND_STATUS)) {
         serve_status(request);
+        return true;
+    }
+    const struct custom_kind *custom = custom_kind_of(kind);
+
+    if (custom && custom->has_scale && strcmp(request->subresource, "scale") == 0) {
+        serve_scale(request);
         return true;
     }
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

@@ -7,6 +7,7 @@
 #include "base/macros.h"
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
+#include "local/custom/definitions.h"
 #include "local/tables/tables_internal.h"
 
 static yyjson_mut_val *name_cell(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
@@ -16,6 +17,7 @@ static yyjson_mut_val *name_cell(yyjson_val *object, nsec_t now, yyjson_mut_doc 
 }
 
 static const struct table_column name_column = {"Name", "string", "name", 0, name_cell};
+static const struct table_column no_columns[] = {{0}};
 static const struct table_column plain_columns[] = {{"Age", "date", "", 0, cell_age}, {0}};
 
 static const struct table_column *columns_of(const struct api_kind *kind)
@@ -34,7 +36,7 @@ static const struct table_column *columns_of(const struct api_kind *kind)
 /* Events begin with when they were last seen: what they are called says nothing. */
 static bool begins_with_name(const struct api_kind *kind)
 {
-    return strcmp(kind->plural, "events") != 0;
+    return strcmp(kind->plural, "events") != 0 || (kind->flags & KIND_IS_CUSTOM);
 }
 
 static void add_definition(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct table_column *column)
@@ -59,15 +61,45 @@ static void add_json(yyjson_mut_doc *doc, struct strbuf *text)
     yyjson_mut_doc_free(doc);
 }
 
+/* The columns of a custom kind, as its definition has them. */
+static void add_custom_definitions(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct custom_kind *custom)
+{
+    for (size_t i = 0; i < custom->column_count; i++) {
+        const struct custom_column *column = &custom->columns[i];
+        yyjson_mut_val *definition = yyjson_mut_arr_add_obj(doc, list);
+
+        (void)yyjson_mut_obj_add_strcpy(doc, definition, "name", column->name);
+        (void)yyjson_mut_obj_add_strcpy(doc, definition, "type", column->type);
+        (void)yyjson_mut_obj_add_strcpy(doc, definition, "format", column->format);
+        (void)yyjson_mut_obj_add_strcpy(doc, definition, "description", column->description);
+        (void)yyjson_mut_obj_add_int(doc, definition, "priority", column->priority);
+    }
+}
+
+static void add_custom_cells(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct custom_kind *custom,
+                             yyjson_val *object, nsec_t now)
+{
+    yyjson_mut_doc *copy = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_val_mut_copy(copy, object);
+
+    for (size_t i = 0; i < custom->column_count; i++)
+        (void)yyjson_mut_arr_append(list, custom_column_cell(&custom->columns[i], root, now, doc));
+    yyjson_mut_doc_free(copy);
+}
+
 void tables_write_columns(const struct api_kind *kind, struct strbuf *text)
 {
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *list = yyjson_mut_arr(doc);
 
     yyjson_mut_doc_set_root(doc, list);
+    const struct custom_kind *custom = custom_kind_of(kind);
+
     if (begins_with_name(kind))
         add_definition(doc, list, &name_column);
-    for (const struct table_column *column = columns_of(kind); column->name; column++)
+    if (custom)
+        add_custom_definitions(doc, list, custom);
+    for (const struct table_column *column = custom ? no_columns : columns_of(kind); column->name; column++)
         add_definition(doc, list, column);
     add_json(doc, text);
 }
@@ -80,9 +112,13 @@ void tables_write_cells(const struct api_kind *kind, const char *body, size_t le
     yyjson_mut_val *list = yyjson_mut_arr(doc);
 
     yyjson_mut_doc_set_root(doc, list);
+    const struct custom_kind *custom = custom_kind_of(kind);
+
     if (begins_with_name(kind))
         (void)yyjson_mut_arr_append(list, name_column.cell(object, now, doc));
-    for (const struct table_column *column = columns_of(kind); column->name; column++)
+    if (custom)
+        add_custom_cells(doc, list, custom, object, now);
+    for (const struct table_column *column = custom ? no_columns : columns_of(kind); column->name; column++)
         (void)yyjson_mut_arr_append(list, column->cell(object, now, doc));
     add_json(doc, text);
     yyjson_doc_free(read);

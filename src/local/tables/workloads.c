@@ -74,7 +74,7 @@ static yyjson_mut_val *ready_of_wanted(yyjson_val *object, nsec_t now, yyjson_mu
 
 static const struct table_column deployment_columns[] = {
     {"Ready", "string", "", 0, ready_of_wanted}, {"Up-to-date", "string", "", 0, updated},
-    {"Available", "string", "", 0, available},  {"Age", "string", "", 0, cell_age},
+    {"Available", "string", "", 0, available},   {"Age", "string", "", 0, cell_age},
     {"Containers", "string", "", 1, names},      {"Images", "string", "", 1, images},
     {"Selector", "string", "", 1, selector},     {0},
 };

@@ -71,7 +71,7 @@ static void json_patches_follow_rfc_6902(void **state)
         {"{}", "[{\"op\":\"add\",\"path\":\"a\",\"value\":1}]", "begins with \"/\"", PATCH_MALFORMED},
         {"{}", "[{\"op\":\"add\",\"path\":\"/a\"}]", "needs \"value\"", PATCH_MALFORMED},
         {"{}", "[{\"op\":\"move\",\"path\":\"/a\"}]", "needs \"from\"", PATCH_MALFORMED},
-        {"{}", "[{\"op\":\"grow\",\"path\":\"/a\"}]", "no operation \"grow\"", PATCH_MALFORMED},
+        {"{}", "[{\"op\":\"grow\",\"path\":\"/a\"}]", "no operation \"grow\"", PATCH_REJECTED},
         {"{}", "[7]", "needs \"op\"", PATCH_MALFORMED},
     };
 

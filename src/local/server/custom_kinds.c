@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The registry of custom kinds follows the CustomResourceDefinitions in the store. */
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "local/api/kinds.h"
+#include "local/api/meta.h"
+#include "local/custom/definitions.h"
+#include "local/server/object_text_internal.h"
+#include "local/server/resources_internal.h"
+#include "local/server/server_internal.h"
+
+static uint32_t number_of(struct server *server)
+{
+    return resource_number(server, builtin_kind_find("apiextensions.k8s.io", "v1", "customresourcedefinitions"));
+}
+
+/* Kinds of a definition that is going stay until it is gone: its objects have to be deleted first. */
+static void put(struct server *server, const struct store_object *object)
+{
+    yyjson_mut_doc *doc = object_doc(object);
+    struct err err = {0};
+
+    if (definitions_put(server->definitions, doc, &err) < 0)
+        log_warn(server->log, "a definition cannot be used", log_str("name", object->name), log_error(&err));
+    yyjson_mut_doc_free(doc);
+}
+
+static void on_change(void *arg)
+{
+    struct server *server = arg;
+    const struct store_change *change = NULL;
+
+    while (store_next_change(server->store, number_of(server), &server->definitions_position, &change) > 0) {
+        if (change->is_removal)
+            definitions_drop(server->definitions, change->after->name);
+        else
+            put(server, change->after);
+    }
+}
+
+void custom_kinds_start(struct server *server)
+{
+    const struct store_object *object;
+    struct store_cursor cursor;
+
+    store_cursor_init(&cursor, server->store, number_of(server), "", "");
+    while ((object = store_cursor_next(&cursor)))
+        put(server, object);
+    store_cursor_done(&cursor);
+    BUG_ON(store_position(server->store, store_version(server->store), &server->definitions_position) < 0);
+    store_follow(server->store, &server->follows_definitions, number_of(server), on_change, server);
+}
+
+void custom_kinds_stop(struct server *server)
+{
+    if (server->follows_definitions.wake)
+        store_unfollow(server->store, &server->follows_definitions);
+}
