@@ -64,13 +64,17 @@ static int run_here(const struct command *command, const struct arguments *argum
     int argc = 0;
     int status;
 
+    const char *api_only = local_flag(arguments, "api-only");
+    bool is_alone = api_only && strcmp(api_only, "false") != 0;
+
     (void)snprintf(socket, sizeof socket, "--kubeconfig=unix:%s/" SERVER_SOCKET, folder);
-    argv[argc++] = socket;
-    for (size_t i = 0; i < ARRAY_LEN(own_flags); i++)
+    if (!is_alone)
+        argv[argc++] = socket;
+    for (size_t i = 0; !is_alone && i < ARRAY_LEN(own_flags); i++)
         argv[argc++] = own_flags[i];
     for (int i = 0; i < arguments->argc; i++)
         argv[argc++] = arguments->argv[i];
-    status = run_services(command, kinds, ARRAY_LEN(kinds) - 1, argc, argv);
+    status = run_services(command, kinds, is_alone ? 1 : ARRAY_LEN(kinds) - 1, argc, argv);
     free(argv);
     return status;
 }

@@ -28,12 +28,30 @@ static void put(struct server *server, const struct store_object *object)
     yyjson_mut_doc_free(doc);
 }
 
+/* Whether the kinds are the same before and after: what is written beside the definition is not theirs. */
+static bool is_same(const struct store_object *before, const struct store_object *after)
+{
+    yyjson_doc *old = yyjson_read(before->body, before->body_len, 0);
+    yyjson_doc *new = yyjson_read(after->body, after->body_len, 0);
+    yyjson_val *a = yyjson_doc_get_root(old);
+    yyjson_val *b = yyjson_doc_get_root(new);
+    bool is_equal = yyjson_equals(yyjson_obj_get(a, "spec"), yyjson_obj_get(b, "spec")) &&
+                    yyjson_equals(yyjson_obj_get(a, "status"), yyjson_obj_get(b, "status"));
+
+    yyjson_doc_free(old);
+    yyjson_doc_free(new);
+    return is_equal;
+}
+
 static void on_change(void *arg)
 {
     struct server *server = arg;
     const struct store_change *change = NULL;
 
     while (store_next_change(server->store, number_of(server), &server->definitions_position, &change) > 0) {
+        if (!change->is_removal && change->before && is_same(change->before, change->after))
+            continue;
+        custom_watches_end(server, change->after->name);
         if (change->is_removal)
             definitions_drop(server->definitions, change->after->name);
         else

@@ -27,7 +27,9 @@ static void finish(struct sweep *sweep)
 {
     struct request *request = sweep->request;
 
-    if (sweep->err.code < 0)
+    if (!request_resume(request))
+        request = NULL;
+    else if (sweep->err.code < 0)
         write_failed(request, sweep->err.code, &sweep->err);
     else
         list_answer(request, &sweep->objects, store_version(request->server->store));

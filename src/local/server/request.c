@@ -81,9 +81,11 @@ static bool read_place(struct request *request, const char *group, const char *v
     }
     if (count > 3)
         return false;
+    request->kind_segment = at;
     request->kind = resource_find(request->server, group, version, url_path_segment(&request->path, at));
     if (!request->kind)
         return false;
+    request->is_custom = request->kind->flags & KIND_IS_CUSTOM;
     request->name = count > 1 ? url_path_segment(&request->path, at + 1) : "";
     request->subresource = count > 2 ? url_path_segment(&request->path, at + 2) : "";
     /* A namespace is no object of itself. */
@@ -102,6 +104,19 @@ static bool read_resource(struct request *request)
     const char *group = is_core ? "" : url_path_segment(path, 1);
 
     return read_place(request, group, url_path_segment(path, at - 1), at);
+}
+
+bool request_resume(struct request *request)
+{
+    const struct url_path *path = &request->path;
+
+    if (!request->is_custom)
+        return true;
+    request->kind = resource_find(request->server, url_path_segment(path, 1), url_path_segment(path, 2),
+                                  url_path_segment(path, request->kind_segment));
+    if (!request->kind)
+        fail_no_resource(request);
+    return request->kind;
 }
 
 /* The verb of an object, and whether its path has what the verb needs. */

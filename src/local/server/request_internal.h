@@ -45,12 +45,18 @@ struct request {
     enum request_verb verb;
     enum accept_form form;
     bool is_dry_run;
-    int status;  // of a good answer that waits for the disk
+    bool is_custom;       // its kind comes from a definition
+    size_t kind_segment;  // of the path, where the kind is named
+    int status;           // of a good answer that waits for the disk
     VEC(char *) warnings;
 };
 
 struct request *request_begin(struct server *server, struct http_exchange *exchange);
 void request_end(struct request *request);
+
+/* A custom kind may have been defined anew, or be gone, while a request waited: to be called before it goes on. False after
+ * an answer. */
+bool request_resume(struct request *request);
 
 /* A parameter of the query, "" where it is missing. */
 const char *request_query(const struct request *request, const char *name);

@@ -112,6 +112,9 @@ bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc
         schema_validate(custom->schema, doc, old, &problems);
     } else if (is_definition(request->kind)) {
         complete_definition(request, doc, old, &problems);
+    } else {
+        builtin_default(request->kind, doc, old);
+        builtin_validate(request->kind, doc, old, &problems);
     }
     return report_problems(request, doc, &problems);
 }
@@ -124,5 +127,7 @@ bool rules_complete_status(struct request *request, yyjson_mut_doc *doc, yyjson_
     meta_validate(request->kind, doc, old, &problems);
     if (custom)
         schema_validate(custom->schema, doc, old, &problems);
+    else
+        builtin_validate_status(request->kind, doc, old, &problems);
     return report_problems(request, doc, &problems);
 }

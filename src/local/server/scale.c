@@ -112,6 +112,8 @@ static void on_scaled(void *arg, int result, const struct store_object *object, 
 {
     struct request *request = arg;
 
+    if (!request_resume(request))
+        return;
     if (result < 0) {
         write_failed(request, result, err);
         return;

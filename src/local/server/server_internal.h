@@ -27,6 +27,7 @@ struct server {
     struct definitions *definitions;  // custom kinds, as the store has them
     struct store_follower follows_definitions;
     uint64_t definitions_position;
+    struct list custom_watches;  // they end when their kind is defined anew, and clients begin again
     char *folder;
     char *address;  // that TCP clients use; NULL: there are none
     uint16_t port;
@@ -54,6 +55,9 @@ void server_make_namespaces(struct server *server);
 /* Takes custom kinds from the definitions in the store, now and whenever they change. */
 void custom_kinds_start(struct server *server);
 void custom_kinds_stop(struct server *server);
+
+/* Ends the watches of the kinds of a definition. */
+void custom_watches_end(struct server *server, const char *definition);
 
 /* Removes objects whose time is over, now and then. */
 void expiry_start(struct server *server);

@@ -28,6 +28,8 @@ static const struct flag flags[] = {
      "address and port for clients such as kubectl; port 0: that of the last time, or any free one", 0, 0},
     {"foreground", FLAG_BOOL, FLAG_AT(struct api_flags, foreground), "false",
      "stay in the foreground and log to the terminal", 0, 0},
+    {"api-only", FLAG_BOOL, FLAG_AT(struct api_flags, api_only), "false",
+     "run the API server alone: without scheduler, controllers and nodes", 0, 0},
     {"metrics-bind-address", FLAG_STRING, FLAG_AT(struct api_flags, metrics_address), "0",
      "address of /metrics; 0: not served", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, FLAG_AT(struct api_flags, health_address), "0",

@@ -16,6 +16,7 @@ struct api_flags {
     const char *state;
     const char *listen;
     bool foreground;
+    bool api_only;
     const char *metrics_address;
     const char *health_address;
 };

@@ -74,7 +74,9 @@ static void end_wait(struct waiting *waiting, bool is_reached)
 
     http_on_cancel(request->exchange, NULL, NULL);
     loop_timer_done(&waiting->timer);
-    if (is_reached)
+    if (!request_resume(request))
+        is_reached = false;
+    else if (is_reached)
         waiting->then(request);
     else
         fail_too_new(request, waiting->version);

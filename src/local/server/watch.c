@@ -16,6 +16,7 @@
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/api/problems.h"
+#include "local/custom/definitions.h"
 #include "local/server/object_text_internal.h"
 #include "local/server/request_internal.h"
 #include "local/server/selection_internal.h"
@@ -34,6 +35,7 @@ enum {
 };
 
 struct watcher {
+    struct list_link in_custom;
     struct request *request;
     struct server *server;
     struct selection selection;
@@ -54,6 +56,8 @@ struct watcher {
 
 static void watcher_free(struct watcher *watcher)
 {
+    if (watcher->request->is_custom)
+        list_remove(&watcher->server->custom_watches, &watcher->in_custom);
     store_unfollow(watcher->server->store, &watcher->follower);
     loop_task_cancel(&watcher->pump);
     loop_timer_done(&watcher->bookmark_timer);
@@ -304,6 +308,8 @@ static void begin(struct request *request)
         .selection = selection,
         .wants_bookmarks = request_query_is_true(request, "allowWatchBookmarks"),
     };
+    if (request->is_custom)
+        list_push(&request->server->custom_watches, &watcher->in_custom);
     strbuf_init(&watcher->batch, EVENT_BYTES_MAX);
     loop_task_init(&watcher->pump, watcher->server->loop, pump, watcher);
     loop_timer_init(&watcher->bookmark_timer, watcher->server->loop, on_bookmark, watcher);
@@ -322,6 +328,18 @@ static void begin(struct request *request)
     if (watcher->wants_bookmarks)
         loop_timer_start(&watcher->bookmark_timer, BOOKMARK_INTERVAL);
     loop_task_queue(&watcher->pump);
+}
+
+void custom_watches_end(struct server *server, const char *definition)
+{
+    struct list_link *next;
+
+    for (struct list_link *link = server->custom_watches.first; link; link = next) {
+        struct watcher *watcher = list_item(link, struct watcher, in_custom);
+        next = link->next;
+        if (strcmp(custom_kind_of(watcher->request->kind)->definition, definition) == 0)
+            end_watch(watcher);
+    }
 }
 
 /* False after an answer. */

@@ -61,6 +61,8 @@ static void on_written(void *arg, int result, const struct store_object *object,
 {
     struct request *request = arg;
 
+    if (!request_resume(request))
+        return;
     if (result < 0)
         write_failed(request, result, err);
     else
@@ -72,6 +74,8 @@ static void on_removed(void *arg, int result, const struct store_object *object,
     struct request *request = arg;
     yyjson_mut_doc *doc;
 
+    if (!request_resume(request))
+        return;
     if (result < 0) {
         write_failed(request, result, err);
         return;
