@@ -20,6 +20,13 @@ KNOWN = [
     # Paths that lead nowhere are answered with a Status, too.
     (r"^GET /(nowhere|apis/none/v1)$", r"^(header Content-Type|body): .*(text/plain|404 page not found)"),
     (r"^POST /api$", r"^\.(message|details)"),
+    # Pods that name no scheduler are Muster's, and every pod has a service account.
+    (r"", r"schedulerName: 'default-scheduler', ours 'kai-scheduler'"),
+    (r"", r"\.serviceAccount(Name)?: only ours has 'default'"),
+    # A node is ready when it says so: no taint is put on one that is new.
+    (r"/nodes", r"spec\.taints: ours lacks"),
+    # The real server shows the difference of the two specs, as Go prints it.
+    (r"'schedulerName': 'x'", r"pod updates may not change fields"),
     # Whoever is let in may do everything, and no rule is named for it.
     (r"selfsubjectaccessreviews", r"^\.status\.reason"),
 ]

@@ -243,10 +243,9 @@ void builtin_validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_m
         .problems = problems,
     };
 
-    if (!type)
-        return;
     check_metadata(&validating);
     if (validating.old)
         check_update(&validating);
-    walk(&validating, type, validating.root, NULL);
+    if (type)
+        walk(&validating, type, validating.root, NULL);
 }

@@ -118,7 +118,7 @@ yyjson_mut_doc *template_pod(const struct owner *owner, yyjson_val *template, co
     return doc;
 }
 
-yyjson_mut_val *member_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key)
+yyjson_mut_val *object_member(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key)
 {
     yyjson_mut_val *member = yyjson_mut_obj_get(object, key);
 
@@ -130,7 +130,7 @@ yyjson_mut_val *member_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const
 
 void template_mark(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *where, const char *key, const char *value)
 {
-    yyjson_mut_val *to = member_object(doc, member_object(doc, object, "metadata"), where);
+    yyjson_mut_val *to = object_member(doc, object_member(doc, object, "metadata"), where);
 
     (void)yyjson_mut_obj_put(to, yyjson_mut_strcpy(doc, key), yyjson_mut_strcpy(doc, value));
 }

@@ -20,7 +20,7 @@ yyjson_mut_doc *template_pod(const struct owner *owner, yyjson_val *template, co
                              yyjson_mut_val **ret_pod);
 
 /* A member of an object that is an object; it is created where there is none. */
-yyjson_mut_val *member_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
+yyjson_mut_val *object_member(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *key);
 
 /* Sets a label or an annotation ("labels", "annotations") of an object. Both texts are copied. */
 void template_mark(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *where, const char *key, const char *value);

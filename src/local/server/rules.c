@@ -7,7 +7,6 @@
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
-#include "local/api/meta_rules.h"
 #include "local/api/problems.h"
 #include "local/builtin/builtin.h"
 #include "local/custom/definitions.h"
@@ -106,16 +105,16 @@ bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc
     const struct custom_kind *custom = custom_kind_of(request->kind);
     struct problems problems = {0};
 
-    meta_validate(request->kind, doc, old, &problems);
-    if (custom) {
+    if (custom)
         schema_default(custom->schema, doc);
-        schema_validate(custom->schema, doc, old, &problems);
-    } else if (is_definition(request->kind)) {
-        complete_definition(request, doc, old, &problems);
-    } else {
+    else
         builtin_default(request->kind, doc, old);
-        builtin_validate(request->kind, doc, old, &problems);
-    }
+    /* Metadata has the same rules in all kinds. */
+    builtin_validate(request->kind, doc, old, &problems);
+    if (custom)
+        schema_validate(custom->schema, doc, old, &problems);
+    else if (is_definition(request->kind))
+        complete_definition(request, doc, old, &problems);
     return report_problems(request, doc, &problems);
 }
 
@@ -124,10 +123,7 @@ bool rules_complete_status(struct request *request, yyjson_mut_doc *doc, yyjson_
     const struct custom_kind *custom = custom_kind_of(request->kind);
     struct problems problems = {0};
 
-    meta_validate(request->kind, doc, old, &problems);
     if (custom)
         schema_validate(custom->schema, doc, old, &problems);
-    else
-        builtin_validate_status(request->kind, doc, old, &problems);
     return report_problems(request, doc, &problems);
 }

@@ -165,7 +165,7 @@ void deployment_create_set(struct owner *deployment, const struct deployment_set
         (void)yyjson_mut_obj_add_val(doc, spec, "minReadySeconds", yyjson_val_mut_copy(doc, min_ready));
     yyjson_mut_val *selector = yyjson_val_mut_copy(doc, value_at(deployment->object, "spec", "selector"));
     (void)yyjson_mut_obj_add_val(doc, spec, "selector", selector);
-    (void)yyjson_mut_obj_add_strcpy(doc, member_object(doc, selector, "matchLabels"), DEPLOYMENT_HASH, hash);
+    (void)yyjson_mut_obj_add_strcpy(doc, object_member(doc, selector, "matchLabels"), DEPLOYMENT_HASH, hash);
     yyjson_mut_val *pods = bare_template(doc, template);
     (void)yyjson_mut_obj_add_val(doc, spec, "template", pods);
     template_mark(doc, pods, "labels", DEPLOYMENT_HASH, hash);

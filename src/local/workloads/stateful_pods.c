@@ -33,7 +33,7 @@ static void create_claim(struct owner *set, yyjson_val *template, const char *po
 {
     yyjson_mut_doc *doc = kube_copy(template);
     yyjson_mut_val *claim = yyjson_mut_doc_get_root(doc);
-    yyjson_mut_val *metadata = member_object(doc, claim, "metadata");
+    yyjson_mut_val *metadata = object_member(doc, claim, "metadata");
     yyjson_val *labels = value_at(set->object, "spec", "selector", "matchLabels");
     size_t i, max;
     yyjson_val *key, *value;
