@@ -2,10 +2,11 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import yaml
-from suite import Suite, expect, expect_in
+from suite import Skip, Suite, expect, expect_in
 from world import CHART, NAMESPACE, RELEASE, ROOT
 
 SUITE = Suite()
@@ -91,6 +92,21 @@ def _(here):
     for values in ("mode=controller", "gpuIsolation.enabled=true", "kaiConfig.render=true", "global.clusterAutoscaling=true",
                    "operator.replicaCount=3,global.vpa.enabled=true", "monitoring.dashboards.enabled=true"):
         check_accepted(here, render(here, "--set", values), values)
+
+
+@SUITE.test("promtool takes the alert rules, which are about the release's namespace")
+def _(here):
+    if not shutil.which("promtool"):
+        raise Skip("promtool is not installed")
+    text = here.helm("template", RELEASE, CHART, "--namespace", "elsewhere", "--kube-version", "1.33.0",
+                     "--set", "monitoring.rules.enabled=true")
+    rules = next(one for one in yaml.safe_load_all(text) if one and one["kind"] == "PrometheusRule")
+    expect("kai-scheduler" in json.dumps(rules["spec"]), False, "the default namespace in the rules")
+    expect_in('namespace="elsewhere"', rules["spec"]["groups"][0]["rules"][0]["expr"])
+    path = here.cluster.folder / "rules.yaml"
+    path.write_text(yaml.safe_dump(rules["spec"]))
+    done = subprocess.run(["promtool", "check", "rules", path], capture_output=True, text=True, check=False)
+    expect((done.returncode, done.stderr), (0, ""), done.stdout)
 
 
 @SUITE.test("a mode that is unknown is refused with the choices")

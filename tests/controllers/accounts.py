@@ -93,7 +93,8 @@ def queues(cluster):
         at = group["spec"].get("queue", "")
         while at in found:
             for one in LISTS:
-                add(found[at][0][one], of_group[group["metadata"]["name"]][one])
+                # One that has come meanwhile is looked at the next time.
+                add(found[at][0][one], of_group.get(group["metadata"]["name"], {}).get(one, {}))
             at = parents[at]
     return found
 

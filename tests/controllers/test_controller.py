@@ -1,5 +1,8 @@
 """All services in one process."""
 
+import shutil
+import subprocess
+
 import accounts
 import bed
 import suite
@@ -83,3 +86,14 @@ def test_metrics(cluster):
     leading = {labels["service"] for name in ("kai_leader", "muster_leader") for labels, value in world.series(text, name)
                if value == 1}
     expect(leading, {"scheduler", "binder", "grouper", "podgroups", "queues", "scaler"}, "services that lead")
+
+
+@SUITE.test("promtool takes the metrics, and complains of no names but KAI's")
+def test_promtool(cluster):
+    if not shutil.which("promtool"):
+        raise suite.Skip("promtool is not installed")
+    done = subprocess.run(["promtool", "check", "metrics"], input=world.metrics(cluster, "controller"), capture_output=True,
+                          text=True, check=False)
+    # 3: it can be read, and a name is not as it should be.
+    expect(done.returncode in (0, 3), True, f"{done.returncode}: {done.stderr}")
+    expect([line for line in done.stderr.splitlines() if line and not line.startswith("kai_")], [], "complaints")

@@ -43,6 +43,9 @@ const char *draft_text(struct draft *draft, const char *format, ...) __attribute
 /* The arguments of a container. Each call appends one. */
 void args_add(struct draft *draft, yyjson_mut_val *args, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* "a=b,c=d" for labels in the Config, in its order; NULL: there are none. */
+const char *selector_text(struct draft *draft, const char *path);
+
 /* --qps, --burst and the log's format, as far as the Config sets them. */
 void args_add_common(struct draft *draft, yyjson_mut_val *args, yyjson_val *section);
 

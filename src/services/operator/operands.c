@@ -33,8 +33,7 @@ struct operand {
 /* Where services without settings for it serve /healthz and /readyz. */
 enum { PROBE_PORT = 8081, METRICS_PORT = 8080 };
 
-/* "a=b,c=d", in the order of the Config. */
-static const char *selector_text(struct draft *draft, const char *path)
+const char *selector_text(struct draft *draft, const char *path)
 {
     yyjson_val *pairs = conf_full(draft->config, path);
     const char *text = NULL;

@@ -18,6 +18,7 @@ static const char *const shard_flags[] = {
     "allow-consolidating-reclaim",
     "bind-requests",
     "burst",
+    "cluster-autoscaling",
     "cpu-worker-node-label-key",
     "default-staleness-grace-period",
     "detailed-fit-errors",
@@ -28,6 +29,7 @@ static const char *const shard_flags[] = {
     "journal-size",
     "listen-address",
     "log-json",
+    "mark-bound-pods",
     "max-consolidation-preemptees",
     "metrics-namespace",
     "mig-worker-node-label-key",
@@ -67,6 +69,20 @@ static void add_hosted_args(struct draft *draft, yyjson_mut_val *args, const str
         args_add(draft, args, "--plugin-server-port=0");
 }
 
+/* What the grouper and the autoscaler's helper are told as well. */
+static void add_shared_args(struct draft *draft, yyjson_mut_val *args)
+{
+    const char *namespaces = selector_text(draft, "global.namespaceLabelSelector");
+    const char *pods = selector_text(draft, "global.podLabelSelector");
+
+    if (namespaces)
+        args_add(draft, args, "--namespace-label-selector=%s", namespaces);
+    if (pods)
+        args_add(draft, args, "--pod-label-selector=%s", pods);
+    if (conf_bool(draft->config, "nodeScaleAdjuster.service.enabled", false))
+        args_add(draft, args, "--cluster-autoscaling=true");
+}
+
 static yyjson_mut_val *shard_args(struct draft *draft, const struct shard *shard, const char *settings)
 {
     yyjson_val *section = conf_at(draft->config, "scheduler");
@@ -87,6 +103,7 @@ static yyjson_mut_val *shard_args(struct draft *draft, const struct shard *shard
     args_add(draft, args, "--listen-address=:%d", conf_int(section, "schedulerService.port", METRICS_PORT));
     if (prefix)
         args_add(draft, args, "--metrics-namespace=%s", prefix);
+    add_shared_args(draft, args);
     for (size_t i = 0; i < ARRAY_LEN(shard_flags); i++) {
         const char *value = yyjson_get_str(yyjson_obj_get(conf_at(shard->object, "spec.args"), shard_flags[i]));
 

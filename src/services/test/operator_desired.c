@@ -17,11 +17,11 @@
 #include "text/json.h"
 #include "text/yaml.h"
 
-static const struct surroundings around = {.namespace = "kai-scheduler",
-                                           .registry = "reg",
-                                           .image = "muster",
-                                           .tag = "t1",
-                                           .has_kind = {[OWNED_DEPLOYMENT] = true}};
+static struct surroundings around = {.namespace = "kai-scheduler",
+                                     .registry = "reg",
+                                     .image = "muster",
+                                     .tag = "t1",
+                                     .has_kind = {[OWNED_DEPLOYMENT] = true}};
 
 struct made {
     struct yaml_docs docs;
@@ -153,6 +153,40 @@ static void a_shard_becomes_a_scheduler_with_its_settings(void **state)
     done(made);
 }
 
+static void selectors_and_autoscaling_reach_the_scheduler(void **state)
+{
+    struct made *made = make("global: {podLabelSelector: {a: b, c: d}, namespaceLabelSelector: {team: x}}\n"
+                             "nodeScaleAdjuster: {service: {enabled: true}}",
+                             "spec: {}");
+    struct made *plain = make("{}", "spec: {}");
+    yyjson_mut_val *deployment = find(made, OWNED_DEPLOYMENT, "kai-scheduler-default");
+
+    (void)state;
+    assert_true(has(deployment, "--pod-label-selector=a=b,c=d") &&
+                has(deployment, "--namespace-label-selector=team=x") && has(deployment, "--cluster-autoscaling=true"));
+    assert_false(has(find(plain, OWNED_DEPLOYMENT, "kai-scheduler-default"), "--cluster-autoscaling"));
+    done(made);
+    done(plain);
+}
+
+static void in_one_process_only_services_and_webhooks_are_desired(void **state)
+{
+    (void)state;
+    around.is_hosted = true;
+    struct made *config = make("global: {replicaCount: 2}", NULL);
+    struct made *shard = make("scheduler: {replicas: 2}", "spec: {kValue: 2}");
+
+    around.is_hosted = false;
+    vec_foreach (&config->desired.objects, object)
+        assert_true(object->kind == OWNED_DEPLOYMENT || object->kind == OWNED_MUTATING_WEBHOOK ||
+                    object->kind == OWNED_VALIDATING_WEBHOOK);
+    assert_false(has(find(config, OWNED_DEPLOYMENT, "binder"), "--leader-elect"));
+    assert_int_equal(shard->desired.objects.len, 1);
+    assert_true(has(find(shard, OWNED_DEPLOYMENT, "kai-scheduler-default"), "--scheduler-conf-text=actions"));
+    done(config);
+    done(shard);
+}
+
 static void settings_that_make_no_sense_are_refused_by_name(void **state)
 {
     static const struct {
@@ -233,6 +267,8 @@ int main(void)
         cmocka_unit_test(a_prometheus_without_its_operator_is_a_missing_dependency),
         cmocka_unit_test(a_config_of_another_namespace_is_refused),
         cmocka_unit_test(a_shard_becomes_a_scheduler_with_its_settings),
+        cmocka_unit_test(selectors_and_autoscaling_reach_the_scheduler),
+        cmocka_unit_test(in_one_process_only_services_and_webhooks_are_desired),
         cmocka_unit_test(settings_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(what_belongs_to_others_stays_in_a_merge),
         cmocka_unit_test(a_service_keeps_its_address_and_pods_their_restart),
