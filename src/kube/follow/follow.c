@@ -133,12 +133,14 @@ static bool has_room(const struct feed *feed)
     return false;
 }
 
-static struct feed *find_feed(const struct list *feeds, const struct kube_resource *resource)
+/* Whole objects serve those who want metadata alone as well, and not the other way round. */
+static struct feed *find_feed(const struct list *feeds, const struct kube_resource *resource, bool is_metadata_only)
 {
     for (struct list_link *link = feeds->first; link; link = link->next) {
         struct feed *feed = list_item(link, struct feed, in_client);
 
-        if (is_same_kind(feed->options.resource, resource) && has_room(feed))
+        if (is_same_kind(feed->options.resource, resource) && has_room(feed) &&
+            (is_metadata_only || !feed->options.is_metadata_only))
             return feed;
     }
     return NULL;
@@ -156,8 +158,6 @@ static void join(struct feed *feed, struct follower *taker)
     feed->takers[taker->slot] = taker;
     taker->feed = feed;
     taker->since = feed->round + 1;
-    if (!taker->options.is_metadata_only)
-        feed->options.is_metadata_only = false;
     if (has_begun)
         feed_list_again(feed);
 }
@@ -168,7 +168,7 @@ struct follower *follower_new(struct kube_client *client, const struct follow_op
     struct list *feeds = kube_client_feeds(client);
     bool is_shared =
         feeds && !options->namespace && filter_parse(&taker->filter, options->label_selector, options->field_selector);
-    struct feed *feed = is_shared ? find_feed(feeds, options->resource) : NULL;
+    struct feed *feed = is_shared ? find_feed(feeds, options->resource, options->is_metadata_only) : NULL;
 
     taker->options = *options;
     if (!is_shared)

@@ -19,7 +19,7 @@
  *
  * Followers of one kind share one list and watch where their client does so (kube_client_options.shares_watches). Selectors
  * are then applied here; whoever follows sees no difference. A follower of one namespace, or with a selector that is not
- * understood here, has a watch of its own.
+ * understood here, has a watch of its own. One who wants whole objects does not share with those who want metadata alone.
  */
 struct follower;
 
