@@ -56,6 +56,8 @@ CASES = [
     ("openshift=true", ["kind: SecurityContextConstraints", "openshift: true"]),
     ("networkPolicy.enabled=false", ["!kind: NetworkPolicy"]),
     ("gpuIsolation.enabled=true", ["kind: DaemonSet", "name: fencer", "kind: ValidatingAdmissionPolicy\n"]),
+    ("admission.mutatingWebhookConfigurationName=mine",
+     ["mutatingWebhookConfigurationName: mine", "- mine\n", "!- mutating-kai-admission"]),
     ("mode=controller", ["name: muster-controller", "name: admission\n", "!kind: MutatingWebhookConfiguration", "!name: kai-operator"]),
     ("monitoring.serviceMonitors.enabled=true", ["kind: ServiceMonitor"]),
     ("monitoring.rules.enabled=true", ["kind: PrometheusRule"]),

@@ -15,9 +15,12 @@ struct http_server;
 struct kube_call;
 struct admission;
 
+enum { HOOKS = 4, DNS_NAMES = 3, DNS_NAME_MAX = 160 };
+
 struct admission_flags {
     const char *scheduler_name;
-    const char *address;  // a port, or "host:port"
+    const char *hook_names[HOOKS];  // of the configurations, in the order of hooks.c
+    const char *address;            // a port, or "host:port"
     const char *namespace;
     const char *service_name;
     const char *secret_name;
@@ -42,8 +45,6 @@ struct hook {
     nsec_t not_before;  // monotonic: when the next write may be tried
     struct loop_timer timer;
 };
-
-enum { HOOKS = 4, DNS_NAMES = 3, DNS_NAME_MAX = 160 };
 
 /* Which certificates there are: the Secret, and what is done about it. */
 struct vault {

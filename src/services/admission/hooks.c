@@ -20,16 +20,13 @@
 #define RETRY_FIRST (500 * NSEC_PER_MSEC)
 #define RETRY_MAX (30 * NSEC_PER_SEC)
 
-static const struct {
-    enum kube_known resource;
-    const char *name;
-} rows[] = {
-    {KUBE_MUTATING_WEBHOOKS, "mutating-kai-admission"},
-    {KUBE_VALIDATING_WEBHOOKS, "validating-kai-admission"},
-    {KUBE_VALIDATING_WEBHOOKS, "kai-queue-validation-v2"},
-    {KUBE_VALIDATING_WEBHOOKS, "kai-podgroup-validation-v2alpha2"},
+/* Of pods and of topologies, of queues, of PodGroups; their names are flags. */
+static const enum kube_known kinds[HOOKS] = {
+    KUBE_MUTATING_WEBHOOKS,
+    KUBE_VALIDATING_WEBHOOKS,
+    KUBE_VALIDATING_WEBHOOKS,
+    KUBE_VALIDATING_WEBHOOKS,
 };
-_Static_assert(ARRAY_LEN(rows) == HOOKS, "a row for each configuration");
 
 /* The bundle of a webhook as text; "" when it has none. To be freed by the caller. */
 static char *bundle_of(yyjson_val *webhook)
@@ -214,11 +211,11 @@ void hooks_start(struct admission *admission)
 {
     for (size_t i = 0; i < HOOKS; i++) {
         struct hook *hook = &admission->hooks[i];
-        char field[128];
+        char field[300];
 
         *hook = (struct hook){.admission = admission,
-                              .resource = kube_known(rows[i].resource),
-                              .name = rows[i].name,
+                              .resource = kube_known(kinds[i]),
+                              .name = admission->flags->hook_names[i],
                               .backoff = {.first = RETRY_FIRST, .max = RETRY_MAX}};
         loop_timer_init(&hook->timer, admission->service->loop, on_timer, hook);
         (void)snprintf(field, sizeof field, "metadata.name=%s", hook->name);

@@ -87,6 +87,8 @@ const char *queue_label_key(yyjson_val *config);
 const char *node_pool_label_key(yyjson_val *config);
 
 void draft_webhooks(struct draft *draft);
+/* The names of the configurations, for admission, which writes its CA into them. */
+void args_add_webhooks(struct draft *draft, yyjson_mut_val *args);
 void draft_prometheus(struct draft *draft);
 
 /* The scheduler's configuration file, as a string of the document. */

@@ -237,6 +237,7 @@ static void admission_args(struct draft *draft, yyjson_mut_val *args, yyjson_val
     args_add(draft, args, "--webhook-addr=%d", webhook_port(section));
     args_add(draft, args, "--health-probe-bind-address=:%d", admission_probe(section));
     args_add(draft, args, "--metrics-bind-address=:%d", conf_int(section, "webhook.metricsPort", METRICS_PORT));
+    args_add_webhooks(draft, args);
     if (conf_bool(section, "gpuSharing", false))
         args_add(draft, args, "--gpu-sharing-enabled=true");
     if (conf_bool(draft->config, "binder.plugins.hamicore.enabled", false))

@@ -72,46 +72,68 @@ static void add_configuration(struct draft *draft, enum owned_kind kind, const c
         pack(draft->doc, "{metadata: %p, webhooks: %p}", (void *)draft_meta(draft, NULL, name, app), (void *)webhooks));
 }
 
+static const char *mutating_name(const struct draft *draft)
+{
+    return conf_text(draft->config, "admission.mutatingWebhookConfigurationName", "mutating-kai-admission");
+}
+
+static const char *validating_name(const struct draft *draft)
+{
+    return conf_text(draft->config, "admission.validatingWebhookConfigurationName", "validating-kai-admission");
+}
+
 static void pods_and_topologies(struct draft *draft)
 {
     const char *name = draft_text(draft, "admission.%s.svc", draft->around->namespace);
     yyjson_mut_val *topologies = rule(draft, "kai.scheduler", "v1alpha1", "topologies", "Cluster", true);
 
-    add_configuration(draft, OWNED_MUTATING_WEBHOOK,
-                      conf_text(draft->config, "admission.mutatingWebhookConfigurationName", "mutating-kai-admission"),
-                      "admission", pack(draft->doc, "[%p]", (void *)pod_webhook(draft, name, "/mutate--v1-pod", true)));
-    add_configuration(
-        draft, OWNED_VALIDATING_WEBHOOK,
-        conf_text(draft->config, "admission.validatingWebhookConfigurationName", "validating-kai-admission"),
-        "admission",
-        pack(draft->doc, "[%p, %p]", (void *)pod_webhook(draft, name, "/validate--v1-pod", false),
-             (void *)object_webhook(draft, draft_text(draft, "topology.%s", name),
-                                    "/validate-kai-scheduler-v1alpha1-topology", topologies)));
+    add_configuration(draft, OWNED_MUTATING_WEBHOOK, mutating_name(draft), "admission",
+                      pack(draft->doc, "[%p]", (void *)pod_webhook(draft, name, "/mutate--v1-pod", true)));
+    add_configuration(draft, OWNED_VALIDATING_WEBHOOK, validating_name(draft), "admission",
+                      pack(draft->doc, "[%p, %p]", (void *)pod_webhook(draft, name, "/validate--v1-pod", false),
+                           (void *)object_webhook(draft, draft_text(draft, "topology.%s", name),
+                                                  "/validate-kai-scheduler-v1alpha1-topology", topologies)));
+}
+
+/* Objects whose services have the webhooks in KAI: they are named by a prefix and the version. */
+static const struct object_row {
+    const char *section, *app, *prefix, *version, *webhook, *path, *resource, *scope, *flag;
+} rows[] = {
+    {"queueController", "queue-controller", "kai-queue-validation-", "v2", "queue-validation.kai.scheduler",
+     "/validate-scheduling-run-ai-v2-queue", "queues", "Cluster", "queue"},
+    {"podGroupController", "podgroup-controller", "kai-podgroup-validation-", "v2alpha2",
+     "podgroup-validation.kai.scheduler", "/validate-scheduling-run-ai-v2alpha2-podgroup", "podgroups", "Namespaced",
+     "podgroup"},
+};
+
+static const char *object_name(struct draft *draft, const struct object_row *row)
+{
+    yyjson_val *section = conf_at(draft->config, row->section);
+
+    return draft_text(draft, "%s%s", conf_text(section, "webhooks.webhookConfigurationNamePrefix", row->prefix),
+                      row->version);
+}
+
+void args_add_webhooks(struct draft *draft, yyjson_mut_val *args)
+{
+    args_add(draft, args, "--mutating-webhook-configuration-name=%s", mutating_name(draft));
+    args_add(draft, args, "--validating-webhook-configuration-name=%s", validating_name(draft));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        args_add(draft, args, "--%s-webhook-configuration-name=%s", rows[i].flag, object_name(draft, &rows[i]));
 }
 
 void draft_webhooks(struct draft *draft)
 {
-    static const struct {
-        const char *section, *app, *prefix, *version, *webhook, *path, *resource, *scope;
-    } rows[] = {
-        {"queueController", "queue-controller", "kai-queue-validation-", "v2", "queue-validation.kai.scheduler",
-         "/validate-scheduling-run-ai-v2-queue", "queues", "Cluster"},
-        {"podGroupController", "podgroup-controller", "kai-podgroup-validation-", "v2alpha2",
-         "podgroup-validation.kai.scheduler", "/validate-scheduling-run-ai-v2alpha2-podgroup", "podgroups",
-         "Namespaced"},
-    };
-
     pods_and_topologies(draft);
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         yyjson_val *section = conf_at(draft->config, rows[i].section);
-        const char *prefix = conf_text(section, "webhooks.webhookConfigurationNamePrefix", rows[i].prefix);
         yyjson_mut_val *rules =
             rule(draft, "scheduling.run.ai", rows[i].version, rows[i].resource, rows[i].scope, true);
 
         if (!conf_bool(section, "service.enabled", true) || !conf_bool(section, "webhooks.enableValidation", true))
             continue;
         add_configuration(
-            draft, OWNED_VALIDATING_WEBHOOK, draft_text(draft, "%s%s", prefix, rows[i].version), rows[i].app,
+            draft, OWNED_VALIDATING_WEBHOOK, object_name(draft, &rows[i]), rows[i].app,
             pack(draft->doc, "[%p]", (void *)object_webhook(draft, rows[i].webhook, rows[i].path, rules)));
     }
 }

@@ -169,6 +169,24 @@ static void selectors_and_autoscaling_reach_the_scheduler(void **state)
     done(plain);
 }
 
+static void webhook_configurations_are_named_by_the_config(void **state)
+{
+    struct made *made = make("admission: {mutatingWebhookConfigurationName: m, validatingWebhookConfigurationName: v}\n"
+                             "queueController: {webhooks: {webhookConfigurationNamePrefix: q-}}",
+                             NULL);
+    yyjson_mut_val *admission = find(made, OWNED_DEPLOYMENT, "admission");
+
+    (void)state;
+    assert_non_null(find(made, OWNED_MUTATING_WEBHOOK, "m"));
+    assert_non_null(find(made, OWNED_VALIDATING_WEBHOOK, "v"));
+    assert_non_null(find(made, OWNED_VALIDATING_WEBHOOK, "q-v2"));
+    assert_true(has(admission, "--mutating-webhook-configuration-name=m") &&
+                has(admission, "--validating-webhook-configuration-name=v") &&
+                has(admission, "--queue-webhook-configuration-name=q-v2") &&
+                has(admission, "--podgroup-webhook-configuration-name=kai-podgroup-validation-v2alpha2"));
+    done(made);
+}
+
 static void in_one_process_only_services_and_webhooks_are_desired(void **state)
 {
     (void)state;
@@ -268,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_config_of_another_namespace_is_refused),
         cmocka_unit_test(a_shard_becomes_a_scheduler_with_its_settings),
         cmocka_unit_test(selectors_and_autoscaling_reach_the_scheduler),
+        cmocka_unit_test(webhook_configurations_are_named_by_the_config),
         cmocka_unit_test(in_one_process_only_services_and_webhooks_are_desired),
         cmocka_unit_test(settings_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(what_belongs_to_others_stays_in_a_merge),

@@ -79,6 +79,8 @@ spec:
     gpuSharing: {{ $v.global.gpuSharing | default false }}
     blockNvidiaVisibleDevices: {{ $v.global.blockNvidiaVisibleDevices | default false }}
     queueLabelSelector: false
+    mutatingWebhookConfigurationName: {{ $v.admission.mutatingWebhookConfigurationName }}
+    validatingWebhookConfigurationName: {{ $v.admission.validatingWebhookConfigurationName }}
     webhook:
       port: 443
       targetPort: {{ $v.admission.ports.webhookPort | default 9443 }}
