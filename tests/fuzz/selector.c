@@ -26,11 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (selector_add_labels(&labels, text, &err) < 0)
         BUG_ON(err.text[0] == '\0');
     else
-        (void)selector_matches(&labels, &object);
+        (void)selector_matches_object(&labels, &object);
     if (selector_add_fields(&fields, text, &err) < 0)
         BUG_ON(err.text[0] == '\0');
     else
-        (void)selector_matches(&fields, &object);
+        (void)selector_matches_object(&fields, &object);
     selector_done(&labels);
     selector_done(&fields);
     return 0;
