@@ -77,13 +77,25 @@ static bool read_clock(const char **at, int32_t *ret_seconds)
     return true;
 }
 
+/* A number of one or two digits behind `prefix`. */
+static bool read_number(const char **at, const char *prefix, int *ret_number)
+{
+    size_t len = strlen(prefix);
+
+    if (strncmp(*at, prefix, len) != 0 || !isdigit((unsigned char)(*at)[len]))
+        return false;
+    *at += len;
+    *ret_number = *(*at)++ - '0';
+    if (isdigit((unsigned char)**at))
+        *ret_number = *ret_number * 10 + *(*at)++ - '0';
+    return true;
+}
+
 static bool read_rule(const char **at, struct zone_rule *ret_rule)
 {
-    int used = 0;
-
-    if (sscanf(*at, ",M%2d.%1d.%1d%n", &ret_rule->month, &ret_rule->week, &ret_rule->weekday, &used) != 3)
+    if (!read_number(at, ",M", &ret_rule->month) || !read_number(at, ".", &ret_rule->week) ||
+        !read_number(at, ".", &ret_rule->weekday))
         return false;
-    *at += used;
     ret_rule->seconds = 2 * 3600;
     if (**at == '/') {
         (*at)++;

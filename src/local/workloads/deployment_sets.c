@@ -121,7 +121,7 @@ static yyjson_mut_val *annotations_of(yyjson_mut_doc *doc, struct owner *deploym
     }
     (void)snprintf(text, sizeof text, "%lld", (long long)wanted);
     (void)yyjson_mut_obj_add_strcpy(doc, annotations, DESIRED, text);
-    (void)snprintf(text, sizeof text, "%lld", (long long)(wanted + surge));
+    (void)snprintf(text, sizeof text, "%lld", (long long)wanted + (long long)surge);
     (void)yyjson_mut_obj_add_strcpy(doc, annotations, MAX_REPLICAS, text);
     return annotations;
 }
