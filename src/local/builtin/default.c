@@ -154,8 +154,8 @@ static void walk_elements(struct defaulting *defaulting, const struct type_row *
     const struct type *type = row_struct(row);
 
     if (row->flags & ROW_LIST) {
-        MEMBER_ITEMS(item, value)
-        walk(defaulting, type, item);
+        MEMBER_ITEMS (item, value)
+            walk(defaulting, type, item);
     } else if (row->flags & ROW_MAP) {
         yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(value);
         for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));)

@@ -50,8 +50,7 @@ void default_service(struct defaulting *defaulting, yyjson_mut_val *service)
 
     if (!spec)
         return;
-    MEMBER_ITEMS(port, member_get(spec, "ports"))
-    {
+    MEMBER_ITEMS (port, member_get(spec, "ports")) {
         yyjson_mut_val *target = member_get(port, "targetPort");
         bool is_unset = yyjson_mut_is_str(target) ? yyjson_mut_get_len(target) == 0 : yyjson_mut_get_sint(target) == 0;
         if (is_unset)

@@ -64,8 +64,7 @@ static void default_requests(struct defaulting *defaulting, yyjson_mut_val *cont
 
 static void default_host_ports(struct defaulting *defaulting, yyjson_mut_val *container)
 {
-    MEMBER_ITEMS(port, member_get(container, "ports"))
-    {
+    MEMBER_ITEMS (port, member_get(container, "ports")) {
         yyjson_mut_val *number = member_get(port, "containerPort");
         if (number)
             member_default(defaulting->doc, port, "hostPort", yyjson_mut_val_mut_copy(defaulting->doc, number));
@@ -75,8 +74,7 @@ static void default_host_ports(struct defaulting *defaulting, yyjson_mut_val *co
 /* Whether a toleration takes the taint with effect NoExecute already. */
 static bool is_tolerated(yyjson_mut_val *tolerations, const char *key)
 {
-    MEMBER_ITEMS(toleration, tolerations)
-    {
+    MEMBER_ITEMS (toleration, tolerations) {
         const char *effect = member_text(toleration, "effect");
         const char *tolerated = member_text(toleration, "key");
         if ((strcmp(tolerated, key) == 0 || !*tolerated) && (!*effect || strcmp(effect, "NoExecute") == 0))
@@ -120,8 +118,7 @@ void default_pod(struct defaulting *defaulting, yyjson_mut_val *pod)
     yyjson_mut_val *spec = member_get(pod, "spec");
 
     for (size_t i = 0; i < ARRAY_LEN(container_lists); i++)
-        MEMBER_ITEMS(container, member_get(spec, container_lists[i]))
-        {
+        MEMBER_ITEMS (container, member_get(spec, container_lists[i])) {
             default_requests(defaulting, container);
             if (member_is_true(spec, "hostNetwork"))
                 default_host_ports(defaulting, container);
@@ -161,14 +158,14 @@ const char *pod_qos_class(yyjson_mut_val *spec)
     bool has_all = true;
 
     for (size_t i = 0; i < ARRAY_LEN(container_lists); i++)
-        MEMBER_ITEMS(container, member_get(spec, container_lists[i]))
-    for (size_t j = 0; j < ARRAY_LEN(names); j++) {
-        yyjson_mut_val *resources = member_get(container, "resources");
-        quantity_nano request = amount_of(resources, "requests", names[j]);
-        quantity_nano limit = amount_of(resources, "limits", names[j]);
-        has_any = has_any || request > 0 || limit > 0;
-        has_all = has_all && limit > 0 && request == limit;
-    }
+        MEMBER_ITEMS (container, member_get(spec, container_lists[i]))
+            for (size_t j = 0; j < ARRAY_LEN(names); j++) {
+                yyjson_mut_val *resources = member_get(container, "resources");
+                quantity_nano request = amount_of(resources, "requests", names[j]);
+                quantity_nano limit = amount_of(resources, "limits", names[j]);
+                has_any = has_any || request > 0 || limit > 0;
+                has_all = has_all && limit > 0 && request == limit;
+            }
     if (!has_any)
         return "BestEffort";
     return has_all ? "Guaranteed" : "Burstable";

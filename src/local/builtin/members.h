@@ -26,7 +26,7 @@ void member_default(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *nam
 /* The object `name`, made where it is missing. */
 yyjson_mut_val *member_object(yyjson_mut_doc *doc, yyjson_mut_val *object, const char *name);
 
-/* Walks over the items of an array, or of nothing. */
+/* Walks over the items of an array, or of nothing. It is left by `return`, never by `break`. */
 #define MEMBER_ITEMS(item, array)                                           \
     for (yyjson_mut_arr_iter item##_iter = yyjson_mut_arr_iter_with(array); \
          yyjson_mut_arr_iter_has_next(&item##_iter);)                       \

@@ -114,8 +114,7 @@ static void check_owners(struct validating *validating, const struct field *meta
     const struct field field = field_member(meta, "ownerReferences");
     yyjson_mut_val *controller = NULL;
 
-    MEMBER_ITEMS(owner, owners)
-    {
+    MEMBER_ITEMS (owner, owners) {
         for (size_t i = 0; i < ARRAY_LEN(required); i++)
             if (!*member_text(owner, required[i]))
                 problem_invalid_text(validating->problems, FIELD(&field, required[i]), "",
@@ -143,8 +142,7 @@ static void check_finalizers(struct validating *validating, const struct field *
     const struct field field = field_member(meta, "finalizers");
     size_t index = 0;
 
-    MEMBER_ITEMS(finalizer, finalizers)
-    {
+    MEMBER_ITEMS (finalizer, finalizers) {
         const char *name = yyjson_mut_get_str(finalizer);
         const struct field item = field_item(&field, index++);
         bool is_standard = false;
@@ -183,8 +181,7 @@ static void walk_elements(struct validating *validating, const struct type_row *
     size_t index = 0;
 
     if (row->flags & ROW_LIST) {
-        MEMBER_ITEMS(item, value)
-        {
+        MEMBER_ITEMS (item, value) {
             const struct field at = field_item(field, index++);
             walk(validating, type, item, &at);
         }

@@ -15,18 +15,21 @@ static bool is_same_taint(yyjson_mut_val *a, yyjson_mut_val *b)
     return member_is(a, "key", member_text(b, "key")) && member_is(a, "effect", member_text(b, "effect"));
 }
 
-static void check_taint(struct validating *validating, yyjson_mut_val *taints, size_t index, const struct field *field)
+static void check_taint(struct validating *validating, yyjson_mut_val *taints, yyjson_mut_val *taint, size_t index,
+                        const struct field *field)
 {
-    yyjson_mut_val *taint = yyjson_mut_arr_get(taints, index);
     const struct field at = field_item(field, index);
+    size_t before = 0;
     struct strbuf words;
 
     check_label_key(validating->problems, FIELD(&at, "key"), member_text(taint, "key"));
     if (!kind_list_has("NoSchedule PreferNoSchedule NoExecute", member_text(taint, "effect")))
         problem_not_supported(validating->problems, FIELD(&at, "effect"), member_get(taint, "effect"),
                               "NoSchedule PreferNoSchedule NoExecute");
-    for (size_t i = 0; i < index; i++) {
-        if (!is_same_taint(taint, yyjson_mut_arr_get(taints, i)))
+    MEMBER_ITEMS (other, taints) {
+        if (before++ >= index)
+            return;
+        if (!is_same_taint(taint, other))
             continue;
         strbuf_init(&words, PROBLEM_BYTES_MAX);
         strbuf_addf(&words,
@@ -46,11 +49,12 @@ void check_node(struct validating *validating, yyjson_mut_val *node, const struc
     const struct field taints_field = field_member(FIELD(field, "metadata"), "taints");
     yyjson_mut_val *taints = member_get(node, "spec.taints");
     size_t count = yyjson_mut_arr_size(taints);
+    size_t index = 0;
 
     if (count > TAINTS_MAX)
         problem_too_many(validating->problems, &taints_field, count, TAINTS_MAX);
-    for (size_t i = 0; i < MIN(count, (size_t)TAINTS_MAX); i++)
-        check_taint(validating, taints, i, &taints_field);
+    MEMBER_ITEMS (taint, count > TAINTS_MAX ? NULL : taints)
+        check_taint(validating, taints, taint, index++, &taints_field);
 }
 
 void check_quota(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
@@ -73,13 +77,11 @@ static void check_peers(struct validating *validating, yyjson_mut_val *rules, co
 {
     size_t rule_index = 0;
 
-    MEMBER_ITEMS(rule, rules)
-    {
+    MEMBER_ITEMS (rule, rules) {
         const struct field rule_field = field_item(field, rule_index++);
         const struct field peers = field_member(&rule_field, member);
         size_t index = 0;
-        MEMBER_ITEMS(peer, member_get(rule, member))
-        {
+        MEMBER_ITEMS (peer, member_get(rule, member)) {
             const struct field at = field_item(&peers, index++);
             if (yyjson_mut_obj_size(peer) == 0)
                 problem_required(validating->problems, &at, "must specify a peer");
@@ -94,8 +96,7 @@ void check_network_policy(struct validating *validating, yyjson_mut_val *spec, c
 
     check_peers(validating, member_get(spec, "ingress"), FIELD(field, "ingress"), "from");
     check_peers(validating, member_get(spec, "egress"), FIELD(field, "egress"), "to");
-    MEMBER_ITEMS(type, member_get(spec, "policyTypes"))
-    {
+    MEMBER_ITEMS (type, member_get(spec, "policyTypes")) {
         const struct field at = field_item(&types, index++);
         if (!kind_list_has("Ingress Egress", yyjson_mut_get_str(type)))
             problem_not_supported(validating->problems, &at, type, "Ingress Egress");
@@ -129,16 +130,9 @@ void check_webhooks(struct validating *validating, yyjson_mut_val *configuration
     yyjson_mut_val *list = member_get(configuration, "webhooks");
     size_t index = 0;
 
-    MEMBER_ITEMS(webhook, list)
-    {
+    MEMBER_ITEMS (webhook, list) {
         const struct field at = field_item(&list_field, index++);
-        yyjson_mut_val *name = member_get(webhook, "name");
-        size_t before = 0;
         check_webhook(validating, webhook, &at);
-        MEMBER_ITEMS(other, list)
-        if (++before < index && name && yyjson_mut_equals(name, member_get(other, "name"))) {
-            problem_duplicate(validating->problems, FIELD(&at, "name"), name);
-            break;
-        }
     }
+    check_names(validating, list, &list_field, true);
 }

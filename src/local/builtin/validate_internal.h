@@ -62,6 +62,9 @@ void check_config_key(struct problems *problems, const struct field *field, cons
 
 /* --- Parts of objects --- */
 
+/* Lists the elements of a list whose name an earlier one has, at the name or at the element. */
+void check_names(struct validating *validating, yyjson_mut_val *list, const struct field *field, bool names_member);
+
 void check_metadata(struct validating *validating);
 void check_container(struct validating *validating, yyjson_mut_val *container, const struct field *field);
 void check_container_resources(struct validating *validating, yyjson_mut_val *resources, const struct field *field);

@@ -90,26 +90,21 @@ void check_service(struct validating *validating, yyjson_mut_val *spec, const st
         problem_required(validating->problems, &ports_field, "");
     if (is_external && !*member_text(spec, "externalName"))
         problem_required(validating->problems, FIELD(field, "externalName"), "");
-    MEMBER_ITEMS(port, ports)
-    {
+    MEMBER_ITEMS (port, ports) {
         const struct field at = field_item(&ports_field, index++);
-        yyjson_mut_val *name = member_get(port, "name");
-        size_t before = 0;
-        if (!name && yyjson_mut_arr_size(ports) > 1)
+        if (!member_get(port, "name") && yyjson_mut_arr_size(ports) > 1)
             problem_required(validating->problems, FIELD(&at, "name"), "");
-        MEMBER_ITEMS(other, ports)
-        if (++before < index && name && yyjson_mut_equals(name, member_get(other, "name")))
-            problem_duplicate(validating->problems, FIELD(&at, "name"), name);
     }
+    check_names(validating, ports, &ports_field, true);
 }
 
 static void check_access_modes(struct validating *validating, yyjson_mut_val *modes, const struct field *field)
 {
     static const char known[] = "ReadOnlyMany ReadWriteMany ReadWriteOnce ReadWriteOncePod";
 
-    MEMBER_ITEMS(mode, modes)
-    if (!kind_list_has(known, yyjson_mut_get_str(mode)))
-        problem_not_supported(validating->problems, field, mode, known);
+    MEMBER_ITEMS (mode, modes)
+        if (!kind_list_has(known, yyjson_mut_get_str(mode)))
+            problem_not_supported(validating->problems, field, mode, known);
 }
 
 void check_claim(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
@@ -182,8 +177,7 @@ void check_binding(struct validating *validating, yyjson_mut_val *binding, const
         problem_not_supported(validating->problems, FIELD(&role, "kind"), member_get(binding, "roleRef.kind"), kinds);
     if (!*member_text(binding, "roleRef.name"))
         problem_required(validating->problems, FIELD(&role, "name"), "");
-    MEMBER_ITEMS(subject, member_get(binding, "subjects"))
-    {
+    MEMBER_ITEMS (subject, member_get(binding, "subjects")) {
         const struct field at = field_item(&subjects, index++);
         if (!*member_text(subject, "name"))
             problem_required(validating->problems, FIELD(&at, "name"), "");
@@ -266,17 +260,12 @@ void check_device_claim(struct validating *validating, yyjson_mut_val *claim, co
     yyjson_mut_val *list = member_get(claim, "requests");
     size_t index = 0;
 
-    MEMBER_ITEMS(request, list)
-    {
+    MEMBER_ITEMS (request, list) {
         const struct field at = field_item(&requests, index++);
-        yyjson_mut_val *name = member_get(request, "name");
-        size_t before = 0;
         if ((member_get(request, "exactly") != NULL) == (member_get(request, "firstAvailable") != NULL))
             problem_required(validating->problems, &at, "exactly one of `exactly` or `firstAvailable` is required");
-        MEMBER_ITEMS(other, list)
-        if (++before < index && name && yyjson_mut_equals(name, member_get(other, "name")))
-            problem_duplicate(validating->problems, &at, name);
     }
+    check_names(validating, list, &requests, false);
 }
 
 void check_slice(struct validating *validating, yyjson_mut_val *spec, const struct field *field)

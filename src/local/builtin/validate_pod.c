@@ -10,21 +10,19 @@
 
 /* --- Lists whose elements have names --- */
 
-/* Lists the elements whose member, or which themselves without one, repeat an earlier element's. `seen` may go on from
- * another list. */
+/* `seen` may go on from another list. */
 static void check_unique(struct validating *validating, struct strmap *seen, yyjson_mut_val *list,
-                         const struct field *field, const char *member, bool names_member)
+                         const struct field *field, bool names_member)
 {
     size_t index = 0;
 
-    MEMBER_ITEMS(item, list)
-    {
+    MEMBER_ITEMS (item, list) {
         const struct field at = field_item(field, index++);
-        yyjson_mut_val *name = member_get(item, member);
+        yyjson_mut_val *name = member_get(item, "name");
         if (!yyjson_mut_is_str(name) || yyjson_mut_get_len(name) == 0)
             continue;
         if (strmap_put(seen, "", yyjson_mut_get_str(name), name))
-            problem_duplicate(validating->problems, names_member ? FIELD(&at, member) : &at, name);
+            problem_duplicate(validating->problems, names_member ? FIELD(&at, "name") : &at, name);
     }
 }
 
@@ -32,26 +30,27 @@ static void check_container_names(struct validating *validating, yyjson_mut_val 
 {
     struct strmap seen = {0};
 
-    check_unique(validating, &seen, member_get(spec, "containers"), FIELD(field, "containers"), "name", true);
-    check_unique(validating, &seen, member_get(spec, "initContainers"), FIELD(field, "initContainers"), "name", true);
+    check_unique(validating, &seen, member_get(spec, "containers"), FIELD(field, "containers"), true);
+    check_unique(validating, &seen, member_get(spec, "initContainers"), FIELD(field, "initContainers"), true);
     strmap_done(&seen);
 }
 
-static void check_once(struct validating *validating, yyjson_mut_val *list, const struct field *field,
-                       bool names_member)
+void check_names(struct validating *validating, yyjson_mut_val *list, const struct field *field, bool names_member)
 {
     struct strmap seen = {0};
 
-    check_unique(validating, &seen, list, field, "name", names_member);
+    check_unique(validating, &seen, list, field, names_member);
     strmap_done(&seen);
 }
 
-static bool has_named(yyjson_mut_val *list, const char *name)
+/* The elements by their names. */
+static struct strmap names_of(yyjson_mut_val *list)
 {
-    MEMBER_ITEMS(item, list)
-    if (member_is(item, "name", name))
-        return true;
-    return false;
+    struct strmap names = {0};
+
+    MEMBER_ITEMS (item, list)
+        (void)strmap_put(&names, "", member_text(item, "name"), item);
+    return names;
 }
 
 /* --- Volumes --- */
@@ -108,21 +107,20 @@ void check_volume(struct validating *validating, yyjson_mut_val *volume, const s
         check_host_path(validating, host, FIELD(field, "hostPath"));
 }
 
-static void check_mounts(struct validating *validating, yyjson_mut_val *volumes, yyjson_mut_val *mounts,
+static void check_mounts(struct validating *validating, const struct strmap *volumes, yyjson_mut_val *mounts,
                          const struct field *container)
 {
     const struct field field = field_member(container, "volumeMounts");
     struct strmap paths = {0};
     size_t index = 0;
 
-    MEMBER_ITEMS(mount, mounts)
-    {
+    MEMBER_ITEMS (mount, mounts) {
         const struct field at = field_item(&field, index++);
         const char *name = member_text(mount, "name");
         const char *path = member_text(mount, "mountPath");
         if (!*name)
             problem_required(validating->problems, FIELD(&at, "name"), "");
-        else if (!has_named(volumes, name))
+        else if (!strmap_get(volumes, "", name))
             problem_not_found(validating->problems, FIELD(&at, "name"), member_get(mount, "name"));
         if (!*path)
             problem_required(validating->problems, FIELD(&at, "mountPath"), "");
@@ -228,7 +226,7 @@ void check_container(struct validating *validating, yyjson_mut_val *container, c
                              "must not have leading or trailing whitespace");
     check_handler(validating, container, field, "postStart");
     check_handler(validating, container, field, "preStop");
-    check_once(validating, member_get(container, "ports"), FIELD(field, "ports"), true);
+    check_names(validating, member_get(container, "ports"), FIELD(field, "ports"), true);
     check_container_resources(validating, member_get(container, "resources"), FIELD(field, "resources"));
 }
 
@@ -298,8 +296,7 @@ static void check_claims(struct validating *validating, yyjson_mut_val *claims, 
 {
     size_t index = 0;
 
-    MEMBER_ITEMS(claim, claims)
-    {
+    MEMBER_ITEMS (claim, claims) {
         const struct field at = field_item(field, index++);
         struct strbuf words;
         if (member_get(claim, "resourceClaimName") || member_get(claim, "resourceClaimTemplateName"))
@@ -315,24 +312,22 @@ static void check_claims(struct validating *validating, yyjson_mut_val *claims, 
 }
 
 /* A container may use the claims of its pod. */
-static void check_used_claims(struct validating *validating, yyjson_mut_val *claims, yyjson_mut_val *container,
-                              const struct field *field)
+static void check_used_claims(struct validating *validating, yyjson_mut_val *claims, const struct strmap *names,
+                              yyjson_mut_val *container, const struct field *field)
 {
     const struct field used = field_member(FIELD(field, "resources"), "claims");
     size_t index = 0;
 
-    MEMBER_ITEMS(claim, member_get(container, "resources.claims"))
-    {
+    MEMBER_ITEMS (claim, member_get(container, "resources.claims")) {
         const struct field at = field_item(&used, index++);
         const char *gap = ": ";
         struct strbuf words;
-        if (has_named(claims, member_text(claim, "name")))
+        if (strmap_get(names, "", member_text(claim, "name")))
             continue;
         strbuf_init(&words, PROBLEM_BYTES_MAX);
         strbuf_addf(&words, "Not found: \"%s\": must be one of the names in pod.spec.resourceClaims%s",
                     member_text(claim, "name"), yyjson_mut_arr_size(claims) ? "" : " which is empty");
-        MEMBER_ITEMS(known, claims)
-        {
+        MEMBER_ITEMS (known, claims) {
             strbuf_addf(&words, "%s%s", gap, member_text(known, "name"));
             gap = ", ";
         }
@@ -346,27 +341,31 @@ void check_template(struct validating *validating, yyjson_mut_val *template, con
     check_labels(validating->problems, FIELD(field, "labels"), member_get(template, "metadata.labels"));
 }
 
+/* Containers use volumes and claims that the pod has. */
 static void check_uses(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     static const char *const lists[] = {"containers", "initContainers"};
+    struct strmap volumes = names_of(member_get(spec, "volumes"));
+    struct strmap claims = names_of(member_get(spec, "resourceClaims"));
 
     for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
         const struct field list = field_member(field, lists[i]);
         size_t index = 0;
-        MEMBER_ITEMS(container, member_get(spec, lists[i]))
-        {
+        MEMBER_ITEMS (container, member_get(spec, lists[i])) {
             const struct field at = field_item(&list, index++);
-            check_mounts(validating, member_get(spec, "volumes"), member_get(container, "volumeMounts"), &at);
-            check_used_claims(validating, member_get(spec, "resourceClaims"), container, &at);
+            check_mounts(validating, &volumes, member_get(container, "volumeMounts"), &at);
+            check_used_claims(validating, member_get(spec, "resourceClaims"), &claims, container, &at);
         }
     }
+    strmap_done(&volumes);
+    strmap_done(&claims);
 }
 
 void check_pod_spec(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     check_container_names(validating, spec, field);
-    check_once(validating, member_get(spec, "volumes"), FIELD(field, "volumes"), true);
-    check_once(validating, member_get(spec, "schedulingGates"), FIELD(field, "schedulingGates"), false);
+    check_names(validating, member_get(spec, "volumes"), FIELD(field, "volumes"), true);
+    check_names(validating, member_get(spec, "schedulingGates"), FIELD(field, "schedulingGates"), false);
     check_uses(validating, spec, field);
     check_os(validating, spec, field);
     check_claims(validating, member_get(spec, "resourceClaims"), FIELD(field, "resourceClaims"));

@@ -5,6 +5,7 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
+#include "local/api/kinds.h"
 #include "local/builtin/members.h"
 #include "local/builtin/validate_internal.h"
 
@@ -159,19 +160,6 @@ static bool is_empty(yyjson_mut_val *value)
     return yyjson_mut_is_ctn(value) && yyjson_mut_arr_size(value) == 0 && yyjson_mut_obj_size(value) == 0;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        size_t size = strcspn(at, " ");
-        if (size == len && memcmp(at, word, len) == 0)
-            return true;
-        at += size;
-    }
-    return false;
-}
-
 static void check_between(struct problems *problems, const struct value_rule *rule, const struct field *field,
                           int64_t value)
 {
@@ -214,7 +202,7 @@ static void check_text(struct validating *validating, const struct value_rule *r
 
     if (!text)
         return;
-    if (rule->check == CHECK_ONE_OF && !has_word(rule->words, text))
+    if (rule->check == CHECK_ONE_OF && !kind_list_has(rule->words, text))
         problem_not_supported(validating->problems, field, value, rule->words);
     if (rule->check == CHECK_LABEL && *text)
         check_dns_label(validating->problems, field, text);
@@ -224,22 +212,26 @@ static void check_text(struct validating *validating, const struct value_rule *r
         check_label_key(validating->problems, field, text);
 }
 
+/* Whether the row before says that the member is missing, and nothing more is to be said. */
+static bool is_reported(const struct value_rule *rule)
+{
+    return rule != rules && rule[-1].check == CHECK_REQUIRED && strcmp(rule[-1].member, rule->member) == 0 &&
+           strcmp(rule[-1].type, rule->type) == 0 && *rule[-1].words == '\0';
+}
+
 void value_check(struct validating *validating, const struct value_rule *rule, yyjson_mut_val *object,
                  const struct field *parent)
 {
     const struct field field = field_member(parent, rule->member);
     yyjson_mut_val *value = member_get(object, rule->member);
     struct problems *problems = validating->problems;
-    uint32_t before = problems->list.len;
 
     if (rule->check == CHECK_REQUIRED) {
         if (is_empty(value))
             problem_required(problems, &field, rule->words);
         return;
     }
-    /* What is missing has been said. */
-    if (!value ||
-        (before && is_empty(value) && strcmp(problems->list.items[before - 1].message, "Required value") == 0))
+    if (!value || (is_empty(value) && is_reported(rule)))
         return;
     int64_t number = yyjson_mut_get_sint(value);
     if (rule->check == CHECK_AT_LEAST_ZERO && number < 0)

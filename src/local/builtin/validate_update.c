@@ -5,6 +5,7 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
+#include "base/strmap.h"
 #include "local/api/kinds.h"
 #include "local/builtin/members.h"
 #include "local/builtin/validate_internal.h"
@@ -104,36 +105,39 @@ static void check_job_update(struct validating *validating)
 
 static bool has_same_names(yyjson_mut_val *a, yyjson_mut_val *b)
 {
-    size_t index = 0;
+    yyjson_mut_arr_iter others = yyjson_mut_arr_iter_with(b);
 
     if (yyjson_mut_arr_size(a) != yyjson_mut_arr_size(b))
         return false;
-    MEMBER_ITEMS(container, a)
-    if (!member_is(yyjson_mut_arr_get(b, index++), "name", member_text(container, "name")))
-        return false;
+    MEMBER_ITEMS (container, a)
+        if (!member_is(yyjson_mut_arr_iter_next(&others), "name", member_text(container, "name")))
+            return false;
     return true;
 }
 
 /* Images may be replaced. */
 static bool differs_in_containers(yyjson_mut_val *a, yyjson_mut_val *b)
 {
-    size_t index = 0;
+    yyjson_mut_arr_iter others = yyjson_mut_arr_iter_with(b);
 
-    MEMBER_ITEMS(container, a)
-    if (differs_beyond(container, yyjson_mut_arr_get(b, index++), "image"))
-        return true;
+    MEMBER_ITEMS (container, a)
+        if (differs_beyond(container, yyjson_mut_arr_iter_next(&others), "image"))
+            return true;
     return false;
 }
 
 /* Tolerations may only be added. */
 static bool lacks_tolerations(yyjson_mut_val *now, yyjson_mut_val *before)
 {
-    MEMBER_ITEMS(toleration, before)
-    {
+    enum { COMPARED_MAX = 1000 };  // each is compared with each
+
+    if (yyjson_mut_arr_size(now) > COMPARED_MAX || yyjson_mut_arr_size(before) > COMPARED_MAX)
+        return !now || !before || !yyjson_mut_equals(now, before);
+    MEMBER_ITEMS (toleration, before) {
         bool is_kept = false;
-        MEMBER_ITEMS(other, now)
-        is_kept =
-            is_kept || yyjson_mut_equals(toleration, other) || !differs_beyond(toleration, other, "tolerationSeconds");
+        MEMBER_ITEMS (other, now)
+            is_kept = is_kept || yyjson_mut_equals(toleration, other) ||
+                      !differs_beyond(toleration, other, "tolerationSeconds");
         if (!is_kept)
             return true;
     }
@@ -143,21 +147,21 @@ static bool lacks_tolerations(yyjson_mut_val *now, yyjson_mut_val *before)
 static void check_gates(struct validating *validating, yyjson_mut_val *now, yyjson_mut_val *before)
 {
     const struct field gates = field_member(FIELD(NULL, "spec"), "schedulingGates");
+    struct strmap names = {0};
     size_t index = 0;
 
-    MEMBER_ITEMS(gate, now)
-    {
+    MEMBER_ITEMS (gate, before)
+        (void)strmap_put(&names, "", member_text(gate, "name"), gate);
+    MEMBER_ITEMS (gate, now) {
         const struct field at = field_item(&gates, index++);
         char words[400];
-        bool was_there = false;
-        MEMBER_ITEMS(old, before)
-        was_there = was_there || member_is(old, "name", member_text(gate, "name"));
-        if (was_there)
+        if (strmap_get(&names, "", member_text(gate, "name")))
             continue;
         (void)snprintf(words, sizeof words, "only deletion is allowed, but found new scheduling gate '%s'",
                        member_text(gate, "name"));
         problem_forbidden(validating->problems, FIELD(&at, "name"), words);
     }
+    strmap_done(&names);
 }
 
 static void check_pod_update(struct validating *validating)

@@ -18,8 +18,8 @@ static bool holds(yyjson_mut_val *requirement, yyjson_mut_val *labels)
     const char *value = yyjson_mut_get_str(yyjson_mut_obj_get(labels, member_text(requirement, "key")));
     bool is_listed = false;
 
-    MEMBER_ITEMS(item, member_get(requirement, "values"))
-    is_listed = is_listed || (value && yyjson_mut_equals_str(item, value));
+    MEMBER_ITEMS (item, member_get(requirement, "values"))
+        is_listed = is_listed || (value && yyjson_mut_equals_str(item, value));
     if (strcmp(op, "In") == 0)
         return is_listed;
     if (strcmp(op, "NotIn") == 0)
@@ -36,9 +36,9 @@ static bool selects(yyjson_mut_val *selector, yyjson_mut_val *labels)
         if (!value || !yyjson_mut_equals(value, yyjson_mut_obj_iter_get_val(key)))
             return false;
     }
-    MEMBER_ITEMS(requirement, member_get(selector, "matchExpressions"))
-    if (!holds(requirement, labels))
-        return false;
+    MEMBER_ITEMS (requirement, member_get(selector, "matchExpressions"))
+        if (!holds(requirement, labels))
+            return false;
     return selector != NULL;
 }
 
@@ -75,8 +75,7 @@ static bool has_good_operators(yyjson_mut_val *selector)
 {
     static const char *const known[] = {"In", "NotIn", "Exists", "DoesNotExist"};
 
-    MEMBER_ITEMS(requirement, member_get(selector, "matchExpressions"))
-    {
+    MEMBER_ITEMS (requirement, member_get(selector, "matchExpressions")) {
         const char *op = member_text(requirement, "operator");
         bool is_known = false;
         for (size_t i = 0; i < ARRAY_LEN(known); i++)
