@@ -30,6 +30,11 @@ static enum apply_result check_body(const struct apply_request *request, yyjson_
         (void)err_set(err, -EINVAL, "a configuration to apply is an object");
         return APPLY_MALFORMED;
     }
+    yyjson_mut_val *metadata = yyjson_mut_obj_get(root, "metadata");
+    if (metadata && !yyjson_mut_is_obj(metadata)) {
+        (void)err_set(err, -EINVAL, "metadata is not an object");
+        return APPLY_MALFORMED;
+    }
     if (meta_has(config, "managedFields")) {
         (void)err_set(err, -EINVAL, "metadata.managedFields must be nil");
         return APPLY_MALFORMED;
@@ -48,6 +53,24 @@ static enum apply_result check_body(const struct apply_request *request, yyjson_
         return APPLY_MALFORMED;
     }
     return APPLY_DONE;
+}
+
+/* A null of a built-in kind says nothing: its type would read it as a member that is left out. */
+static void drop_nulls(yyjson_mut_val *value)
+{
+    if (yyjson_mut_is_obj(value)) {
+        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(value);
+        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+            if (yyjson_mut_is_null(yyjson_mut_obj_iter_get_val(key)))
+                (void)yyjson_mut_obj_iter_remove(&iter);
+            else
+                drop_nulls(yyjson_mut_obj_iter_get_val(key));
+        }
+    } else if (yyjson_mut_is_arr(value)) {
+        yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(value);
+        for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&iter));)
+            drop_nulls(item);
+    }
 }
 
 /* --- Merging --- */
@@ -165,6 +188,8 @@ enum apply_result apply_patch(const struct apply_request *request, yyjson_mut_do
     struct owners owners;
 
     owners_init(&owners, request);
+    if (!request->schema)
+        drop_nulls(yyjson_mut_doc_get_root(config));
     if (outcome == APPLY_DONE && tree_check(&owners.shape, yyjson_mut_doc_get_root(config), err) < 0) {
         char version[API_VERSION_MAX];
         outcome = APPLY_INVALID;

@@ -73,8 +73,12 @@ void managers_write(const struct managers *managers, yyjson_mut_doc *doc)
         yyjson_mut_obj_add_val(doc, entry, "fieldsV1", fields_write(manager->fields, doc));
         add_text(doc, entry, "subresource", manager->subresource);
     }
+    if (!yyjson_mut_is_obj(metadata)) {
+        metadata = yyjson_mut_obj(doc);
+        yyjson_mut_obj_put(yyjson_mut_doc_get_root(doc), yyjson_mut_str(doc, "metadata"), metadata);
+    }
     (void)yyjson_mut_obj_remove_key(metadata, "managedFields");
-    if (yyjson_mut_arr_size(list) && metadata)
+    if (yyjson_mut_arr_size(list))
         yyjson_mut_obj_add_val(doc, metadata, "managedFields", list);
 }
 
