@@ -1,4 +1,4 @@
-"""Nodes that are lost, and the pods on them. Leases are as old as the test: 40 s of silence."""
+"""Nodes that are lost, and the pods on them."""
 
 import suite
 import world

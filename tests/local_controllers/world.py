@@ -33,7 +33,8 @@ def set_up(cluster, kind):
         cluster.wait_for("/api/v1/namespaces/default/serviceaccounts/default")
     elif not cluster.is_kubernetes:
         cluster.spawn(NAME, PROGRAM, f"--kubeconfig={cluster.kubeconfig}",
-                      f"--health-probe-bind-address=127.0.0.1:{cluster.port}", "--metrics-bind-address=0", "--v=4")
+                      f"--health-probe-bind-address=127.0.0.1:{cluster.port}", "--metrics-bind-address=0", "--v=4",
+                      "--node-monitor-grace-period=3s")
         wait_ready(cluster)
 
 

@@ -24,12 +24,21 @@
 enum { WORKERS = 16 };
 
 #define LEASE_NAMESPACE "kube-node-lease"
-#define LEASE_PATIENCE (40 * NSEC_PER_SEC)
 #define NEW_NODE_PATIENCE (40 * NSEC_PER_SEC)
 #define TAINT_NOT_READY "node.kubernetes.io/not-ready"
 #define TAINT_UNREACHABLE "node.kubernetes.io/unreachable"
 
+struct nodes_flags {
+    nsec_t lease_patience;
+};
+
+static const struct flag flags[] = {
+    {"node-monitor-grace-period", FLAG_DURATION, FLAG_AT(struct nodes_flags, lease_patience), "40s",
+     "a node that has not renewed its lease for this long is unreachable", 0, 0},
+};
+
 struct nodes {
+    const struct nodes_flags *flags;
     struct service *service;
     struct follower *nodes, *leases, *pods;
     struct work *node_work, *pod_work;
@@ -398,7 +407,7 @@ static void on_lease(void *arg, const struct follow_event *event)
     }
     if (!node->lease_timer.handle)
         loop_timer_init(&node->lease_timer, nodes->service->loop, on_lease_old, node);
-    loop_timer_start(&node->lease_timer, LEASE_PATIENCE);
+    loop_timer_start(&node->lease_timer, nodes->flags->lease_patience);
 }
 
 static void pod_free(struct pod *pod)
@@ -505,6 +514,7 @@ static int open_nodes(struct service *service, struct err *err)
     (void)err;
     service->state = nodes;
     nodes->service = service;
+    nodes->flags = service->values;
     nodes->node_work = new_work(nodes, "node", work_on_node);
     nodes->pod_work = new_work(nodes, "node-pod", work_on_pod);
     nodes->nodes = follow(nodes, (struct follow_options){.resource = kube_known(KUBE_NODES), .on_event = on_node});
@@ -555,6 +565,9 @@ static void close_nodes(struct service *service)
 
 const struct service_kind nodes_service = {
     .name = "nodes",
+    .flags = flags,
+    .flag_count = ARRAY_LEN(flags),
+    .values_size = sizeof(struct nodes_flags),
     .has_api = true,
     .can_elect = true,
     .configure = configure,
