@@ -31,14 +31,19 @@ static const struct {
     {"application/strategic-merge-patch+json", patch_strategic, false},
 };
 
-static patch_fn find_type(const struct request *request)
+static bool has_type(const struct request *request, const char *type)
 {
     const char *header = http_exchange_header(request->exchange, "Content-Type");
     size_t len = header ? strcspn(header, "; \t") : 0;
 
+    return strlen(type) == len && strncasecmp(header, type, len) == 0;
+}
+
+static patch_fn find_type(const struct request *request)
+{
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         bool is_allowed = types[i].is_for_custom || !(request->kind->flags & KIND_IS_CUSTOM);
-        if (is_allowed && strlen(types[i].type) == len && strncasecmp(header, types[i].type, len) == 0)
+        if (is_allowed && has_type(request, types[i].type))
             return types[i].apply;
     }
     return NULL;
@@ -110,6 +115,10 @@ void verb_patch(struct request *request)
     yyjson_mut_doc *old;
     yyjson_mut_doc *doc;
 
+    if (has_type(request, "application/apply-patch+yaml")) {
+        apply_object(request);
+        return;
+    }
     if (!find_type(request)) {
         fail_type(request);
         return;

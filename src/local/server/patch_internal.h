@@ -8,3 +8,6 @@ struct request;
 
 /* Applies the patch in the request's body to a document, which is then not what it was. False after an answer. */
 bool patch_doc(struct request *request, yyjson_mut_doc *doc);
+
+/* Applies the configuration in the request's body to its object, and answers. */
+void apply_object(struct request *request);

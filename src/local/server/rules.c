@@ -85,6 +85,46 @@ static bool report_problems(struct request *request, yyjson_mut_doc *doc, struct
     return is_good;
 }
 
+static bool has_item(yyjson_mut_val *list, yyjson_mut_val *wanted)
+{
+    yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(list);
+
+    for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&iter));) {
+        if (yyjson_mut_equals(item, wanted))
+            return true;
+    }
+    return false;
+}
+
+static yyjson_mut_val *finalizers_of(yyjson_mut_doc *doc)
+{
+    return yyjson_mut_obj_get(yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "metadata"), "finalizers");
+}
+
+/* An object that is being deleted gets no more finalizers. */
+static void check_finalizers(yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
+{
+    const struct field meta = field_member(NULL, "metadata");
+    yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(finalizers_of(doc));
+    struct strbuf text;
+    size_t count = 0;
+
+    if (!old || !meta_has(old, "deletionTimestamp"))
+        return;
+    strbuf_init(&text, FAULTS_BYTES_MAX);
+    strbuf_addstr(&text,
+                  "no new finalizers can be added if the object is being deleted, found new finalizers []string{");
+    for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&iter));) {
+        const char *name = yyjson_mut_get_str(item);
+        if (!has_item(finalizers_of(old), item))
+            strbuf_addf(&text, "%s\"%s\"", count++ ? ", " : "", name ? name : "");
+    }
+    strbuf_addch(&text, '}');
+    if (count > 0)
+        problem_forbidden(problems, FIELD(&meta, "finalizers"), text.text);
+    strbuf_done(&text);
+}
+
 static bool is_definition(const struct api_kind *kind)
 {
     return strcmp(kind->plural, "customresourcedefinitions") == 0 && strcmp(kind->group, "apiextensions.k8s.io") == 0;
@@ -111,6 +151,7 @@ bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc
         builtin_default(request->kind, doc, old);
     /* Metadata has the same rules in all kinds. */
     builtin_validate(request->kind, doc, old, &problems);
+    check_finalizers(doc, old, &problems);
     if (custom)
         schema_validate(custom->schema, doc, old, &problems);
     else if (is_definition(request->kind))

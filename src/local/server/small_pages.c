@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* /version, the probes, and what `muster status` shows. */
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/strbuf.h"
+#include "base/mem.h"
 #include "local/api/kinds.h"
+#include "local/server/files_internal.h"
 #include "local/server/resources_internal.h"
 #include "local/server/routes_internal.h"
 #include "local/server/server_internal.h"
+#include "text/json.h"
 
 /* The release of Kubernetes whose API this is: charts compare it. */
 void serve_version(void *arg, struct http_exchange *exchange)
@@ -42,16 +44,24 @@ void serve_health(void *arg, struct http_exchange *exchange)
 void serve_process(void *arg, struct http_exchange *exchange)
 {
     struct server *server = arg;
+    yyjson_mut_val *root = NULL;
+    yyjson_mut_doc *doc = json_new_object(&root);
+    _cleanup_(freep) char *kubeconfig = file_path(server->folder, SERVER_KUBECONFIG);
     const struct api_kind *kind;
     size_t objects = 0;
-    char text[512];
+    size_t len = 0;
 
     for (size_t i = 0; (kind = resource_at(server, i)); i++)
         objects += store_count(server->store, resource_number(server, kind));
-    int len = snprintf(text, sizeof text,
-                       "{\"pid\":%d,\"address\":\"%.200s\",\"port\":%u,\"objects\":%zu,\"version\":%" PRIu64 "}",
-                       (int)getpid(), server->address ? server->address : "", (unsigned)server_port(server), objects,
-                       store_version(server->store));
+    (void)yyjson_mut_obj_add_int(doc, root, "pid", getpid());
+    (void)yyjson_mut_obj_add_str(doc, root, "kubeconfig", kubeconfig);
+    (void)yyjson_mut_obj_add_str(doc, root, "address", server->address ? server->address : "");
+    (void)yyjson_mut_obj_add_uint(doc, root, "port", server_port(server));
+    (void)yyjson_mut_obj_add_uint(doc, root, "objects", objects);
+    (void)yyjson_mut_obj_add_uint(doc, root, "version", store_version(server->store));
+    char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
 
-    http_reply(exchange, 200, "application/json", text, (size_t)len);
+    http_reply(exchange, 200, "application/json", text, len);
+    free(text);
+    yyjson_mut_doc_free(doc);
 }

@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "base/strbuf.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/api/problems.h"
+#include "local/apply/apply.h"
+#include "local/custom/definitions.h"
 #include "local/server/body_internal.h"
 #include "local/server/create_internal.h"
 #include "local/server/namespaces_internal.h"
@@ -14,6 +17,10 @@
 #include "local/server/rules_internal.h"
 #include "local/server/server_internal.h"
 #include "local/server/write_internal.h"
+#include "net/http_server.h"
+
+#define APPLY_TYPE "application/apply-patch"
+enum { MANAGER_MAX = 256 };
 
 static bool is_status(const struct request *request)
 {
@@ -84,6 +91,27 @@ static void merge_parts(const struct request *request, yyjson_mut_doc **doc, yyj
     *doc = merged;
 }
 
+/* Fields that differ belong to who writes them; an apply has said so itself. */
+static void track_owners(const struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    const struct custom_kind *custom = custom_kind_of(request->kind);
+    const char *manager = request_query(request, "fieldManager");
+    const char *type = http_exchange_header(request->exchange, "Content-Type");
+    struct strbuf fallback;
+
+    if (type && strncmp(type, APPLY_TYPE, strlen(APPLY_TYPE)) == 0)
+        return;
+    strbuf_init(&fallback, MANAGER_MAX);
+    apply_default_manager(http_exchange_header(request->exchange, "User-Agent"), &fallback);
+    apply_track(&(struct apply_request){.kind = request->kind,
+                                        .schema = custom ? custom->schema : NULL,
+                                        .manager = *manager ? manager : fallback.text,
+                                        .subresource = request->subresource,
+                                        .now = nsec_now_wall()},
+                old, doc);
+    strbuf_done(&fallback);
+}
+
 void update_object(struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc *old)
 {
     if (!check_uid(request, *doc, old) || !check_version(request, *doc, old))
@@ -92,8 +120,10 @@ void update_object(struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc
     meta_stamp_update(*doc, request->kind, old);
     bool is_good = is_status(request) ? rules_complete_status(request, *doc, old) : rules_complete(request, *doc, old);
 
-    if (is_good)
+    if (is_good) {
+        track_owners(request, *doc, old);
         write_update(request, *doc, old);
+    }
 }
 
 static void update_or_create(struct request *request, yyjson_mut_doc **doc)
