@@ -71,6 +71,13 @@ def render(here, *words):
     return here.helm("template", RELEASE, CHART, "--namespace", NAMESPACE, "--kube-version", "1.33.0", *words)
 
 
+def check_unique(text, what):
+    """Helm refuses to install an object that is there twice."""
+    found = [(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"])
+             for one in yaml.safe_load_all(text) if one]
+    expect([one for one in found if found.count(one) > 1], [], f"{what}: objects that are there twice")
+
+
 def check_accepted(here, text, what):
     """The server takes every object of it, in a dry run."""
     # Queues are checked by admission, which does not run here.
@@ -88,6 +95,7 @@ def check_accepted(here, text, what):
 def _(here):
     for values, words in CASES:
         text = render(here, "--set", values)
+        check_unique(text, values)
         for word in words:
             found = word.removeprefix("!") in text
             expect(found, not word.startswith("!"), f"{values}: {word!r} in the rendering")

@@ -31,6 +31,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 sys.dont_write_bytecode = True
 
+import audit  # noqa: E402
 import build  # noqa: E402
 import client  # noqa: E402
 import credentials  # noqa: E402
@@ -76,6 +77,7 @@ class Bed:
         return self
 
     def __exit__(self, *_):
+        audit.collect(self.folder)
         self.processes.close()
 
     def begin(self):
@@ -86,8 +88,9 @@ class Bed:
         self.link_tools()
         self.api = self.client()
         self.run_own("etcd", flags.etcd(self.folder, self.etcd, f"http://127.0.0.1:{peer_port}"))
-        self.run_own("kube-apiserver", flags.kube_apiserver(
-            self.host, api_port, self.etcd, self.credentials.path, "kube-controller-manager" in self.wanted))
+        self.run_own("kube-apiserver", [*flags.kube_apiserver(
+            self.host, api_port, self.etcd, self.credentials.path, "kube-controller-manager" in self.wanted),
+            *audit.flags(self.folder)])
         self.wait_ready()
         for name in self.wanted:
             self.run_own(name, flags.OPTIONAL[name](self.folder, self.credentials))

@@ -5,6 +5,7 @@ import http.client
 import threading
 import time
 
+import bed
 import stored
 
 RESERVED = "kai-resource-reservation"
@@ -19,11 +20,18 @@ def groups_of(pod):
     return [value for key, value in pod.labels.items() if key == GROUP_LABEL or key.startswith(f"{GROUP_LABEL}/")]
 
 
+def part_of(pod):
+    """The parts of each shared GPU that a pod asks for, by share or by memory."""
+    if "gpu-memory" in pod.annotations:
+        return round(int(pod.annotations["gpu-memory"]) / int(bed.GPU_MEMORY_MIB) * WHOLE)
+    return round(float(pod.annotations.get("gpu-fraction", 0)) * WHOLE)
+
+
 def held_by(pod):
     """What a pod with a node holds: (kind, name) and parts of a GPU. A reservation holds its GPU for those who share it."""
     if not pod or not pod.node or pod.phase in ("Succeeded", "Failed"):
         return []
-    part = round(float(pod.annotations.get("gpu-fraction", 0)) * WHOLE)
+    part = part_of(pod)
     held = [(("node", pod.node), pod.gpus * WHOLE)] if pod.gpus else []
     if pod.namespace != RESERVED:
         held += [(("GPU", f"{pod.node}/{group}"), part) for group in groups_of(pod)]
@@ -64,28 +72,40 @@ class Ledger(threading.Thread):
                 time.sleep(READ_SECONDS)
 
     def take(self, revision, key, value):
-        old, new = self.pods.get(key), stored.pod_of(value) if value is not None else None
+        self.change(revision, key, stored.pod_of(value) if value is not None else None)
+
+    def change(self, revision, key, new):
+        """A pod is now so; None: it is gone."""
+        old = self.pods.get(key)
         self.changes += 1
         if old and new and old.uid == new.uid and old.node and old.node != new.node:
             self.wrong.append(f"revision {revision}: pod {new.name} is bound twice, to {old.node} and to {new.node or 'none'}")
-        for held, parts in held_by(old):
+        before, after = self.held_by(old), self.held_by(new)
+        for held, parts in before:
             self.used[held] -= parts
-        for held, parts in held_by(new):
-            self.add(revision, held, parts)
+        for held, parts in after:
+            self.add(revision, held, parts, (held, parts) not in before)
         self.bound += is_ours_and_bound(new) - is_ours_and_bound(old)
         if new:
             self.pods[key] = new
         else:
             self.pods.pop(key, None)
 
-    def add(self, revision, held, parts):
+    def held_by(self, pod):
+        return held_by(pod)
+
+    def limit_of(self, kind, name):
+        return {"node": self.node_gpus, "GPU": 1, "queue": self.queue_gpus.get(name)}[kind]
+
+    def add(self, revision, held, parts, is_new):
+        """A limit may be lowered under what is held already: only that which is added is judged."""
         self.used[held] += parts
         kind, name = held
-        limit = {"node": self.node_gpus, "GPU": 1, "queue": self.queue_gpus.get(name)}[kind]
+        limit = self.limit_of(kind, name)
         self.most[kind] = max(self.most[kind], self.used[held] / WHOLE)
-        if limit is not None and self.used[held] > limit * WHOLE and held not in self.over:
+        if is_new and limit is not None and self.used[held] > limit * WHOLE and held not in self.over:
             self.over.add(held)
-            self.wrong.append(f"revision {revision}: {kind} {name} has given away {self.used[held] / WHOLE:g} of {limit} GPUs")
+            self.wrong.append(f"revision {revision}: {kind} {name} has given away {self.used[held] / WHOLE:g} of {limit:g}")
 
     def wait_bound(self, count, seconds):
         """Until so many pods have a node; false when the time is over first."""

@@ -13,8 +13,9 @@ import urllib.parse
 PODS = "/registry/pods/"
 MAGIC = b"k8s\x00"
 
-# `gpus` are whole ones, by limit; `node` and `phase` are "" where there is none yet.
-Pod = collections.namedtuple("Pod", "namespace name uid labels annotations node gpus phase")
+# `gpus` are whole ones, by limit, `milli_cpu` thousandths of a core, by request; `node` and `phase` are "" where there is none yet.
+Pod = collections.namedtuple("Pod", "namespace name uid labels annotations node gpus milli_cpu phase is_ending")
+LIMITS, REQUESTS = 1, 2
 
 
 def varint(data, at):
@@ -56,15 +57,17 @@ def text_map(data, number):
     return {entry[1].decode(): entry.get(2, b"").decode() for entry in entries}
 
 
-def gpus_of(spec):
-    """By the limits of its containers."""
-    total = 0
+def amounts_of(spec, which, resource):
+    """Of all containers together, as they are written, by limits or requests."""
     for container in (value for key, value in fields(spec) if key == 2):
-        for entry in (value for key, value in fields(first(container, 8)) if key == 1):
-            limit = dict(fields(entry))
-            if limit[1] == b"nvidia.com/gpu":
-                total += int(first(limit[2], 1))
-    return total
+        for entry in (value for key, value in fields(first(container, 8)) if key == which):
+            found = dict(fields(entry))
+            if found[1] == resource:
+                yield first(found[2], 1).decode()
+
+
+def milli(text):
+    return int(text[:-1]) if text.endswith("m") else int(text) * 1000
 
 
 def pod_of(data):
@@ -74,7 +77,8 @@ def pod_of(data):
     meta, spec, status = (first(pod, number) for number in (1, 2, 3))
     return Pod(
         first(meta, 3).decode(), first(meta, 1).decode(), first(meta, 5).decode(), text_map(meta, 11), text_map(meta, 12),
-        first(spec, 10).decode(), gpus_of(spec), first(status, 1).decode())
+        first(spec, 10).decode(), sum(map(int, amounts_of(spec, LIMITS, b"nvidia.com/gpu"))),
+        sum(map(milli, amounts_of(spec, REQUESTS, b"cpu"))), first(status, 1).decode(), bool(first(meta, 9)))
 
 
 def encoded(text):

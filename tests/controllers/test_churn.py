@@ -137,7 +137,7 @@ def test_metrics(cluster):
     text = world.metrics(cluster, "queues")
     wanted = {name: {kind: lists["allocated"].get(resource, 0) for kind, resource in
                      (("gpus", "nvidia.com/gpu"), ("cpu_cores", "cpu"), ("memory_bytes", "memory"))}
-              for name, (lists, _) in accounts.queues(cluster).items()}
+              for name, (lists, _) in accounts.Shown(cluster).of_queues.items()}
     for kind in ("gpus", "cpu_cores", "memory_bytes"):
         found = {labels["queue_metadata_name"]: value
                  for labels, value in world.series(text, f"kai_queue_allocated_{kind}")}

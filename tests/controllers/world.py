@@ -27,8 +27,7 @@ def set_up(cluster):
     for name, value in CLASSES.items():
         cluster.api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {
             "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value})
-    for name in SERVICES:
-        roles.give(cluster, name)
+    cluster.kubeconfigs = {name: roles.give(cluster, name) for name in SERVICES}
     for name in COUNTING:
         start(cluster, name)
 
@@ -36,7 +35,7 @@ def set_up(cluster):
 def start(cluster, service, *more, name=None):
     name = name or service
     cluster.ports[name] = bed.free_ports(2)
-    cluster.spawn(name, MUSTER, service, f"--kubeconfig={cluster.credentials.user(service)}",
+    cluster.spawn(name, MUSTER, service, f"--kubeconfig={cluster.kubeconfigs[service]}",
                   f"--metrics-bind-address=127.0.0.1:{cluster.ports[name][0]}",
                   f"--health-probe-bind-address=127.0.0.1:{cluster.ports[name][1]}", "--v=4", *more)
     cluster.wait_until(lambda: ask(cluster.ports[name][1], "/readyz") == "ok", f"{name} is ready")

@@ -221,9 +221,8 @@ def manifests(cluster):
     cluster.kubectl("apply", "-f", deploy / "namespaces.yaml")
     cluster.kubectl("apply", "-f", deploy / "rbac")
     for name, flag in (("scheduler", "--listen-address"), ("binder", "--metrics-bind-address")):
-        roles.give(cluster, name)
         port, = world.bed.free_ports(1)
-        cluster.spawn(name, world.MUSTER, name, f"--kubeconfig={cluster.credentials.user(name)}", f"{flag}=0",
+        cluster.spawn(name, world.MUSTER, name, f"--kubeconfig={roles.give(cluster, name)}", f"{flag}=0",
                       f"--health-probe-bind-address=127.0.0.1:{port}",
                       *(["--plugin-server-port=0"] if name == "scheduler" else []))
         cluster.wait_until(lambda asked=port: world.ask(asked, "/readyz") == "ok", f"the {name} is ready", 60)

@@ -18,10 +18,10 @@ DEFAULTS = [{"typeName": "TaskRun", "group": "tekton.dev", "priorityName": "buil
 
 def set_up(cluster):
     cluster.apply_crds(ROOT / "tests" / "cluster" / "crds_foreign.yaml")
-    roles.give(cluster, "grouper")
+    cluster.own_kubeconfig = roles.give(cluster, "grouper")
     # A kind of somebody's own: the grouper is let in by whoever brings it.
     cluster.kubectl("create", "clusterrole", "widgets", "--verb=get,list,watch", "--resource=widgets.example.com")
-    cluster.kubectl("create", "clusterrolebinding", "widgets", "--clusterrole=widgets", "--user=grouper")
+    cluster.kubectl("create", "clusterrolebinding", "widgets", "--clusterrole=widgets", f"--user={roles.user_of('grouper')}")
     maker = workloads.Maker(cluster)
     for name, value in CLASSES.items():
         maker.make("scheduling.k8s.io/v1", "PriorityClass", name, cluster_wide=True, value=value)
@@ -31,7 +31,7 @@ def set_up(cluster):
 
 def start(cluster, *more, name="grouper"):
     cluster.ports = bed.free_ports(2)
-    cluster.spawn(name, MUSTER, "grouper", f"--kubeconfig={cluster.credentials.user('grouper')}",
+    cluster.spawn(name, MUSTER, "grouper", f"--kubeconfig={cluster.own_kubeconfig}",
                   f"--metrics-bind-address=127.0.0.1:{cluster.ports[0]}",
                   f"--health-probe-bind-address=127.0.0.1:{cluster.ports[1]}", "--qps=500",
                   "--default-priorities-configmap-name=defaults", "--default-priorities-configmap-namespace=default",

@@ -4,11 +4,14 @@ import fractions
 import math
 import re
 
-import world
+import bed
+from stage import CLAIMS, GROUPS, PODS, QUEUES
 
 SUFFIXES = {"": 1, "n": fractions.Fraction(1, 10**9), "u": fractions.Fraction(1, 10**6), "m": fractions.Fraction(1, 1000),
             "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
             **{f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}}
+# Priority classes as the chart makes them; that of a PodGroup without one is "train".
+CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 LISTS = ("requested", "allocated", "allocatedNonPreemptible")
 
 
@@ -50,7 +53,7 @@ def of_pod(pod, claims):
         memory = amount(notes["gpu-memory"]) * devices
         add(requested, {"run.ai/gpu.memory": memory})
         if is_given:
-            add(allocated, {"nvidia.com/gpu": fractions.Fraction(math.ceil(memory * 10**9 / world.NODE_MIB), 10**9)})
+            add(allocated, {"nvidia.com/gpu": fractions.Fraction(math.ceil(memory * 10**9 / int(bed.GPU_MEMORY_MIB)), 10**9)})
     return requested, allocated if phase == "Running" or scheduled else {}
 
 
@@ -63,53 +66,64 @@ def is_fixed(group):
     """Not preemptible."""
     spec = group["spec"]
     wish = spec.get("preemptibility")
-    return wish == "non-preemptible" if wish else world.CLASSES.get(spec.get("priorityClassName"), 50) >= 100
+    return wish == "non-preemptible" if wish else CLASSES.get(spec.get("priorityClassName"), CLASSES["train"]) >= 100
 
 
-def groups(cluster):
-    """{name: {list: {resource: amount}}}"""
-    claims = {one["metadata"]["name"]: of_claim(one) for one in cluster.api.items(world.CLAIMS)}
-    pods = [one for one in cluster.api.items(world.PODS) if one["spec"].get("schedulerName") == "kai-scheduler"]
-    found = {}
-    for group in cluster.api.items(world.GROUPS):
+def groups(found, pods, claims):
+    """{name: {list: {resource: amount}}} of PodGroups."""
+    claims = {one["metadata"]["name"]: of_claim(one) for one in claims}
+    members = {}
+    for pod in pods:
+        if pod["spec"].get("schedulerName") == "kai-scheduler":
+            members.setdefault(pod["metadata"].get("annotations", {}).get("pod-group-name"), []).append(pod)
+    accounts = {}
+    for group in found:
         requested, allocated = {}, {}
-        for pod in pods:
-            if pod["metadata"].get("annotations", {}).get("pod-group-name") == group["metadata"]["name"]:
-                more = of_pod(pod, claims)
-                add(requested, more[0])
-                add(allocated, more[1])
-        found[group["metadata"]["name"]] = {"requested": requested, "allocated": allocated,
-                                            "allocatedNonPreemptible": allocated if is_fixed(group) else {}}
-    return found
+        for pod in members.get(group["metadata"]["name"], []):
+            more = of_pod(pod, claims)
+            add(requested, more[0])
+            add(allocated, more[1])
+        accounts[group["metadata"]["name"]] = {"requested": requested, "allocated": allocated,
+                                               "allocatedNonPreemptible": allocated if is_fixed(group) else {}}
+    return accounts
 
 
-def queues(cluster):
-    """{name: ({list: {resource: amount}}, [child])}"""
-    of_group, found = groups(cluster), {}
-    parents = {one["metadata"]["name"]: one["spec"].get("parentQueue", "") for one in cluster.api.items(world.QUEUES)}
-    for name in parents:
-        found[name] = ({one: {} for one in LISTS}, sorted(child for child, parent in parents.items() if parent == name))
-    for group in cluster.api.items(world.GROUPS):
+def queues(found, of_groups):
+    """{name: ({list: {resource: amount}}, [child])} of Queues, by PodGroups and their accounts."""
+    parents = {one["metadata"]["name"]: one["spec"].get("parentQueue", "") for one in found}
+    accounts = {name: ({one: {} for one in LISTS}, sorted(child for child, parent in parents.items() if parent == name))
+                for name in parents}
+    for group, lists in of_groups:
         at = group["spec"].get("queue", "")
-        while at in found:
+        while at in accounts:
             for one in LISTS:
-                # One that has come meanwhile is looked at the next time.
-                add(found[at][0][one], of_group.get(group["metadata"]["name"], {}).get(one, {}))
+                add(accounts[at][0][one], lists[one])
             at = parents[at]
-    return found
+    return accounts
+
+
+class Shown:
+    """All objects that count, as the API server shows them; what it shows of them may be of different moments."""
+
+    def __init__(self, cluster):
+        self.groups, self.queues, self.pods, self.claims = (
+            cluster.api.items(path) for path in (GROUPS, QUEUES, PODS, CLAIMS))
+        self.of_groups = groups(self.groups, self.pods, self.claims)
+        self.of_queues = queues(self.queues, [(one, self.of_groups[one["metadata"]["name"]]) for one in self.groups])
 
 
 def differences(cluster):
     """[(what, found, expected)] of all PodGroups and Queues."""
-    wrong = []
-    for name, expected in groups(cluster).items():
-        status = world.status_of(cluster, name)
+    shown, wrong = Shown(cluster), []
+    for group in shown.groups:
+        name, status = group["metadata"]["name"], group.get("status", {}).get("resourcesStatus", {})
         found = {one: read(status.get(one)) for one in LISTS}
-        if found != expected:
-            wrong.append((f"podgroup {name}", found, expected))
-    for name, (expected, children) in queues(cluster).items():
-        status = cluster.api.get(f"{world.QUEUES}/{name}").get("status", {})
+        if found != shown.of_groups[name]:
+            wrong.append((f"podgroup {name}", found, shown.of_groups[name]))
+    for queue in shown.queues:
+        name, status = queue["metadata"]["name"], queue.get("status", {})
         found = {one: read(status.get(one)) for one in LISTS}
+        expected, children = shown.of_queues[name]
         if found != expected or status.get("childQueues", []) != children:
             wrong.append((f"queue {name}", (found, status.get("childQueues")), (expected, children)))
     return wrong

@@ -1,0 +1,38 @@
+"""Which lines of the services' logs are explained by what a soak does to them."""
+
+import collections
+import re
+
+LINE = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+Z (ERROR|WARN|INFO|DEBUG|TRACE)\s+(.*)$")
+
+# What warnings and errors may say, and why it is said in a soak.
+ALLOWED = [
+    (r"^list and watch failed .*(not closed cleanly|Connection reset|connection abort|select/poll|Recv failure|Send failure"
+     r"|[Cc]onnection refused|Couldn't connect|unexpected eof|Broken pipe)", "connections were cut or the API server was killed"),
+    (r"^list and watch failed .*\(status 410\)", "a new API server does not know what came before it"),
+    (r"^list and watch failed .*(storage is \(re\)initializing|HTTP status (429|503))", "a starting API server is not ready yet"),
+    (r"^list and watch failed .*(HTTP status 40[13]|forbidden)", "a starting API server does not know the roles yet"),
+    (r"; trying again later .*(Couldn't connect|Failed to connect)", "the API server was killed, and the write comes later"),
+    (r"^the API server is unreachable; requests are retried until it answers ", "the API server was killed"),
+]
+
+
+def reason_of(text):
+    """Why a warning or an error is expected; None where it is not."""
+    return next((reason for pattern, reason in ALLOWED if re.search(pattern, text)), None)
+
+
+def read(lines):
+    """The lines that nothing explains with the number of each, and how often each reason was needed."""
+    wrong, needed = collections.Counter(), collections.Counter()
+    for service, line in lines:
+        found = LINE.match(line)
+        if found and found[1] not in ("ERROR", "WARN"):
+            continue
+        text = found[2] if found else line
+        reason = reason_of(text)
+        if reason:
+            needed[reason] += 1
+        elif text.strip():
+            wrong[f"{service}: {found[1] + ' ' if found else ''}{text}"[:300]] += 1
+    return wrong, needed
