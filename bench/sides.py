@@ -5,6 +5,7 @@ import os
 import pathlib
 
 import flags
+import roles
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MUSTER = os.environ.get("MUSTER") or str(ROOT / "build" / "muster")
@@ -33,19 +34,11 @@ def install(cluster):
         cluster.kubectl("apply", "-f", str(file))
 
 
-def account_of(cluster, service):
-    """A kubeconfig with a token of its account."""
-    token = cluster.api.create(f"/api/v1/namespaces/kai-scheduler/serviceaccounts/{ACCOUNTS[service]}/token", {
-        "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200},
-    })["status"]["token"]
-    return cluster.credentials.token_user(service, token)
-
-
 def start(cluster, side):
     """Starts all processes of a side; returns their names."""
     services = SIDES[side][1]
     for name, own in services.items():
-        cluster.spawn(name, MUSTER, name, "--kubeconfig", account_of(cluster, name), *own)
+        cluster.spawn(name, MUSTER, name, "--kubeconfig", roles.kubeconfig(cluster, name), *own)
     if not services and not cluster.processes.alive("kube-scheduler"):
         cluster.run_own("kube-scheduler", flags.kube_scheduler(cluster.folder, cluster.credentials))
     return list(services) or ["kube-scheduler"]

@@ -19,6 +19,9 @@ def check(hooks, name, *reasons):
     hooks.api.create(PODS, pod(f"{name}-other", scheduler="default-scheduler"))
     for space in ("kube-system", SPACE):
         hooks.api.create(f"/api/v1/namespaces/{space}/pods", pod(name))
+    # Pods that services make: those that keep shared GPUs, and those that stand for nodes to come.
+    for space in ("kai-resource-reservation", "kai-scale-adjust"):
+        hooks.api.create(f"/api/v1/namespaces/{space}/pods", pod(name, scheduler="default-scheduler"))
     hooks.api.patch(f"{PODS}/{name}-other", {"metadata": {"labels": {"may": "change"}}})
 
 

@@ -276,9 +276,9 @@ def _(here):
 
 @SUITE.test("one of two binders acts, and the other takes over")
 def _(here):
-    flags = ["--leader-elect", "--leader-election-namespace=default", "--lease-duration=2s",
+    flags = ["--leader-elect", "--leader-election-namespace=kai-scheduler", "--lease-duration=2s",
              "--lease-renew-deadline=1500ms", "--lease-retry-period=300ms"]
-    lease = "/apis/coordination.k8s.io/v1/namespaces/default/leases/2ad35f9c.kai.scheduler"
+    lease = "/apis/coordination.k8s.io/v1/namespaces/kai-scheduler/leases/2ad35f9c.kai.scheduler"
     here.start(*flags)
     here.cluster.wait_for(lease)
     here.start(*flags, name="second")

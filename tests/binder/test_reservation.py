@@ -35,7 +35,7 @@ def _(here):
     here.api.create(RESERVED, pod("keeper", nodeName="node-00002", serviceAccountName="kai-resource-reservation"))
     words = [here.program, "reservation", f"--nvml-library={library(here)}", "--pod-name=keeper",
              "--pod-namespace=kai-resource-reservation"]
-    here.cluster.spawn("keeper", *words)
+    here.cluster.spawn("keeper", *words, kubeconfig=here.keeper_kubeconfig)
     told = here.cluster.wait_for(f"{RESERVED}/keeper", lambda one: GPU_KEY in one["metadata"].get(
         "annotations", {}))
     expect(told["metadata"]["annotations"][GPU_KEY], UUID)

@@ -2,6 +2,7 @@
 
 import hashlib
 
+import roles
 from gpu_operator import RESERVED, GpuOperator
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -44,14 +45,12 @@ class World:
         self.api = cluster.api
         self.program = program
         self.flags = ["--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=0", "--qps=0", "--v=4"]
-        for name in ("kai-resource-reservation", "kai-scale-adjust"):
-            self.api.create("/api/v1/namespaces", {"metadata": {"name": name}})
-        self.api.create("/api/v1/namespaces/kai-resource-reservation/serviceaccounts",
-                        {"metadata": {"name": "kai-resource-reservation"}})
+        self.kubeconfig = roles.give(cluster, "binder")
+        self.keeper_kubeconfig = roles.give(cluster, "reservation")
         self.operator = GpuOperator(cluster)
 
     def start(self, *flags, kubeconfig=None, name="binder"):
-        self.cluster.spawn(name, self.program, "binder", *self.flags, *flags, kubeconfig=kubeconfig)
+        self.cluster.spawn(name, self.program, "binder", *self.flags, *flags, kubeconfig=kubeconfig or self.kubeconfig)
 
     def stop(self, name="binder"):
         status = self.cluster.stop(name)

@@ -3,6 +3,7 @@
 import json
 import time
 
+import roles
 from client import ApiError
 
 NAMESPACE = "default"
@@ -66,8 +67,10 @@ class Stage:
 
     def __init__(self, cluster, muster):
         self.cluster, self.muster, self.api = cluster, muster, cluster.api
+        self.kubeconfig = None
 
     def __enter__(self):
+        self.kubeconfig = roles.give(self.cluster, "scheduler")
         for name, value in PRIORITIES.items():
             self.api.create(CLASSES, {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",
                                       "metadata": {"name": name}, "value": value})
@@ -92,7 +95,7 @@ class Stage:
         """Starts it, and waits until it knows the cluster."""
         log = self.cluster.processes.log_path(name)
         before = log.stat().st_size if log.exists() else 0
-        self.cluster.spawn(name, self.muster, "scheduler", *FLAGS, *flags, kubeconfig=kubeconfig)
+        self.cluster.spawn(name, self.muster, "scheduler", *FLAGS, *flags, kubeconfig=kubeconfig or self.kubeconfig)
         self.cluster.wait_until(lambda: READY in log.read_bytes()[before:], f"{name} is ready")
 
     def stop(self, name="scheduler"):

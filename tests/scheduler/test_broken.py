@@ -261,7 +261,7 @@ def _(stage):
 @SUITE.test("of two with a lease one acts, and the other takes over at once when it stops")
 def _(stage):
     stage.stop()
-    lease = ["--leader-elect", "--namespace=default"]
+    lease = ["--leader-elect", "--namespace=kai-scheduler"]
     try:
         stage.clear()
         stage.start(*lease, name="first")
@@ -271,7 +271,7 @@ def _(stage):
         stage.pod("one", 1)
         stage.bound("one")
         expect("leading" in stage.log("second"), False)
-        found = stage.api.get("/apis/coordination.k8s.io/v1/namespaces/default/leases/kai-scheduler")
+        found = stage.api.get("/apis/coordination.k8s.io/v1/namespaces/kai-scheduler/leases/kai-scheduler")
         expect_in("_", found["spec"]["holderIdentity"])
         expect(stage.stop("first"), 0)
         stage.cluster.wait_until(lambda: "leading" in stage.log("second"), "the second one leads")

@@ -10,6 +10,7 @@ import time
 import bed
 import client
 import gpu_operator
+import judge
 import layouts
 import network
 import stand
@@ -28,6 +29,7 @@ class Installed(stand.Stand):
     def __init__(self, muster):
         super().__init__("soak", muster)
         self.nodes, self.lost = [], []
+        self.absences = judge.Absences()
 
     def furnish(self):
         cluster = self.cluster
@@ -124,6 +126,7 @@ class Installed(stand.Stand):
         if self.lost:
             return self.return_node()
         name = chance.choice(self.nodes)
+        self.absences.lose(name)
         self.cluster.api.delete(f"/api/v1/nodes/{name}")
         self.lost.append(name)
         return f"{name} is lost"
@@ -132,13 +135,22 @@ class Installed(stand.Stand):
         name = self.lost.pop()
         self.cluster.add_nodes(1, first=int(name.rpartition("-")[2]),
                                amounts={"cpu": str(NODE_CORES), "nvidia.com/gpu": str(NODE_GPUS)})
+        self.absences.find(name)
         return f"{name} is back"
+
+    def revive(self):
+        """Starts programs of the cluster that ended by themselves, as a kubelet would; returns their names. kube-scheduler ends
+        when a pod was replaced by one of the same name while it could not watch."""
+        dead = [name for name in self.cluster.wanted if not self.cluster.processes.alive(name)]
+        for name in dead:
+            self.cluster.start(name)
+        return dead
 
     def heal(self):
         """Everything is there again."""
         while self.lost:
             self.return_node()
-        self.cluster.wait_until(self.all_run, "every service runs again", UP_SECONDS)
+        self.cluster.wait_until(lambda: not self.revive() and self.all_run(), "every service runs again", UP_SECONDS)
 
     def uninstall(self):
         """Every service is told to stop, and has done so."""

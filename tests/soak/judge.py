@@ -40,11 +40,29 @@ class Quotas:
         return max(values, default=None)
 
 
+class Absences:
+    """The nodes that are lost. Pods on them cost their queue nothing, until the scheduler can be expected to know that a node is
+    back."""
+
+    def __init__(self, clock=time.monotonic):
+        self.clock = clock
+        self.until = {}
+
+    def lose(self, node):
+        self.until[node] = float("inf")
+
+    def find(self, node):
+        self.until[node] = self.clock() + LATE_SECONDS
+
+    def has(self, node):
+        return self.until.get(node, 0) > self.clock()
+
+
 class Judge(ledger.Ledger):
     """Also follows the cores of nodes, and what pods that cannot be preempted have of their queue's quota."""
 
-    def __init__(self, cluster, revision, node_gpus, node_cores, queue_gpus, quotas):
-        self.node_cores, self.quotas = node_cores, quotas
+    def __init__(self, cluster, revision, node_gpus, node_cores, queue_gpus, quotas, absences):
+        self.node_cores, self.quotas, self.absences = node_cores, quotas, absences
         self.bound_ever = 0
         super().__init__(cluster, revision, node_gpus, queue_gpus)
 
@@ -77,9 +95,11 @@ class Judge(ledger.Ledger):
     def limit_of(self, kind, name):
         if kind == "cores of node":
             return self.node_cores
-        if kind == "quota of queue":
-            return self.quotas.most(name)
-        return super().limit_of(kind, name)
+        limit = self.quotas.most(name) if kind == "quota of queue" else super().limit_of(kind, name)
+        if limit is None or "queue" not in kind:
+            return limit
+        return limit + sum(parts for pod in self.pods.values() if self.absences.has(pod.node)
+                           for held, parts in self.held_by(pod) if held == (kind, name)) / ledger.WHOLE
 
 
 def unsettled(cluster):

@@ -7,13 +7,15 @@ LINE = re.compile(r"^\d{4}-\d\d-\d\dT[\d:.]+Z (ERROR|WARN|INFO|DEBUG|TRACE)\s+(.
 
 # What warnings and errors may say, and why it is said in a soak.
 ALLOWED = [
-    (r"^list and watch failed .*(not closed cleanly|Connection reset|connection abort|select/poll|Recv failure|Send failure"
-     r"|[Cc]onnection refused|Couldn't connect|unexpected eof|Broken pipe)", "connections were cut or the API server was killed"),
+    (r"(Failed to connect|Couldn't connect|not closed cleanly|Connection reset|connection abort|select/poll|Recv failure"
+     r"|Send failure|unexpected eof|Broken pipe|GOAWAY)", "connections were cut or the API server was killed"),
+    (r"^the API server is unreachable; requests are retried until it answers ", "the API server was killed"),
     (r"^list and watch failed .*\(status 410\)", "a new API server does not know what came before it"),
     (r"^list and watch failed .*(storage is \(re\)initializing|HTTP status (429|503))", "a starting API server is not ready yet"),
-    (r"^list and watch failed .*(HTTP status 40[13]|forbidden)", "a starting API server does not know the roles yet"),
-    (r"; trying again later .*(Couldn't connect|Failed to connect)", "the API server was killed, and the write comes later"),
-    (r"^the API server is unreachable; requests are retried until it answers ", "the API server was killed"),
+    # scripts/check-rights compares these with the roles.
+    (r"(is forbidden: User|HTTP status 403)", "a starting API server does not know the roles yet"),
+    (r"^pod cannot be bound .*pods .* not found \(HTTP status 404\)", "a user deleted the pod"),
+    (r"^pod cannot be bound .*cluster is scaling up, could not create reservation pod", "pods stand for nodes that are to come"),
 ]
 
 

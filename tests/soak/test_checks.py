@@ -27,8 +27,9 @@ class Shown:
 class Books(judge.Judge):
     """A judge that is told of changes by the test instead of etcd."""
 
-    def __init__(self, quotas=None):
-        super().__init__(collections.namedtuple("Cluster", "etcd")(""), 1, 8, 4, {"red": 2}, quotas or judge.Quotas())
+    def __init__(self, quotas=None, absences=None):
+        super().__init__(collections.namedtuple("Cluster", "etcd")(""), 1, 8, 4, {"red": 2}, quotas or judge.Quotas(),
+                         absences or judge.Absences())
 
     def run(self):
         pass
@@ -101,9 +102,25 @@ def _(_):
     expect(books.used["quota of queue", "blue"], 5 * WHOLE)
 
 
+@SUITE.test("pods of a lost node cost their queue nothing, and those of one that is back cost as before")
+def _(_):
+    now = [0]
+    absences = judge.Absences(lambda: now[0])
+    books = Books(absences=absences)
+    books.tell("a", gpus=2, queue="red")
+    absences.lose("node-1")
+    books.tell("b", node="node-2", gpus=2, queue="red")
+    absences.find("node-1")
+    now[0] += judge.LATE_SECONDS + 1
+    expect(books.wrong, [])
+    books.tell("c", node="node-2", gpus=1, queue="red")
+    books.says("queue red has given away 5 of 2")
+
+
 def member(name, node=None, phase="Running", requests=None, **annotations):
     return {"metadata": {"name": name, "namespace": NAMESPACE, "annotations": annotations},
-            "spec": {"schedulerName": "kai-scheduler", "nodeName": node, "containers": [{"resources": {"requests": requests or {}}}]},
+            "spec": {"schedulerName": "kai-scheduler", "nodeName": node,
+                     "containers": [{"resources": {"requests": requests or {}}}]},
             "status": {"phase": phase}}
 
 

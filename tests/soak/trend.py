@@ -7,7 +7,7 @@ import statistics
 MOST_MIB, MOST_PART = 0.5, 0.05
 FEWEST_SAMPLES = 6
 
-Line = collections.namedtuple("Line", "first last growth per_hour seconds samples")
+Line = collections.namedtuple("Line", "first last growth per_hour seconds samples mib")
 
 
 class Memory:
@@ -35,7 +35,7 @@ def line_of(samples):
     seconds, mib = zip(*samples)
     span = seconds[-1] - seconds[0]
     slope = statistics.linear_regression(seconds, mib).slope if len(samples) > 1 and span else 0
-    return Line(mib[0], mib[-1], slope * span, slope * 3600, span, len(samples))
+    return Line(mib[0], mib[-1], slope * span, slope * 3600, span, len(samples), mib)
 
 
 def is_flat(line):

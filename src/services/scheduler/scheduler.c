@@ -419,6 +419,8 @@ static void stop(struct service *service)
     pace_hold(s->pace, HOLD_STANDBY);
     s->stop_began = nsec_now_monotonic();
     usage_stop(s->usage);
+    /* The next leader decides these: it need not wait for them. */
+    carry_take_back_unsent(s->carry);
     look_whether_idle(s);
 }
 
