@@ -6,6 +6,7 @@ import pathlib
 
 import flags
 import roles
+import webhooks
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MUSTER = os.environ.get("MUSTER") or str(ROOT / "build" / "muster")
@@ -18,15 +19,18 @@ QUEUES = "/apis/scheduling.run.ai/v2/queues"
 UNASKED = ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
 SCHEDULER = ["--listen-address=0", "--plugin-server-port=0"]
 ALWAYS = "--bind-requests=always"
+PLACING = {"scheduler": SCHEDULER, "grouper": UNASKED, "binder": UNASKED}
+ALL = "Muster, all services"
 
-# Who schedules: the name in the pods, and the services with their own flags.
+# Who schedules: the name in the pods, and the services with their own flags. The webhooks of the last one stay.
 SIDES = {
     "kube-scheduler": ("default-scheduler", {}),
-    "Muster": ("kai-scheduler", {"scheduler": SCHEDULER, "grouper": UNASKED, "binder": UNASKED}),
+    "Muster": ("kai-scheduler", PLACING),
     "Muster, bindRequests: always": (
         "kai-scheduler", {"scheduler": [*SCHEDULER, ALWAYS], "grouper": [*UNASKED, ALWAYS], "binder": UNASKED}),
+    ALL: ("kai-scheduler", {**PLACING, **{name: UNASKED for name in ("podgroups", "queues", "scaler", "operator")},
+                            "admission": ["--gpu-sharing-enabled"]}),
 }
-ACCOUNTS = {"scheduler": "scheduler", "grouper": "pod-grouper", "binder": "binder"}
 
 
 def install(cluster):
@@ -35,9 +39,12 @@ def install(cluster):
 
 
 def start(cluster, side):
-    """Starts all processes of a side; returns their names."""
+    """Starts all processes of a side; returns their names. Admission needs a network of its own, see network.enter()."""
     services = SIDES[side][1]
     for name, own in services.items():
+        if name == "admission":
+            webhooks.Webhooks(cluster, MUSTER).start(*own)
+            continue
         cluster.spawn(name, MUSTER, name, "--kubeconfig", roles.kubeconfig(cluster, name), *own)
     if not services and not cluster.processes.alive("kube-scheduler"):
         cluster.run_own("kube-scheduler", flags.kube_scheduler(cluster.folder, cluster.credentials))
@@ -60,9 +67,11 @@ def ready_nodes(cluster, count, in_parallel):
     return names
 
 
-def pod_of(name, scheduler, queue="team", fraction=None, labels=None):
-    """A pod of one GPU, or of a fraction of one."""
-    notes = {"gpu-fraction": fraction, "runai/shared-gpu-configmap": f"{name}-shared"} if fraction else {}
+def pod_of(name, scheduler, queue="team", fraction=None, labels=None, is_bare=False):
+    """A pod of one GPU, or of a fraction of one, as admission leaves it or as a user writes it (`is_bare`)."""
+    notes = {"gpu-fraction": fraction} if fraction else {}
+    if fraction and not is_bare:
+        notes["runai/shared-gpu-configmap"] = f"{name}-shared"
     return {
         "apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": name, "namespace": "default", "annotations": notes,

@@ -45,3 +45,33 @@ class GpuOperator(threading.Thread):
             if GPU_KEY not in meta.get("annotations", {}) and "deletionTimestamp" not in meta:
                 api.patch(f"{RESERVED}/{meta['name']}",
                           {"metadata": {"annotations": {GPU_KEY: gpu_of(meta["labels"][GROUP_KEY])}}})
+
+
+class QuickOperator(threading.Thread):
+    """Tells them as soon as they are there, by a watch: for measurements, in which looking would be work of the server."""
+
+    def __init__(self, cluster):
+        super().__init__(daemon=True)
+        self.cluster = cluster
+        self.start()
+
+    def run(self):
+        api, watcher = self.cluster.client(), self.cluster.client()
+        while True:
+            try:
+                for event in watcher.watch(RESERVED, 60):
+                    self.tell(api, event["object"]["metadata"])
+            except (client.ApiError, http.client.HTTPException, ValueError):
+                pass
+            except OSError:
+                return
+
+    @staticmethod
+    def tell(api, meta):
+        if "deletionTimestamp" in meta or GPU_KEY in meta.get("annotations", {}):
+            return
+        try:
+            api.patch(f"{RESERVED}/{meta['name']}", {"metadata": {"annotations": {GPU_KEY: gpu_of(meta["name"])}}})
+        except client.ApiError as error:
+            if error.status != 404:
+                raise

@@ -9,6 +9,7 @@ import urllib.request
 import bed
 import clock
 import network
+import roles
 import suite
 
 ROOT = bed.ROOT
@@ -38,7 +39,7 @@ class Webhooks:
         self.api.create("/apis/node.k8s.io/v1/runtimeclasses", {"metadata": {"name": "nvidia"}, "handler": "nvidia"})
         # The endpoints are those of replicas that are no pods.
         self.api.patch(f"/api/v1/namespaces/{SPACE}/services/admission", {"spec": {"selector": None}})
-        self.kubeconfig = cluster.credentials.user(f"system:serviceaccount:{SPACE}:admission")
+        self.kubeconfig = roles.kubeconfig(cluster, "admission")
 
     def start(self, *flags, name="admission", environment=None, is_ready=True):
         """Starts a replica and makes it an endpoint once it serves."""
