@@ -8,11 +8,12 @@ RUNS ?= 10
 SEED ?= 1
 WHO ?= muster
 LOAD ?= whole
+MINUTES ?= 60
 # Warnings are errors for developers; never in the build of `make build`, whose compiler may be newer than ours.
 ASAN = -Doptimization=1 -Db_sanitize=address,undefined -Dwerror=true
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test cluster kai-e2e bench blows fuzz lint format coverage install clean
+.PHONY: help build run test cluster kai-e2e bench blows soak fuzz lint format coverage install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +64,11 @@ blows: build ## kill the API server, with ETCD=1 etcd too, under load: RUNS (10)
 	@scripts/install-deps cluster
 	@python3 tests/cluster/build.py
 	bench/blows --runs $(RUNS) --seed $(SEED) --who $(WHO) --load $(LOAD) $(if $(ETCD),--etcd)
+
+soak: build ## random load and faults with every service installed, for MINUTES (60) from SEED (1)
+	@scripts/install-deps cluster
+	@python3 tests/cluster/build.py
+	MUSTER=$(CURDIR)/build/muster tests/soak/run --minutes $(MINUTES) --seed $(SEED) --write
 
 fuzz: ## run every fuzzer, FUZZ_SECONDS (300) in total
 	@scripts/install-deps build

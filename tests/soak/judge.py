@@ -12,7 +12,8 @@ from gpu_operator import RESERVED
 FIXED = "build"  # the priority class of pods that cannot be preempted
 PRIORITY_LABEL = "priorityClassName"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-SCALING = "/api/v1/namespaces/kai-scale-adjust/pods"
+SCALING_NAMESPACE = "kai-scale-adjust"
+SCALING = f"/api/v1/namespaces/{SCALING_NAMESPACE}/pods"
 # A scheduler whose watches were cut may not know of a change for so long.
 LATE_SECONDS = 60
 
@@ -82,9 +83,11 @@ class Judge(ledger.Ledger):
         return f"on {pod.node} with {of_node}; in {queue} with {of_queue}"
 
     def held_by(self, pod):
-        held = super().held_by(pod)
-        if not held and not (pod and pod.node and pod.phase not in ("Succeeded", "Failed")):
-            return held
+        """Pods that stand for nodes to come are kube-scheduler's: it and Muster do not know of each other's binds under way, and a
+        kubelet refuses the second. A pod that ends has its place until it is gone, but costs its queue nothing any more."""
+        if not pod or not pod.node or pod.phase in ("Succeeded", "Failed") or pod.namespace == SCALING_NAMESPACE:
+            return []
+        held = [one for one in super().held_by(pod) if one[0][0] != "queue" or not pod.is_ending]
         if pod.node.startswith("node-"):
             held.append((("cores of node", pod.node), pod.milli_cpu * ledger.WHOLE // 1000))
         if pod.labels.get(PRIORITY_LABEL) == FIXED and not pod.is_ending:

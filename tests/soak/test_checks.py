@@ -113,8 +113,13 @@ def _(_):
     absences.find("node-1")
     now[0] += judge.LATE_SECONDS + 1
     expect(books.wrong, [])
-    books.tell("c", node="node-2", gpus=1, queue="red")
-    books.says("queue red has given away 5 of 2")
+    books.tell("a", gpus=2, queue="red", is_ending=True)
+    books.tell("b", node="node-2", gpus=2, queue="red", is_ending=True)
+    books.tell("scaling", gpus=8, namespace=judge.SCALING_NAMESPACE)
+    books.tell("c", node="node-2", gpus=2, queue="red")
+    expect(books.wrong, [], "pods that end, or are not ours")
+    books.tell("d", node="node-2", gpus=1, queue="red")
+    books.says("queue red has given away 3 of 2")
 
 
 def member(name, node=None, phase="Running", requests=None, **annotations):
