@@ -187,6 +187,7 @@ class Pod:
         self.is_ending = False
         self.kill_at = None
         self.next_refresh = 0
+        self.has_volumes = False
         self.started_at = now()
         self.told = None
 
@@ -212,6 +213,9 @@ class Pod:
         if time.monotonic() >= self.next_refresh:
             self.next_refresh = time.monotonic() + REFRESH_SECONDS
             self.volumes.write_all()
+            self.has_volumes = True
+        if not self.has_volumes:
+            return
         if self.network is None:
             self.network = self.kubelet.new_network()
             self.object["status"]["podIP"] = self.network.address

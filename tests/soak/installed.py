@@ -33,6 +33,10 @@ class Installed(stand.Stand):
         self.nodes, self.lost = [], []
         self.absences = judge.Absences()
 
+    def __exit__(self, *_):
+        self.operator.is_over = True
+        self.cluster.__exit__()
+
     def furnish(self):
         cluster = self.cluster
         cluster.api.create("/api/v1/nodes", {

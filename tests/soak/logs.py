@@ -12,6 +12,7 @@ ALLOWED = [
     (r"^the API server is unreachable; requests are retried until it answers ", "the API server was killed"),
     (r"^the answer to a bind was lost; the pod keeps its place until the API server shows its state ",
      "the API server was killed during a bind"),
+    (r"^the service failed .* was not renewed in time", "the API server was down, or a service stood still"),
     (r"^list and watch failed .*\(status 410\)", "a new API server does not know what came before it"),
     (r"^list and watch failed .*(storage is \(re\)initializing|HTTP status (429|503))", "a starting API server is not ready yet"),
     # scripts/check-rights compares these with the roles.
