@@ -6,10 +6,10 @@
 
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
-#include "local/server/object_text_internal.h"
-#include "local/server/request_internal.h"
-#include "local/server/server_internal.h"
-#include "local/server/table_internal.h"
+#include "local/server/object_text.h"
+#include "local/server/request.h"
+#include "local/server/server_parts.h"
+#include "local/server/table.h"
 #include "net/http_server.h"
 
 /* All warnings of an answer together, and one of them. */

@@ -8,9 +8,9 @@
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/custom/definitions.h"
-#include "local/server/object_text_internal.h"
-#include "local/server/resources_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/object_text.h"
+#include "local/server/resources.h"
+#include "local/server/server_parts.h"
 
 static uint32_t number_of(struct server *server)
 {

@@ -5,10 +5,10 @@
 #include "base/log.h"
 #include "base/vec.h"
 #include "local/api/kinds.h"
-#include "local/server/object_text_internal.h"
-#include "local/server/resources_internal.h"
-#include "local/server/server_internal.h"
-#include "local/server/write_internal.h"
+#include "local/server/object_text.h"
+#include "local/server/resources.h"
+#include "local/server/server_parts.h"
+#include "local/verbs/write.h"
 
 #define BETWEEN_SWEEPS NSEC_PER_MIN
 

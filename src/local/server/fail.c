@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
 #include "local/api/problems.h"
-#include "local/server/request_internal.h"
+#include "local/server/request.h"
 #include "net/rest/errors.h"
 
 enum { MESSAGE_MAX = 4096, INVALID_MAX = 64 << 10 };

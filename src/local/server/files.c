@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/server/files_internal.h"
+#include "local/server/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,8 +12,8 @@
 
 #include "base/err.h"
 #include "base/macros.h"
-#include "local/server/routes_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/routes.h"
+#include "local/server/server_parts.h"
 #include "text/json.h"
 
 enum { HOST_MAX = 256, ROOT_UID = 0 };

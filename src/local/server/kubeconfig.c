@@ -13,8 +13,8 @@
 #include "base/strbuf.h"
 #include "kube/access/base64.h"
 #include "kube/access/config.h"
-#include "local/server/files_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/files.h"
+#include "local/server/server_parts.h"
 
 enum { KUBECONFIG_MAX = 64 << 10 };
 

@@ -12,9 +12,9 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "local/server/files_internal.h"
-#include "local/server/routes_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/files.h"
+#include "local/server/routes.h"
+#include "local/server/server_parts.h"
 #include "net/certificate.h"
 #include "text/file.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/server/namespaces_internal.h"
+#include "local/server/namespaces.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "base/time.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
-#include "local/server/object_text_internal.h"
-#include "local/server/request_internal.h"
-#include "local/server/resources_internal.h"
-#include "local/server/server_internal.h"
-#include "local/server/write_internal.h"
+#include "local/server/object_text.h"
+#include "local/server/request.h"
+#include "local/server/resources.h"
+#include "local/server/server_parts.h"
+#include "local/verbs/write.h"
 #include "net/rest/errors.h"
 #include "text/json.h"
 

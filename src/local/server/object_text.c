@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/server/object_text_internal.h"
+#include "local/server/object_text.h"
 
 #include <string.h>
 

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "local/api/kinds.h"
 #include "local/api/problems.h"
-#include "local/server/request_internal.h"
-#include "local/server/resources_internal.h"
-#include "local/server/routes_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/request.h"
+#include "local/server/resources.h"
+#include "local/server/routes.h"
+#include "local/server/server_parts.h"
 #include "net/rest/rest.h"
 
 enum { WARNINGS_MAX = 100 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/server/resources_internal.h"
+#include "local/server/resources.h"
 
 #include <stdio.h>
 
 #include "base/macros.h"
 #include "local/api/kinds.h"
 #include "local/custom/definitions.h"
-#include "local/server/reviews_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/server_parts.h"
+#include "local/subresources/reviews.h"
 
 const struct api_kind *resource_find(const struct server *server, const char *group, const char *version,
                                      const char *plural)

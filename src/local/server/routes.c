@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The table of paths. */
-#include "local/server/routes_internal.h"
+#include "local/server/routes.h"
 
-#include "local/server/server_internal.h"
+#include "local/server/server_parts.h"
 
 static void serve_objects(void *arg, struct http_exchange *exchange)
 {

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "local/custom/definitions.h"
-#include "local/server/resources_internal.h"
-#include "local/server/server_internal.h"
+#include "local/server/resources.h"
+#include "local/server/server_parts.h"
 #include "net/http_server.h"
 
 /* What the disk holds is known only when it is read again, by another process. */

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "frame/service.h"
-#include "local/server/files_internal.h"
+#include "local/server/files.h"
 #include "local/server/server.h"
 #include "net/loop.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/server/table_internal.h"
+#include "local/server/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
-#include "local/server/object_text_internal.h"
-#include "local/server/request_internal.h"
+#include "local/server/object_text.h"
+#include "local/server/request.h"
 #include "local/tables/tables.h"
 #include "net/rest/rest.h"
 #include "store/object.h"

@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
 #include "local/api/selector.h"
-#include "local/server/resources_internal.h"
+#include "local/server/resources.h"
 #include "store/store.h"
 
 /* Fields that are named otherwise than the members that they show, or whose absence means something else than "". */
