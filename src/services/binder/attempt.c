@@ -27,9 +27,9 @@ struct attempt {
     uint32_t tries_left;
 };
 
-void attempts_init(struct attempts *attempts, struct kube_client *client, void (*on_empty)(void *arg), void *arg)
+void attempts_init(struct attempts *attempts, struct kube_client *client)
 {
-    *attempts = (struct attempts){.client = client, .on_empty = on_empty, .arg = arg};
+    *attempts = (struct attempts){.client = client};
 }
 
 static void attempt_free(struct attempt *attempt)
@@ -91,10 +91,7 @@ static void on_answer(void *arg, const struct kube_answer *answer)
         return;
     }
     attempt_free(attempt);
-    if (on_done)
-        on_done(done_arg, answer);
-    else if (of->len == 0)
-        of->on_empty(of->arg);
+    on_done(done_arg, answer);
 }
 
 static char *copy(const char *text)

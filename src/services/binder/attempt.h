@@ -7,19 +7,14 @@
 
 #include "kube/client/client.h"
 
-/*
- * Writes that do not depend on what was there before: they are made again when somebody came in between. Those that
- * nobody waits for have no `on_done`.
- */
+/* Writes that do not depend on what was there before: they are made again when somebody came in between. */
 struct attempts {
     struct kube_client *client;
     struct attempt *first;
     size_t len;  // under way
-    void (*on_empty)(void *arg);
-    void *arg;
 };
 
-void attempts_init(struct attempts *attempts, struct kube_client *client, void (*on_empty)(void *arg), void *arg);
+void attempts_init(struct attempts *attempts, struct kube_client *client);
 
 /* Drops those that are under way. */
 void attempts_done(struct attempts *attempts);
@@ -31,7 +26,7 @@ struct attempt_request {
     const char *name;
     const char *subresource;
     const yyjson_mut_doc *body;  // NULL: none
-    kube_done_fn on_done;        // may be NULL
+    kube_done_fn on_done;
     void *arg;
 };
 

@@ -351,11 +351,12 @@ static int binder_open(struct service *service, struct err *err)
         free(binder);
         return r;
     }
-    attempts_init(&binder->attempts, binder->client, binder_check_stopped, binder);
+    attempts_init(&binder->attempts, binder->client);
     init_known(binder);
     binder->pause = (struct follow_pause){.is_behind = is_behind, .on_change = on_pause, .arg = binder};
     follow_pause_init(&binder->pause, binder->loop);
     loop_timer_init(&binder->renewal, binder->loop, renew, binder);
+    binder_groups_init(binder);
     loop_task_init(&binder->pump, binder->loop, binder_pump, binder);
     loop_timer_init(&binder->later_timer, binder->loop, binder_pump, binder);
     binder->meters = meters_new(binder);
@@ -411,6 +412,7 @@ static void binder_close(struct service *service)
     loop_task_cancel(&binder->pump);
     loop_timer_done(&binder->later_timer);
     loop_timer_done(&binder->renewal);
+    loop_timer_done(&binder->groups_timer);
     follow_pause_done(&binder->pause);
     forget_known(binder);
     attempts_done(&binder->attempts);

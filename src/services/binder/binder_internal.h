@@ -12,6 +12,7 @@
 #include "base/strmap.h"
 #include "base/time.h"
 #include "frame/rush.h"
+#include "kube/client/backoff.h"
 #include "kube/client/client.h"
 #include "kube/follow/pause.h"
 #include "net/loop.h"
@@ -120,8 +121,10 @@ struct binder {
     struct check *checks;  // groups whose reservation is being looked for
     struct stray *strays;  // pods that are being taken out of their groups
     struct follower *follow_requests, *follow_nodes, *follow_pods;
-    struct follow_pause pause;  // while a watch of requests or pods is cut
-    struct loop_timer renewal;  // everything is to be listed anew
+    struct follow_pause pause;       // while a watch of requests or pods is cut
+    struct loop_timer renewal;       // everything is to be listed anew
+    struct loop_timer groups_timer;  // groups are to be looked at again, since a deletion failed
+    struct backoff groups_backoff;
     struct rush rush;
     struct loop_timer later_timer;
     struct loop_task pump;
@@ -163,10 +166,14 @@ void binder_resume_jobs(struct binder *binder);
 bool binder_is_binding(const struct binder *binder);
 
 /* groups.c */
+void binder_groups_init(struct binder *binder);
 void binder_sync_group(struct binder *binder, const char *id);
 void binder_sync_node(struct binder *binder, const char *node);
 void binder_sync_all(struct binder *binder);
 void binder_checks_drop(struct binder *binder);
+
+/* Deletes a pod of a group. Where that fails, all groups are looked at again after a while. */
+void binder_remove_pod(struct binder *binder, struct roster_pod *pod, bool has_grace);
 
 /* strays.c: pods that are in groups for nothing, at the start. */
 void binder_free_strays(struct binder *binder);

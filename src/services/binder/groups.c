@@ -10,34 +10,81 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "kube/client/backoff.h"
+#include "kube/client/chance.h"
 #include "kube/client/meta.h"
 #include "kube/client/resource.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
 
-/* A reservation pod that is being deleted. */
-struct release {
+#define AGAIN_FIRST (250 * NSEC_PER_MSEC)
+#define AGAIN_MAX (30 * NSEC_PER_SEC)
+
+/* A pod that is being deleted. */
+struct removal {
     struct binder *binder;
+    char *namespace;
     char *name;
     char *uid;
 };
 
-static void on_released(void *arg, const struct kube_answer *answer)
+/* A server that is starting refuses what it grants a moment later, and nothing may change that would make us look again. */
+static void look_again(struct binder *binder)
 {
-    struct release *release = arg;
-    struct binder *binder = release->binder;
-    struct roster_pod *pod = roster_find(&binder->roster, binder->reservation.namespace, release->name);
+    if (!loop_timer_is_running(&binder->groups_timer))
+        loop_timer_start(&binder->groups_timer,
+                         backoff_next(&binder->groups_backoff, chance_next(kube_client_chance(binder->client))));
+}
+
+static void on_again(void *arg)
+{
+    struct binder *binder = arg;
+
+    if (binder->is_ready && !binder->is_stopping)
+        binder_sync_all(binder);
+}
+
+void binder_groups_init(struct binder *binder)
+{
+    binder->groups_backoff = (struct backoff){.first = AGAIN_FIRST, .max = AGAIN_MAX};
+    loop_timer_init(&binder->groups_timer, binder->loop, on_again, binder);
+}
+
+static void on_removed(void *arg, const struct kube_answer *answer)
+{
+    struct removal *removal = arg;
+    struct binder *binder = removal->binder;
+    struct roster_pod *pod = roster_find(&binder->roster, removal->namespace, removal->name);
 
     if (answer->err.code < 0 && answer->status != 404 && answer->status != 409) {
-        log_warn(binder->log, "reservation pod could not be deleted; trying again with the next change",
-                 log_str("pod", release->name), log_error(&answer->err));
-        if (pod && strcmp(pod->uid, release->uid) == 0)
+        log_warn(binder->log, "pod could not be deleted; trying again", log_str("namespace", removal->namespace),
+                 log_str("pod", removal->name), log_error(&answer->err));
+        if (pod && strcmp(pod->uid, removal->uid) == 0)
             pod->is_deleting = false;
+        look_again(binder);
+    } else {
+        backoff_reset(&binder->groups_backoff);
     }
-    free(release->name);
-    free(release->uid);
-    free(release);
+    free(removal->namespace);
+    free(removal->name);
+    free(removal->uid);
+    free(removal);
     binder_check_stopped(binder);
+}
+
+void binder_remove_pod(struct binder *binder, struct roster_pod *pod, bool has_grace)
+{
+    struct removal *removal = xcalloc(1, sizeof *removal);
+
+    *removal = (struct removal){
+        .binder = binder,
+        .namespace = xstrdup(pod->namespace),
+        .name = xstrdup(pod->name),
+        .uid = xstrdup(pod->uid),
+    };
+    pod->is_deleting = true;
+    (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, has_grace,
+                         on_removed, removal);
 }
 
 static void release_group(struct binder *binder, const struct roster_group *group)
@@ -47,13 +94,9 @@ static void release_group(struct binder *binder, const struct roster_group *grou
 
         if (!pod->is_reservation || pod->is_deleting)
             continue;
-        struct release *release = xcalloc(1, sizeof *release);
-        *release = (struct release){.binder = binder, .name = xstrdup(pod->name), .uid = xstrdup(pod->uid)};
-        pod->is_deleting = true;
         log_info(binder->log, "shared GPU released", log_str("group", group->id), log_str("pod", pod->name),
                  log_str("node", pod->node));
-        (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, false,
-                             on_released, release);
+        binder_remove_pod(binder, pod, false);
     }
 }
 
@@ -91,11 +134,9 @@ static void end_orphans(struct binder *binder, const struct roster_group *group)
 
         if (pod->is_reservation || !pod->is_ours || !pod->is_running || pod->is_deleting)
             continue;
-        pod->is_deleting = true;
         log_warn(binder->log, "deleting pod: its GPU is not reserved any more", log_str("namespace", pod->namespace),
                  log_str("pod", pod->name), log_str("group", group->id));
-        (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, true, NULL,
-                             NULL);
+        binder_remove_pod(binder, pod, true);
     }
 }
 
@@ -110,6 +151,8 @@ static void on_checked(void *arg, const struct kube_answer *answer)
         yyjson_is_arr(yyjson_obj_get(list, "items")) && yyjson_arr_size(yyjson_obj_get(list, "items")) == 0 && group &&
         !binder_is_held(binder) && group_decide(group, binder_wants_group(binder, check->id)) == GROUP_ORPHANS)
         end_orphans(binder, group);
+    else if (answer->err.code < 0)
+        look_again(binder);
     check_free(check);
 }
 

@@ -236,11 +236,8 @@ static void on_timeout(void *arg)
     struct roster_pod *pod = roster_reservation(roster_find_group(&binder->roster, seat->group));
     char timeout[DURATION_TEXT_MAX];
 
-    if (pod && !pod->is_deleting) {
-        pod->is_deleting = true;
-        (void)attempt_delete(&binder->attempts, kube_known(KUBE_PODS), pod->namespace, pod->name, pod->uid, false, NULL,
-                             NULL);
-    }
+    if (pod && !pod->is_deleting)
+        binder_remove_pod(binder, pod, false);
     seat_fail(seat, -ETIMEDOUT, "reservation pod %s/%s on node %s did not report its GPU within %s",
               binder->reservation.namespace, seat->name, seat->node,
               duration_format(binder->reservation.timeout, timeout));
