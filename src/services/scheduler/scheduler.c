@@ -333,7 +333,8 @@ static void look_whether_idle(void *arg)
 {
     struct scheduler *s = arg;
 
-    if (!carry_awaits_answers(s->carry) && !evictions_await_answers(s->evictions) && usage_is_idle(s->usage) &&
+    /* Writes whose answer got lost, too: the lease is released right behind, and the next leader does not know of them. */
+    if (carry_is_idle(s->carry) && evictions_len(s->evictions) == 0 && usage_is_idle(s->usage) &&
         report_is_over(s->report, nsec_now_monotonic() - s->stop_began))
         service_stopped(s->service);
     else

@@ -79,7 +79,6 @@ static void carrying_free(struct carrying *carrying)
 
     list_remove(&carry->all, &carrying->in_all);
     carry->traffic->binds--;
-    carry->unknown -= carrying->is_unknown;
     loop_timer_done(&carrying->look);
     free(carrying->text);
     yyjson_mut_doc_free(carrying->doc);
@@ -115,11 +114,6 @@ void carry_free(struct carry *carry)
 bool carry_is_idle(const struct carry *carry)
 {
     return carry->all.len == 0;
-}
-
-bool carry_awaits_answers(const struct carry *carry)
-{
-    return carry->all.len > carry->unknown;
 }
 
 /* The pod is where it should be: the placement may go, unless the watch is late or it is a BindRequest's. */
@@ -273,8 +267,6 @@ void carry_unknown(struct carrying *carrying, const struct err *err)
 
     if (placement && placement->carrying == carrying)
         placement->is_unknown = true;
-    carry->unknown++;
-    carrying->is_unknown = true;
     log_warn(carry->log, "the answer to a bind was lost; the pod keeps its place until the API server shows its state",
              log_str("namespace", key_namespace(carry->state, carrying->key)),
              log_str("pod", key_name(carry->state, carrying->key)),

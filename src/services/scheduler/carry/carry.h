@@ -59,6 +59,3 @@ void carry_take_back_unsent(struct carry *carry);
 
 /* No bind is under way. */
 bool carry_is_idle(const struct carry *carry);
-
-/* Some bind is, and its answer is still to be expected: not lost with the server. */
-bool carry_awaits_answers(const struct carry *carry);

@@ -44,7 +44,6 @@ struct carrying {
     struct kube_certain *request;  // the BindRequest is being made
     struct kube_removal *removal;  // an older BindRequest is being deleted
     struct kube_call *call;        // something is being read
-    bool is_unknown;               // the server may have done it
     struct list_link in_all;
 };
 
@@ -62,7 +61,6 @@ struct carry {
     struct observers *observers;
     struct traffic *traffic;
     struct list all;  // binds under way
-    size_t unknown;   // of these: the server may have done them
 };
 
 /* The decision is carried out, or is not and is taken back. Frees it. */

@@ -38,7 +38,6 @@ struct eviction {
     nsec_t began;
     struct kube_call *mark;        // its condition is being written
     struct kube_removal *removal;  // it is being deleted
-    bool is_unknown;               // the server may have done it
     bool is_seen;                  // the cluster shows it
 };
 
@@ -53,7 +52,6 @@ struct evictions {
     struct pace *pace;
     struct log *log;
     struct list all;
-    size_t unknown;  // of these: the server may have done them
 };
 
 struct evictions *evictions_new(const struct evictions_options *options)
@@ -80,7 +78,6 @@ static void eviction_free(struct eviction *eviction)
     struct pod_note *note = pod_note_find(evictions->notes, eviction->key);
 
     list_remove(&evictions->all, &eviction->in_all);
-    evictions->unknown -= eviction->is_unknown;
     note->eviction = NULL;
     pod_note_settle(evictions->notes, note);
     free(eviction);
@@ -103,11 +100,6 @@ void evictions_free(struct evictions *evictions)
 size_t evictions_len(const struct evictions *evictions)
 {
     return evictions->all.len;
-}
-
-bool evictions_await_answers(const struct evictions *evictions)
-{
-    return evictions->all.len > evictions->unknown;
 }
 
 void evictions_lay_over(struct evictions *evictions, object_key key)
@@ -180,8 +172,6 @@ static void on_deleted(void *arg, const struct kube_answer *answer)
     const struct err *err = answer->err.code < 0 ? &answer->err : NULL;
 
     eviction->removal = NULL;
-    evictions->unknown -= eviction->is_unknown;
-    eviction->is_unknown = false;
     OBSERVE(evictions->observers, on_carried_out, &eviction->decision, nsec_now_monotonic() - eviction->began, err);
     if (err) {
         pod_id id = key_pod(evictions->state, eviction->key);
@@ -206,8 +196,6 @@ static void on_unknown(void *arg, const struct err *err)
     struct eviction *eviction = arg;
     struct evictions *evictions = eviction->evictions;
 
-    eviction->is_unknown = true;
-    evictions->unknown++;
     log_warn(evictions->log,
              "the answer to an eviction was lost; the pod counts as terminating until the API server shows its state",
              log_str("namespace", key_namespace(evictions->state, eviction->key)),

@@ -56,6 +56,3 @@ bool evictions_are_idle(const struct evictions *evictions);
 
 /* Those that the cluster does not show yet. */
 size_t evictions_len(const struct evictions *evictions);
-
-/* Some are still to be answered by the server, or to be shown by the cluster: not lost with the server. */
-bool evictions_await_answers(const struct evictions *evictions);
