@@ -16,6 +16,7 @@ struct kube_bind {
     char *pod;
     char *uid;
     char *node;
+    kube_repeat_fn may_repeat;
     void (*on_unknown)(void *arg, const struct err *err);
     kube_done_fn on_done;
     void *arg;
@@ -47,6 +48,13 @@ static enum kube_shown judge(void *arg, yyjson_val *pod, struct err *err)
     else
         (void)err_set(err, -EEXIST, "bind pods %s/%s: the pod is already on node %s", bind->namespace, bind->pod, node);
     return KUBE_SHOWS_IMPOSSIBLE;
+}
+
+static enum kube_repeat may_repeat(void *arg)
+{
+    const struct kube_bind *bind = arg;
+
+    return bind->may_repeat(bind->arg);
 }
 
 static void on_unknown(void *arg, const struct err *err)
@@ -107,6 +115,7 @@ struct kube_bind *kube_bind_start(struct kube_client *client, const struct kube_
         .pod = xstrdup(request->pod),
         .uid = xstrdup(request->uid ? request->uid : ""),
         .node = xstrdup(request->node),
+        .may_repeat = request->may_repeat,
         .on_unknown = request->on_unknown,
         .on_done = request->on_done,
         .arg = request->arg,
@@ -126,6 +135,7 @@ struct kube_bind *kube_bind_start(struct kube_client *client, const struct kube_
                                                    .namespace = bind->namespace,
                                                    .name = bind->pod,
                                                    .judge = judge,
+                                                   .may_repeat = request->may_repeat ? may_repeat : NULL,
                                                    .on_unknown = on_unknown,
                                                    .on_done = on_done,
                                                    .arg = bind,

@@ -407,7 +407,7 @@ void kube_call_fail(struct kube_call *call, const struct err *err)
         finish(call, &answer);
 }
 
-bool kube_call_may_be_sent(const struct kube_call *call)
+bool kube_call_may_be_done(const struct kube_call *call)
 {
-    return call->was_sent || call->http;
+    return call->is_unclear || call->http;
 }

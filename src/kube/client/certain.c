@@ -18,6 +18,9 @@
 #define REST_FIRST (50 * NSEC_PER_MSEC)
 #define REST_MAX NSEC_PER_SEC
 
+/* Until a caller that wants to wait is asked again, which costs nothing. */
+#define ASK_AGAIN (20 * NSEC_PER_MSEC)
+
 struct kube_certain {
     struct kube_client *client;
     struct kube_certain_request request;
@@ -29,6 +32,7 @@ struct kube_certain {
     struct backoff backoff;
     bool was_sent;          // the server may have seen it
     bool is_unknown;        // a try of it got no answer that says whether it was done
+    bool is_withdrawn;      // it must not be tried again
     nsec_t readable_since;  // after the last such try; 0: the object has not been read since
     int refusal;            // status of the last try; 0: it was not refused
     struct err refused;
@@ -56,6 +60,15 @@ static void finish_refused(struct kube_certain *certain)
     finish(certain, &answer);
 }
 
+static void finish_withdrawn(struct kube_certain *certain)
+{
+    struct kube_answer answer = {.reason = "", .body = ""};
+
+    (void)err_set(&answer.err, -ESTALE, "%s %s was not done, and is out of date", certain->request.resource->plural,
+                  certain->request.name);
+    finish(certain, &answer);
+}
+
 static void on_rested(void *arg)
 {
     struct kube_certain *certain = arg;
@@ -72,6 +85,25 @@ static void rest(struct kube_certain *certain, void (*next)(struct kube_certain 
 static void write_object(struct kube_certain *certain);
 static void read_object(struct kube_certain *certain);
 
+static void write_again(struct kube_certain *certain)
+{
+    const struct kube_certain_request *request = &certain->request;
+
+    switch (request->may_repeat ? request->may_repeat(request->arg) : KUBE_REPEAT_NOW) {
+    case KUBE_REPEAT_NOW:
+        write_object(certain);
+        break;
+    case KUBE_REPEAT_LATER:
+        certain->next = write_again;
+        loop_timer_start(&certain->rest, ASK_AGAIN);
+        break;
+    case KUBE_REPEAT_NEVER:
+        certain->is_withdrawn = true;
+        read_object(certain);
+        break;
+    }
+}
+
 /* The object shows that the write has not been done so far. */
 static void take_not_done(struct kube_certain *certain)
 {
@@ -80,10 +112,14 @@ static void take_not_done(struct kube_certain *certain)
     if (certain->readable_since == 0)
         certain->readable_since = now;
     bool is_late = certain->is_unknown && now - certain->readable_since < LATE_WRITE_TIME;
-    if (certain->refusal != 0 && !is_late)
+    if (is_late)
+        rest(certain, certain->is_withdrawn ? read_object : write_again);
+    else if (certain->is_withdrawn)
+        finish_withdrawn(certain);
+    else if (certain->refusal != 0)
         finish_refused(certain);
     else
-        rest(certain, write_object);
+        rest(certain, write_again);
 }
 
 static void on_read(void *arg, const struct kube_answer *answer)
@@ -156,7 +192,8 @@ static void write_object(struct kube_certain *certain)
 {
     struct kube_request write = certain->request.write;
 
-    write.is_repeatable = true;
+    /* The client repeats it without a question; where questions are to be asked it does not. */
+    write.is_repeatable = !certain->request.may_repeat;
     write.on_done = on_written;
     write.arg = certain;
     certain->call = kube_send(certain->client, &write);
@@ -201,5 +238,5 @@ void kube_certain_cancel(struct kube_certain *certain)
 
 bool kube_certain_is_unsent(const struct kube_certain *certain)
 {
-    return !certain->was_sent && (!certain->call || !kube_call_may_be_sent(certain->call));
+    return !certain->was_sent && (!certain->call || !kube_call_may_be_done(certain->call));
 }

@@ -25,6 +25,17 @@ enum kube_shown {
     KUBE_SHOWS_IMPOSSIBLE,  // it is not and will not be done: `err` says why
 };
 
+/* Whether a write that has not been done may be made again. */
+enum kube_repeat {
+    KUBE_REPEAT_NOW,
+    KUBE_REPEAT_LATER,  // what it was decided by may be old: asked again soon
+    KUBE_REPEAT_NEVER,  // it must not be done any more, and ends with -ESTALE
+};
+
+/* Asked before each try but the first: the store of the server may have been restored from a backup meanwhile, in which
+ * the room that the write takes belongs to somebody else. */
+typedef enum kube_repeat (*kube_repeat_fn)(void *arg);
+
 struct kube_certain_request {
     struct kube_request write;             // may be made twice; its body, `on_done` and `arg` are not used
     const yyjson_mut_doc *doc;             // its body
@@ -33,6 +44,7 @@ struct kube_certain_request {
     const char *name;
     /* Judges the object; NULL: there is none. Fills `err` in when it is impossible. */
     enum kube_shown (*judge)(void *arg, yyjson_val *object, struct err *err);
+    kube_repeat_fn may_repeat;  // NULL: it always may
     /* The outcome is unknown, for the reason given. Called once at most, may be NULL. */
     void (*on_unknown)(void *arg, const struct err *err);
     /* Certain: done where the code is 0, not done otherwise. The object of the answer is the one that was written or read;
@@ -47,5 +59,5 @@ struct kube_certain *kube_certain_start(struct kube_client *client, const struct
 /* Nothing is called back any more. The server may have done it. */
 void kube_certain_cancel(struct kube_certain *certain);
 
-/* The server cannot have seen anything of it so far: after a cancel it will not be done. */
+/* The server cannot have done anything of it so far: after a cancel it will not be done. */
 bool kube_certain_is_unsent(const struct kube_certain *certain);

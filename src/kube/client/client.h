@@ -138,8 +138,8 @@ struct kube_call *kube_send(struct kube_client *client, const struct kube_reques
  * already. */
 void kube_cancel(struct kube_call *call);
 
-/* Whether the server may have seen a try of the call that is under way. */
-bool kube_call_may_be_sent(const struct kube_call *call);
+/* Whether the server may have done what a call that is under way asks for: not when all tries were turned away so far. */
+bool kube_call_may_be_done(const struct kube_call *call);
 
 /* A single object of a list or watch may be so large. What etcd takes is smaller than that by far. */
 enum { KUBE_ITEM_BYTES_MAX = 16 << 20 };

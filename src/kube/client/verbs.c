@@ -64,6 +64,7 @@ struct kube_call *kube_delete(struct kube_client *client, const struct kube_dele
 
 struct kube_removal {
     char *uid;
+    kube_repeat_fn may_repeat;
     void (*on_unknown)(void *arg, const struct err *err);
     kube_done_fn on_done;
     void *arg;
@@ -84,6 +85,13 @@ static enum kube_shown judge_removal(void *arg, yyjson_val *object, struct err *
 
     (void)err;
     return is_there ? KUBE_SHOWS_NOT_DONE : KUBE_SHOWS_DONE;
+}
+
+static enum kube_repeat may_repeat_removal(void *arg)
+{
+    const struct kube_removal *removal = arg;
+
+    return removal->may_repeat(removal->arg);
 }
 
 static void on_removal_unknown(void *arg, const struct err *err)
@@ -115,6 +123,7 @@ struct kube_removal *kube_removal_start(struct kube_client *client, const struct
     add_delete_options(doc, root, request);
     *removal = (struct kube_removal){
         .uid = xstrdup(request->uid),
+        .may_repeat = request->may_repeat,
         .on_unknown = on_unknown,
         .on_done = request->on_done,
         .arg = request->arg,
@@ -132,6 +141,7 @@ struct kube_removal *kube_removal_start(struct kube_client *client, const struct
                                                       .namespace = request->namespace,
                                                       .name = request->name,
                                                       .judge = judge_removal,
+                                                      .may_repeat = request->may_repeat ? may_repeat_removal : NULL,
                                                       .on_unknown = on_removal_unknown,
                                                       .on_done = on_removed,
                                                       .arg = removal,

@@ -294,6 +294,11 @@ static void on_bound(void *arg, const struct kube_answer *answer)
     struct job *job = arg;
 
     job->bind = NULL;
+    /* Everything is listed anew, and the job goes with what was known. */
+    if (answer->err.code == -ESTALE) {
+        job->is_held = true;
+        return;
+    }
     /* Somebody changed the pod at that moment; it has no node yet. */
     if (answer->err.code == -EAGAIN && ++job->tries < BIND_TRIES) {
         job_wait(job, (20 << job->tries) * NSEC_PER_MSEC, bind_again);
@@ -305,6 +310,15 @@ static void on_bound(void *arg, const struct kube_answer *answer)
     }
     job->pod_node = xstrdup(job->request->node);
     job_next(job);
+}
+
+static enum kube_repeat may_repeat(void *arg)
+{
+    const struct binder *binder = ((struct job *)arg)->binder;
+
+    if (!binder_is_held(binder))
+        return KUBE_REPEAT_NOW;
+    return binder->is_renewing ? KUBE_REPEAT_NEVER : KUBE_REPEAT_LATER;
 }
 
 static void step_bind(struct job *job)
@@ -343,6 +357,7 @@ static void step_bind(struct job *job)
                                                          .node = request->node,
                                                          .annotations = annotations,
                                                          .labels = has_label ? labels : NULL,
+                                                         .may_repeat = may_repeat,
                                                          .on_done = on_bound,
                                                          .arg = job,
                                                      });

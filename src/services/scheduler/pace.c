@@ -98,3 +98,10 @@ bool pace_is_held(const struct pace *pace, enum pace_hold hold)
 {
     return pace->holds & 1U << hold;
 }
+
+enum kube_repeat pace_may_repeat(const struct pace *pace)
+{
+    if (pace_is_held(pace, HOLD_LISTING))
+        return KUBE_REPEAT_NEVER;
+    return pace_is_held(pace, HOLD_BEHIND) ? KUBE_REPEAT_LATER : KUBE_REPEAT_NOW;
+}

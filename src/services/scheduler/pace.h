@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/time.h"
+#include "kube/client/certain.h"
 
 struct loop;
 
@@ -41,6 +42,10 @@ void pace_hold(struct pace *pace, enum pace_hold hold);
 void pace_release(struct pace *pace, enum pace_hold hold);
 
 bool pace_is_held(const struct pace *pace, enum pace_hold hold);
+
+/* Whether a write that a cycle has decided on may be made again: not while a watch is cut, and not at all once the server
+ * has shown an older state, in which the decision may be wrong. */
+enum kube_repeat pace_may_repeat(const struct pace *pace);
 
 /* Something changed: a cycle follows soon. */
 void pace_wake(struct pace *pace);

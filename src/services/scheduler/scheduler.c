@@ -193,6 +193,7 @@ static void make_outgoing(struct scheduler *s)
         .report = s->report,
         .observers = &s->observers,
         .traffic = &s->traffic,
+        .pace = s->pace,
     });
 }
 

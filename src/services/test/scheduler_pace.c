@@ -125,12 +125,28 @@ static void time_alone_brings_a_cycle_where_one_is_due(void **arg)
     runs_close(&runs);
 }
 
+static void writes_are_repeated_only_while_decisions_would_be_made(void **arg)
+{
+    struct runs runs = runs_open();
+
+    (void)arg;
+    assert_int_equal(pace_may_repeat(runs.pace), KUBE_REPEAT_NEVER);
+    pace_release(runs.pace, HOLD_LISTING);
+    assert_int_equal(pace_may_repeat(runs.pace), KUBE_REPEAT_NOW);
+    pace_hold(runs.pace, HOLD_BEHIND);
+    assert_int_equal(pace_may_repeat(runs.pace), KUBE_REPEAT_LATER);
+    pace_hold(runs.pace, HOLD_LISTING);
+    assert_int_equal(pace_may_repeat(runs.pace), KUBE_REPEAT_NEVER);
+    runs_close(&runs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_runs_before_everything_is_listed_and_we_lead),
         cmocka_unit_test(a_hold_that_comes_after_the_change_stops_its_cycle),
         cmocka_unit_test(a_change_during_a_cycle_is_followed_by_another),
+        cmocka_unit_test(writes_are_repeated_only_while_decisions_would_be_made),
         cmocka_unit_test(time_alone_brings_a_cycle_where_one_is_due),
     };
 

@@ -107,6 +107,7 @@ static inline struct stage *stage_new_at(struct loop *loop, uint16_t port)
     s->setup.options.is_whole = true;
     config_init(&s->setup.config);
     s->pace = pace_new(s->loop, NSEC_PER_SEC);
+    pace_release(s->pace, HOLD_LISTING);
     s->state = state_new();
     s->engine = engine_new(s->state, &s->setup.config);
     s->pod_notes = pod_notes_new();
@@ -154,6 +155,7 @@ static inline struct stage *stage_new_at(struct loop *loop, uint16_t port)
         .report = s->report,
         .observers = &s->observers,
         .traffic = &s->traffic,
+        .pace = s->pace,
     });
     s->complaints = complaints_new(s->state, s->recorder, s->pace, &s->device_version, NULL);
     s->intake = intake_new(&(struct intake_options){

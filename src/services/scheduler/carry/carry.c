@@ -24,6 +24,7 @@
 #include "services/scheduler/carry/writes.h"
 #include "services/scheduler/flags.h"
 #include "services/scheduler/observe/observer.h"
+#include "services/scheduler/pace.h"
 #include "services/scheduler/report/report.h"
 #include "text/json.h"
 
@@ -50,6 +51,7 @@ struct carry *carry_new(const struct carry_options *options)
         .report = options->report,
         .observers = options->observers,
         .traffic = options->traffic,
+        .pace = options->pace,
     };
     return carry;
 }
@@ -239,16 +241,17 @@ void carry_fail(struct carrying *carrying, const struct err *err)
     char text[sizeof err->text + 1024];
 
     OBSERVE(carry->observers, on_carried_out, &carrying->decision, nsec_now_monotonic() - carrying->began, err);
-    bool is_there = id != NO_ID && carry->state->pods.items[id].uid == carrying->uid && err->code != -ENOENT;
-    nsec_t wait = is_there ? setback_note(carry->setbacks, SETBACK_BIND, carrying->key, carrying->node,
-                                          err->code == -EAGAIN, nsec_now_monotonic())
+    bool is_known = id != NO_ID && carry->state->pods.items[id].uid == carrying->uid;
+    /* One that is gone stays known until the watch shows it; to try again at once would not end before. */
+    nsec_t wait = is_known ? setback_note(carry->setbacks, SETBACK_BIND, carrying->key, carrying->node,
+                                          err->code == -EAGAIN || err->code == -ENOENT, nsec_now_monotonic())
                            : 0;
     log_warn(carry->log, "bind failed; the pod is scheduled again",
              log_str("namespace", key_namespace(carry->state, carrying->key)),
              log_str("pod", key_name(carry->state, carrying->key)),
              log_str("node", state_name(carry->state, carrying->node)), log_duration("again_after", wait),
              log_error(err));
-    if (is_there) {
+    if (is_known && err->code != -ENOENT) {
         (void)snprintf(text, sizeof text, "Failed to bind pod %s/%s to node %s. %s",
                        key_namespace(carry->state, carrying->key), key_name(carry->state, carrying->key),
                        state_name(carry->state, carrying->node), err->text);
@@ -335,7 +338,7 @@ static void on_bound(void *arg, const struct kube_answer *answer)
         carry_succeed(carrying);
     else if (answer->err.code == -EEXIST && kube_answer_object(answer, &pod, NULL) == 0)
         take_elsewhere(carrying, pod, &answer->err);
-    else if (answer->is_unsent)
+    else if (answer->is_unsent || answer->err.code == -ESTALE)
         carry_take_back(carrying, &answer->err);
     else if (may_not_bind(answer))
         leave_to_binder(carrying, &answer->err);
@@ -346,6 +349,13 @@ static void on_bound(void *arg, const struct kube_answer *answer)
 static void on_unknown(void *arg, const struct err *err)
 {
     carry_unknown(arg, err);
+}
+
+enum kube_repeat carry_may_repeat(void *arg)
+{
+    const struct carrying *carrying = arg;
+
+    return pace_may_repeat(carrying->carry->pace);
 }
 
 /* A volume that nobody has bound yet is the binder's to bind. */
@@ -405,6 +415,7 @@ static void bind_directly(struct carrying *carrying, pod_id pod)
                                                         .pod = key_name(carry->state, carrying->key),
                                                         .uid = state_name(carry->state, carrying->uid),
                                                         .node = state_name(carry->state, carrying->node),
+                                                        .may_repeat = carry_may_repeat,
                                                         .on_unknown = on_unknown,
                                                         .on_done = on_bound,
                                                         .arg = carrying,

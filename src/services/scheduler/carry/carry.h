@@ -39,6 +39,7 @@ struct carry_options {
     struct report *report;
     struct observers *observers;
     struct traffic *traffic;
+    const struct pace *pace;
 };
 
 struct carry *carry_new(const struct carry_options *options);

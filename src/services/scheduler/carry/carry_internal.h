@@ -60,6 +60,7 @@ struct carry {
     struct report *report;
     struct observers *observers;
     struct traffic *traffic;
+    const struct pace *pace;
     struct list all;  // binds under way
 };
 
@@ -72,6 +73,9 @@ void carry_take_back(struct carrying *carrying, const struct err *err);
 
 /* The server may have done it: the pod keeps its place until that is certain. */
 void carry_unknown(struct carrying *carrying, const struct err *err);
+
+/* Whether a write of the bind may be made again; takes a struct carrying. */
+enum kube_repeat carry_may_repeat(void *arg);
 
 /* Has the binder do it: carry_request.c. */
 void carry_request(struct carrying *carrying, const struct placement *placement, pod_id pod);

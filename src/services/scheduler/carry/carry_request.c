@@ -74,7 +74,7 @@ static void on_requested(void *arg, const struct kube_answer *answer)
         take_over(carrying, placement_of(carrying), answer);
     if (answer->err.code == 0)
         carry_succeed(carrying);
-    else if (answer->is_unsent)
+    else if (answer->is_unsent || answer->err.code == -ESTALE)
         carry_take_back(carrying, &answer->err);
     else
         carry_fail(carrying, &answer->err);
@@ -106,6 +106,7 @@ static void send_request(struct carrying *carrying, const struct err *err)
                                               .namespace = key_namespace(carry->state, carrying->key),
                                               .name = key_name(carry->state, carrying->key),
                                               .judge = judge,
+                                              .may_repeat = carry_may_repeat,
                                               .on_unknown = on_unknown,
                                               .on_done = on_requested,
                                               .arg = carrying,
@@ -127,7 +128,9 @@ static void on_cleared(void *arg, const struct kube_answer *answer)
     struct carrying *carrying = arg;
 
     carrying->removal = NULL;
-    if (answer->err.code < 0)
+    if (answer->err.code == -ESTALE)
+        carry_take_back(carrying, &answer->err);
+    else if (answer->err.code < 0)
         carry_fail(carrying, &answer->err);
     else
         complete_request(carrying);
@@ -151,6 +154,7 @@ void carry_request(struct carrying *carrying, const struct placement *placement,
                                                .name = key_name(carry->state, carrying->key),
                                                .uid = state_name(carry->state, placement->request_uid),
                                                .grace_s = -1,
+                                               .may_repeat = carry_may_repeat,
                                                .on_done = on_cleared,
                                                .arg = carrying,
                                            },

@@ -202,6 +202,13 @@ static void on_unknown(void *arg, const struct err *err)
              log_str("pod", key_name(evictions->state, eviction->key)), log_error(err));
 }
 
+static enum kube_repeat may_repeat(void *arg)
+{
+    const struct eviction *eviction = arg;
+
+    return pace_may_repeat(eviction->evictions->pace);
+}
+
 static void send_delete(struct eviction *eviction)
 {
     struct evictions *evictions = eviction->evictions;
@@ -213,6 +220,7 @@ static void send_delete(struct eviction *eviction)
                                                .name = key_name(evictions->state, eviction->key),
                                                .uid = state_name(evictions->state, eviction->uid),
                                                .grace_s = -1,
+                                               .may_repeat = may_repeat,
                                                .on_done = on_deleted,
                                                .arg = eviction,
                                            },

@@ -249,11 +249,28 @@ static void tell_stray(struct intake *intake, object_key key, yyjson_val *object
     strbuf_done(&text);
 }
 
+/* Devices that a bind under way has planned for the pod are nobody's now, and their claims may never change again. */
+static void look_at_claims(struct intake *intake, object_key key)
+{
+    const struct state *state = intake->state;
+    pod_id id = key_pod(state, key);
+
+    for (uint32_t i = 0; id != NO_ID && i < state->pods.items[id].claim_count; i++) {
+        uint32_t slot = state->pods.items[id].claims[i].claim;
+
+        if (slot != NO_ID && !state->claims.items[slot].is_plan)
+            watching_refetch(intake->watching, WATCH_CLAIMS,
+                             key_of(state->claims.items[slot].namespace, state->claims.items[slot].name));
+    }
+}
+
 static void drop_pod(struct intake *intake, const struct follow_event *event, object_key key)
 {
     struct placement *placement = placement_find(intake->placements, key);
     struct pod_note *note = pod_note_find(intake->pod_notes, key);
 
+    if (placement && placement->carrying)
+        look_at_claims(intake, key);
     intake_drop(intake, WATCH_PODS, event->namespace, event->name);
     if (note)
         note->picks_namespaces = false;
