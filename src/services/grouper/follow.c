@@ -10,7 +10,7 @@
 
 static bool is_synced(const struct grouper *grouper)
 {
-    return follower_is_synced(grouper->pods) && follower_is_synced(grouper->pod_groups) &&
+    return grouper->pods && follower_is_synced(grouper->pods) && follower_is_synced(grouper->pod_groups) &&
            follower_is_synced(grouper->priority_classes) &&
            (!grouper->namespaces || follower_is_synced(grouper->namespaces)) &&
            (!grouper->defaults || follower_is_synced(grouper->defaults));
@@ -102,10 +102,14 @@ void follow_done(struct grouper *grouper)
     loop_timer_done(&grouper->renewal);
 }
 
+static void follow_pods(struct grouper *grouper);
+
 static void on_synced(void *arg, bool is_first)
 {
     struct grouper *grouper = arg;
 
+    if (!grouper->pods && follower_is_synced(grouper->pod_groups))
+        follow_pods(grouper);
     if (!is_first || !is_synced(grouper))
         return;
     log_info(grouper->service->log, "synced", log_int("pods", (int64_t)follower_len(grouper->pods)),
@@ -191,6 +195,24 @@ static struct follower *follow(struct grouper *grouper, struct follow_options op
     return follower_new(grouper->service->client, &options);
 }
 
+/* After the groups, so that pods whose group has got lost are known at once. */
+static void follow_pods(struct grouper *grouper)
+{
+    const struct grouper_flags *flags = grouper->flags;
+    struct strbuf fields, labels;
+
+    strbuf_init(&fields, 4096);
+    strbuf_init(&labels, 64 << 10);
+    strbuf_addf(&fields, "spec.schedulerName=%s", flags->scheduler_name);
+    add_selector(&labels, &flags->pod_selector);
+    grouper->pods = follow(grouper, (struct follow_options){.resource = kube_known(KUBE_PODS),
+                                                            .field_selector = fields.text,
+                                                            .label_selector = labels.len ? labels.text : NULL,
+                                                            .on_event = on_pod});
+    strbuf_done(&fields);
+    strbuf_done(&labels);
+}
+
 void follow_all(struct grouper *grouper)
 {
     const struct grouper_flags *flags = grouper->flags;
@@ -219,12 +241,6 @@ void follow_all(struct grouper *grouper)
                                                                         .on_event = on_priority_class});
     grouper->pod_groups =
         follow(grouper, (struct follow_options){.resource = kube_known(KUBE_POD_GROUPS), .on_event = on_pod_group});
-    strbuf_addf(&fields, "spec.schedulerName=%s", flags->scheduler_name);
-    add_selector(&labels, &flags->pod_selector);
-    grouper->pods = follow(grouper, (struct follow_options){.resource = kube_known(KUBE_PODS),
-                                                            .field_selector = fields.text,
-                                                            .label_selector = labels.len ? labels.text : NULL,
-                                                            .on_event = on_pod});
     strbuf_done(&fields);
     strbuf_done(&labels);
 }

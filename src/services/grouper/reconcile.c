@@ -114,8 +114,9 @@ static void on_owner(void *arg, struct got *got, int status, const struct err *e
     struct err wrong;
 
     work->get = NULL;
-    /* What we may not see is not there for us: the last one that we could read is the top. */
-    if (status == 403) {
+    /* What we may not see is not there for us: the last one that we could read is the top. While watches are cut, a server
+     * that is starting may refuse what it grants a moment later. */
+    if (status == 403 && follow_is_current(work->grouper)) {
         reconcile_go_on(work);
         return;
     }

@@ -23,7 +23,8 @@ static void on_needed(void *arg, struct got *got, int status, const struct err *
 
     work->get = NULL;
     /* Where there are no Kartas, or none for us to see, kinds have no other rules than ours. */
-    if (!got && work->live.need == GROUP_NEEDS_KARTAS && (err->code == -ENOENT || status == 404 || status == 403)) {
+    bool is_refused = status == 403 && follow_is_current(work->grouper);
+    if (!got && work->live.need == GROUP_NEEDS_KARTAS && (err->code == -ENOENT || status == 404 || is_refused)) {
         work->live.has_kartas = true;
         reconcile_go_on(work);
         return;
