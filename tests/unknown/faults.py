@@ -144,6 +144,50 @@ def killed(server, _connection, request):
     server.on_kill(request.client)
 
 
+# Leaders that another one follows while a write is under way. Each keeps what it holds until the other has taken over.
+
+def cut_off_before(server, _connection, request):
+    """The leader cannot reach the server any more, and the write has not come through."""
+    server.cut_off(request.client)
+
+
+def cut_off_after(server, _connection, request):
+    server.perform(request)
+    server.cut_off(request.client)
+
+
+def cut_off_late(server, _connection, request):
+    """The server does it a little later, while the lease still holds."""
+    server.cut_off(request.client)
+    server.later(SLOW, server.perform, request)
+
+
+def stands_still(server, connection, request):
+    """The leader sleeps before it has read the answer."""
+    server.serve(connection, request)
+    server.on_sleep(request.client)
+
+
+def dies(server, _connection, request):
+    server.perform(request)
+    server.on_kill(request.client)
+    server.on_takeover(request.client)
+
+
+def leaves(server, connection, request):
+    """The leader is told to stop while it waits for the answer: until it has come nobody else may act."""
+    server.on_stop(request.client)
+    server.later(SLOW, server.serve, connection, request)
+
+
+def leaves_late(server, connection, request):
+    """The same, but there is no answer, and the server does it all the same."""
+    server.on_stop(request.client)
+    connection.cut()
+    forbid(server, request)
+    server.later(SLOW, server.perform, request)
+
+
 # Events.
 
 def event_cut_before(_server, watcher, _version, _kind, _content):
@@ -179,6 +223,15 @@ def event_expired(server, watcher, _version, _kind, _content):
     server.watchers.discard(watcher)
 
 
+def event_cut_off(server, watcher, _version, _kind, _content):
+    server.cut_off(watcher.request.client)
+
+
+def event_stands_still(server, watcher, version, kind, content):
+    watcher.tell(version, kind, content)
+    server.on_sleep(watcher.request.client)
+
+
 # Watches that are opened.
 
 def watch_cut(server, connection, request):
@@ -208,7 +261,7 @@ TABLE = {
         "twice": twice, "504-before": refuse("504"), "504-after": refuse_after("504"), "503": refuse("503"),
         "403": refuse("403"), "429": refuse("429"), "slow-before": slow_before, "slow-answer": slow_answer,
         "slow-event": slow_event, "unseen": unseen, "expired": expired, "stale": stale, "forbidden": forbidden,
-        "restart-before": restart_before, "restart-after": restart_after, "killed": killed,
+        "restart-before": restart_before, "restart-after": restart_after, "killed": killed, "put-back": put_back,
     },
     "note": {"cut-before": cut_before, "cut-after": cut_after, "403": refuse("403"), "slow": slow_answer},
     "read": READS,
@@ -220,12 +273,19 @@ TABLE = {
               "410": event_expired},
 }
 
-# Only in campaigns. What a store loses that goes back in time, services cannot always find out; single events that are late
-# or come twice are rarely worse than those of all watches, which are among the faults of writes.
-MORE = {"write": {"put-back": put_back}, "read": {"slow": slow_before, "503": refuse("503")},
-        "event": {"slow": event_slow, "twice": event_twice}}
+# Only in campaigns: single events that are late or come twice are rarely worse than those of all watches, which are among the
+# faults of writes.
+MORE = {"read": {"slow": slow_before, "503": refuse("503")}, "event": {"slow": event_slow, "twice": event_twice}}
+
+# Where several schedulers wait for a lease. All else is tried in worlds with one.
+TAKEOVERS = {
+    "write": {"cut-off-before": cut_off_before, "cut-off-after": cut_off_after, "cut-off-late": cut_off_late,
+              "stands-still": stands_still, "dies": dies, "leaves": leaves, "leaves-late": leaves_late},
+    "event": {"cut-off": event_cut_off, "stands-still": event_stands_still},
+}
 
 
-def of(kind, is_all=False):
+def of(table, kind, is_all=False):
     """The faults of a kind of points."""
-    return {**TABLE[kind], **(MORE.get(kind, {}) if is_all else {})}
+    more = MORE.get(kind, {}) if is_all and table is TABLE else {}
+    return {**table.get(kind, {}), **more}

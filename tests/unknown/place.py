@@ -26,8 +26,12 @@ QUIET_AFTER_FAULT = 0.2
 # The longest time for all to be well again; the machine may be busy.
 PATIENCE = 60
 ROUNDS = 12
+# Between two looks whether all is well.
+STEP = 0.02
 # In a plan: the service that is started when the load has come.
 STARTS = "starts"
+# For so long a new leader is alone, before the old one can do something again.
+TAKEOVER = 0.25
 
 
 class Broken(Exception):
@@ -39,14 +43,18 @@ class Place:
 
     def __init__(self, world_class, folder):
         self.folder = pathlib.Path(folder)
-        self.server = Server(list(SERVICES))
+        self.clients = world_class.clients
+        self.server = Server(list(self.clients), world_class.table)
         self.server.on_kill, self.server.on_put_back = self.kill, self.put_back
+        self.server.on_sleep, self.server.on_stop, self.server.on_takeover = self.sleep, self.stop, self.take_over
         self.store = self.server.store
         self.controllers = Controllers(self.server)
         self.ledger = Ledger(self.store)
         self.world = world_class(self.store, self.server.later)
         self.world.build()
         self.store.listeners.append(lambda change, _: self.world_reacts(change))
+        self.store.listeners.append(self.note_leader)
+        self.leader, self.holder, self.is_taking_over = None, "", False
         self.processes = {}
         self.is_loaded = False
         self.counted = (0, [])
@@ -59,36 +67,76 @@ class Place:
 
     async def open(self):
         await self.server.open()
-        for service in SERVICES:
-            self.start(service)
+        for client in self.clients:
+            self.start(client)
         await self.until_watching()
         await asyncio.sleep(QUIET)
 
     async def until_watching(self):
-        await self.until(lambda: all(any(one.request.client == service and one.plural == "pods" for one in
-                                         self.server.watchers) for service in SERVICES), "all services watch pods")
+        await self.until(self.is_watching, "all services watch pods, and one of several leads")
 
-    def start(self, service):
-        config = self.folder / f"{service}.yaml"
+    def is_watching(self):
+        watching = {one.request.client for one in self.server.watchers if one.plural == "pods"}
+        return watching.issuperset(self.clients) and (self.leader or not self.world.has_leader)
+
+    def start(self, client):
+        service = self.clients[client]
+        config = self.folder / f"{client}.yaml"
         config.write_text(json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
-            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.server.ports[service]}"}}],
+            "clusters": [{"name": "c", "cluster": {"server": f"http://127.0.0.1:{self.server.ports[client]}"}}],
             "users": [{"name": "u", "user": {}}], "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
-        with open(self.folder / f"{service}.log", "ab") as log:
-            self.processes[service] = subprocess.Popen(
+        with open(self.folder / f"{client}.log", "ab") as log:
+            self.processes[client] = subprocess.Popen(
                 [MUSTER, service, *SERVICES[service], *self.world.flags.get(service, []), f"--kubeconfig={config}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
-    def kill(self, service):
+    def kill(self, client):
         """The service dies at once and is started again."""
-        self.processes[service].kill()
-        self.processes[service].wait()
-        self.server.cut_watches(client=service)
-        self.start(service)
+        self.processes[client].kill()
+        self.processes[client].wait()
+        self.server.cut_watches(client=client)
+        self.start(client)
+
+    # Leaders.
+
+    def note_leader(self, change, who):
+        if change.plural != "leases":
+            return
+        holder = change.new["spec"].get("holderIdentity", "")
+        if holder == self.holder:
+            return
+        self.holder, self.leader = holder, who if holder else None
+        if holder and self.is_taking_over:
+            self.server.later(TAKEOVER, self.end_takeover)
+
+    def sleep(self, client):
+        self.processes[client].send_signal(signal.SIGSTOP)
+        self.take_over(client)
+
+    def stop(self, client):
+        self.processes[client].terminate()
+        self.take_over(client)
+
+    def take_over(self, client):
+        """Another one is to take the place of the client, which may have lost it already, on a busy machine."""
+        self.is_taking_over = True
+        if self.leader != client:
+            self.server.later(TAKEOVER, self.end_takeover)
+        # Not in the midst of a write.
+        self.server.loop.call_soon(self.world.taken_over)
+
+    def end_takeover(self):
+        """The old leader finds a cluster that another one has looked after."""
+        self.is_taking_over = False
+        self.server.unreachable.clear()
+        for process in self.processes.values():
+            process.send_signal(signal.SIGCONT)
 
     def put_back(self, version):
         self.store.put_back(version)
         self.ledger.forget()
+        self.world.restored()
         self.controllers.wake()
         self.server.restart(0.05, 0)
 
@@ -99,6 +147,7 @@ class Place:
     def close(self):
         """Ends all. Returns what is wrong with how the services ended."""
         found = []
+        self.end_takeover()
         for process in self.processes.values():
             process.send_signal(signal.SIGTERM)
         for service, process in self.processes.items():
@@ -121,16 +170,21 @@ class Place:
             self.check_alive()
             if time.monotonic() > end:
                 raise Broken(f"not within {seconds} s: {what}")
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(STEP / 2)
 
     def check_alive(self):
-        for service, process in self.processes.items():
-            if process.poll() is not None:
-                raise Broken(f"{service} ended with status {process.returncode}")
+        """Those who wait for a lease end when they lose it, and somebody starts them again."""
+        for client, process in self.processes.items():
+            if process.poll() is None:
+                continue
+            if not self.world.has_leader or self.clients[client] != "scheduler":
+                raise Broken(f"{client} ended with status {process.returncode}")
+            self.start(client)
 
-    def is_quiet(self):
+    def quiet_in(self):
+        """Seconds until it counts as quiet."""
         quiet = QUIET_AFTER_FAULT if self.server.fired else QUIET
-        return self.server.loop.time() - self.server.last_busy > quiet
+        return quiet + self.server.last_busy - self.server.loop.time()
 
     def unfinished(self):
         """What has to change yet; counted anew when something was written."""
@@ -140,13 +194,13 @@ class Place:
 
     async def settle(self):
         end = time.monotonic() + PATIENCE
-        while not self.is_quiet() or self.unfinished():
+        while (wait := self.quiet_in()) > 0 or self.is_taking_over or self.unfinished():
             self.check_alive()
             if self.ledger.broken:
                 return
             if time.monotonic() > end:
                 raise Broken(f"not well after {PATIENCE} s: " + "; ".join(self.unfinished()[:4] or ["never quiet"]))
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(max(wait, STEP))
 
     def end(self, objects):
         for one in objects:
@@ -158,6 +212,9 @@ class Place:
 
     async def run(self, plan):
         """One run with these faults, and perhaps with a service that starts. Returns what is broken, as text."""
+        if self.world.has_leader:
+            self.server.roles = {client: "leader" if client == self.leader else "follower"
+                                 for client, service in self.clients.items() if service == "scheduler"}
         self.ledger.begin()
         self.counted = (0, [])
         self.server.begin({point: fault for point, fault in plan.items() if point != STARTS})
@@ -180,6 +237,7 @@ class Place:
             return [str(error)]
         finally:
             self.is_loaded = False
+            self.end_takeover()
             await self.clear()
 
     async def clear(self):

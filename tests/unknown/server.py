@@ -68,14 +68,14 @@ class Request:
         else:
             self.kind = "watch" if "watch" in self.query else "list"
 
-    def label(self):
+    def label(self, who):
         if not self.plural:
-            return f"{self.client} read {self.path}"
+            return f"{who} read {self.path}"
         what = self.plural + (f"/{self.sub}" if self.sub else "")
         name = self.name
         if self.method == "POST" and not self.sub:
             name = "" if self.plural == "events" else self.document().get("metadata", {}).get("name", "")
-        return f"{self.client} {self.method if self.kind in WRITES else self.kind} {what} {plain(name)}".strip()
+        return f"{who} {self.method if self.kind in WRITES else self.kind} {what} {plain(name)}".strip()
 
     def document(self):
         return json.loads(self.body) if self.body else {}
@@ -175,21 +175,22 @@ class Watcher:
         kind = "ADDED" if not had else "MODIFIED" if has else "DELETED"
         return kind, change.new if change.new is not None else change.old
 
-    def take(self, change):
-        if change.plural != self.plural or change.version <= self.version:
-            return
-        event = self.event_of(change)
-        if not event:
-            return
-        kind, content = event
-        self.waiting.append((change.version, kind, content))
+    def take(self, *changes):
+        """All of them wait before the first is told, so that no bookmark among them speaks of one that is still to come."""
+        for change in changes:
+            if change.plural == self.plural and change.version > self.version and (event := self.event_of(change)):
+                self.waiting.append((change.version, *event))
         self.pump()
 
     def pump(self):
         while self.waiting and not self.is_stalled and not self.connection.transport.is_closing():
             version, kind, content = self.waiting.popleft()
+            if self.plural == "leases":
+                self.tell(version, kind, content)
+                continue
             name = plain(content["metadata"]["name"]) if self.plural != "events" else ""
-            fault = self.server.reach(f"{self.request.client} sees {self.plural} {name} {kind}", "event")
+            who = self.server.role_of(self.request.client)
+            fault = self.server.reach(f"{who} sees {self.plural} {name} {kind}", "event")
             if fault:
                 fault(self.server, self, version, kind, content)
             else:
@@ -219,8 +220,8 @@ class Watcher:
 class Server:
     """The server of one world."""
 
-    def __init__(self, clients):
-        self.store = Store()
+    def __init__(self, clients, table):
+        self.store, self.table = Store(), table
         self.store.listeners.append(self.changed)
         self.loop = asyncio.get_running_loop()
         self.connections, self.watchers = set(), set()
@@ -230,8 +231,9 @@ class Server:
         self.forbidden_path = None
         self.begun = self.loop.time()
         self.stale = {}
-        self.on_kill = None
-        self.on_put_back = None
+        self.roles = {}
+        self.unreachable = set()
+        self.on_kill = self.on_put_back = self.on_sleep = self.on_stop = self.on_takeover = None
         self.trace = collections.deque(maxlen=200)
 
     async def open(self):
@@ -260,6 +262,9 @@ class Server:
 
     # Points and faults.
 
+    def role_of(self, client):
+        return self.roles.get(client, client)
+
     def begin(self, plan):
         """A run begins, with faults by the names of their points."""
         self.plan, self.points, self.fired, self.begun = dict(plan), [], [], self.loop.time()
@@ -277,7 +282,7 @@ class Server:
             return None
         self.fired.append((point, name))
         self.busy()
-        return faults.of(kind, True)[name]
+        return faults.of(self.table, kind, True)[name]
 
     def note(self, text):
         """For whoever has to find out what went wrong."""
@@ -285,7 +290,7 @@ class Server:
 
     def handle(self, connection, request):
         now = self.loop.time()
-        if now < self.down_until:
+        if now < self.down_until or request.client in self.unreachable:
             self.note(f"{request.client} finds the server down: {request.method} {request.path}")
             connection.cut()
             return
@@ -297,7 +302,11 @@ class Server:
         if request.path == "/readyz":
             connection.answer(200, b"ok")
             return
-        fault = self.reach(request.label(), request.kind)
+        if request.plural == "leases":
+            # Leases are renewed all the time: they have no points, and keep nothing busy.
+            self.serve(connection, request)
+            return
+        fault = self.reach(request.label(self.role_of(request.client)), request.kind)
         if request.kind == "write":
             self.busy()
         if fault:
@@ -383,11 +392,10 @@ class Server:
             return
         connection.watcher = watcher
         self.watchers.add(watcher)
-        for change in [one for one in self.store.history if one.version > version]:
-            watcher.take(change)
+        watcher.take(*self.store.history)
 
     def changed(self, change, who):
-        if who in self.clients or who == "test":
+        if (who in self.clients or who == "test") and change.plural != "leases":
             self.busy()
         for watcher in list(self.watchers):
             watcher.take(change)
@@ -397,6 +405,14 @@ class Server:
             if plural in (None, watcher.plural) and client in (None, watcher.request.client):
                 self.watchers.discard(watcher)
                 watcher.connection.cut()
+
+    def cut_off(self, client):
+        """Nothing that the client sends arrives any more, until another one has taken over."""
+        self.unreachable.add(client)
+        for connection in [one for one in self.connections if one.client == client]:
+            connection.cut()
+        self.cut_watches(client=client)
+        self.on_takeover(client)
 
     def restart(self, down, forbidden):
         """All connections end; for a while nobody answers, and then everything is refused."""

@@ -239,8 +239,9 @@ class Store:
             raise conflict("pods/binding", name, f"pod {name} is being deleted, cannot be assigned to a host")
         if node:
             raise conflict("pods/binding", name, f'pod {name} is already assigned to node "{node}"')
-        meta = {**pod["metadata"], "annotations": {**pod["metadata"].get("annotations", {}),
-                                                   **body["metadata"].get("annotations", {})}}
+        given = body["metadata"]
+        meta = {**pod["metadata"], **{key: {**pod["metadata"].get(key, {}), **given[key]}
+                                      for key in ("labels", "annotations") if given.get(key)}}
         status = merge_strategic(pod.get("status"), {"conditions": [{"type": "PodScheduled", "status": "True"}]})
         self.commit("pods", pod, {**pod, "metadata": meta, "status": status,
                                   "spec": {**pod["spec"], "nodeName": body["target"]["name"]}}, who)

@@ -1,11 +1,13 @@
 """Small worlds in which everything that is given away twice shows at once: there is always somebody who would take it."""
 
+import faults
 import ledger
 
 QUEUE = "kai.scheduler/queue"
 PRIORITIES = {"train": 50, "build": 100}
 NAMESPACES = ("default", "kai-resource-reservation", "kai-scale-adjust", "kai-scheduler")
 DEVICE_CLASS = "gpu.example.com"
+WITH_BINDER = {"scheduler": "scheduler", "grouper": "grouper", "binder": "binder"}
 # Until another node comes: when the tries of a lost write have been refused, and the watches are still silent.
 GROWTH = 0.15
 
@@ -41,12 +43,15 @@ def pod(name, gpus=1, queue_name="q", priority="train", owner=None, fraction=Non
 
 
 class World:
-    """Objects that stay, and the load of one run. Services take part with these flags."""
+    """Objects that stay, and the load of one run. Only services that have something to do take part, with these flags."""
 
     name = ""
-    is_extra = True  # only in campaigns
+    clients = {"scheduler": "scheduler", "grouper": "grouper"}  # names of processes, and what they are
+    starts = ()  # services that are started in runs of their own, with all load there
     flags = {}
     fixed = ()
+    has_leader = False  # of several schedulers one leads
+    table = faults.TABLE  # what can go wrong
 
     def __init__(self, store, later):
         self.store, self.later = store, later
@@ -68,6 +73,9 @@ class World:
     def react(self, change):
         """Something was written."""
 
+    def restored(self):
+        """The store was put back: users bring again what it has lost."""
+
     def unload(self):
         """Takes away what the load has brought, but for pods and what belongs to them."""
 
@@ -86,7 +94,7 @@ class Room(World):
     bind for failed decides anew, and differently."""
 
     name = "room"
-    is_extra = False
+    starts = ("scheduler", "grouper")
     fixed = (node("n1", 1), node("n2", 1))
 
     def load(self):
@@ -100,8 +108,13 @@ class Room(World):
             self.later(GROWTH, self.grow)
 
     def grow(self):
-        plural, content = node("n0", 1)
-        self.store.create(plural, "", content)
+        if not self.store.find("nodes", "", "n0"):
+            plural, content = node("n0", 1)
+            self.store.create(plural, "", content)
+
+    def restored(self):
+        if self.is_grown:
+            self.later(GROWTH, self.grow)
 
     def faults(self, _ledger):
         if not self.store.find("nodes", "", "n0"):
@@ -113,10 +126,11 @@ class Room(World):
 
 
 class Requests(Room):
-    """The same by way of the binder, which other worlds have as well."""
+    """The same by way of the binder."""
 
     name = "requests"
-    is_extra = True
+    clients = WITH_BINDER
+    starts = ()
     flags = {"scheduler": ["--bind-requests=always"], "grouper": ["--bind-requests=always"]}
 
 
@@ -143,6 +157,8 @@ class Shares(World):
     """One GPU: halves, and a pod that wants all of it."""
 
     name = "shares"
+    clients = WITH_BINDER
+    starts = ("binder",)
     fixed = (node("n1", 1),)
 
     def load(self):
@@ -155,6 +171,7 @@ class Claims(World):
     """One device, and two claims for it."""
 
     name = "claims"
+    clients = WITH_BINDER
     fixed = (node("n1", 0), ("deviceclasses", {"metadata": {"name": DEVICE_CLASS}, "spec": {}}),
              ("resourceslices", {"metadata": {"name": "slice"}, "spec": {
                  "driver": DEVICE_CLASS, "nodeName": "n1",
@@ -187,6 +204,9 @@ class Victims(World):
             self.is_claimed = True
             self.add("o", queue_name="lender")
 
+    def restored(self):
+        self.is_claimed = self.store.find("pods", "default", "o") is not None
+
     def faults(self, _ledger):
         """Before the first pods are ended."""
         names = {one["metadata"]["name"]: ledger.node_of(one) for one in self.store.all("pods")}
@@ -211,4 +231,26 @@ class Quota(World):
             self.add(name, queue_name="small", priority="build")
 
 
-WORLDS = {world.name: world for world in (Room, Requests, Gangs, Shares, Claims, Victims, Quota)}
+class Leases(World):
+    """One GPU, two pods and two schedulers. Whoever takes over finds a pod that goes first: what the old leader still does
+    with its own decisions then shows."""
+
+    name = "leases"
+    clients = {"one": "scheduler", "two": "scheduler", "grouper": "grouper"}
+    flags = {"scheduler": ["--leader-elect", "--leader-election-namespace=kai-scheduler", "--lease-duration=4s",
+                           "--lease-renew-deadline=3s", "--lease-retry-period=200ms"]}
+    fixed = (node("n1", 1),)
+    has_leader = True
+    table = faults.TAKEOVERS
+
+    def load(self):
+        for name in ("a", "b"):
+            self.add(name)
+
+    def taken_over(self):
+        """The leader has just been cut off."""
+        if not self.store.find("pods", "default", "first"):
+            self.add("first", priority="build")
+
+
+WORLDS = {world.name: world for world in (Shares, Requests, Claims, Room, Gangs, Victims, Quota, Leases)}
