@@ -221,7 +221,7 @@ static void finish(struct kube_call *call, struct kube_answer *answer)
     kube_client_leave(client);
 }
 
-static bool is_hopeless(int code)
+bool kube_is_hopeless(int code)
 {
     return code == -EKEYREJECTED || code == -EFBIG || code == -EINVAL || code == -EBADMSG;
 }
@@ -255,7 +255,7 @@ static bool try_again(struct kube_call *call, const struct kube_answer *answer, 
         .is_whole = answer->err.code == 0,
         .is_unsent = is_unsent,
         .is_repeatable = row_of(call->request.verb)->is_reading || call->request.is_repeatable,
-        .is_hopeless = is_hopeless(answer->err.code) || call->has_items,
+        .is_hopeless = kube_is_hopeless(answer->err.code) || call->has_items,
         .has_new_login = call->has_new_login,
         .retry_after = retry_after,
     };

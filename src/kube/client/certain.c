@@ -7,6 +7,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "kube/client/backoff.h"
+#include "kube/client/client_internal.h"
 #include "net/loop.h"
 
 /*
@@ -179,8 +180,19 @@ static void on_written(void *arg, const struct kube_answer *answer)
 {
     struct kube_certain *certain = arg;
 
+    bool is_asking = certain->request.may_repeat;
+
     certain->call = NULL;
     note_answer(certain, answer);
+    if (is_asking && answer->status == 429) {
+        rest(certain, write_again);
+        return;
+    }
+    /* A read waits for a server that cannot be reached, and is asked for by all together when it is back. */
+    if (is_asking && answer->is_unsent && !kube_is_hopeless(answer->err.code)) {
+        read_object(certain);
+        return;
+    }
     /* What the server finds in the way may be what an earlier scheduler, or a try of ours, has done. */
     if (answer->err.code == 0 || (!certain->is_unknown && answer->status != 409))
         finish(certain, answer);
@@ -192,8 +204,9 @@ static void write_object(struct kube_certain *certain)
 {
     struct kube_request write = certain->request.write;
 
-    /* The client repeats it without a question; where questions are to be asked it does not. */
+    /* The client would repeat it without a question. */
     write.is_repeatable = !certain->request.may_repeat;
+    write.tries = certain->request.may_repeat ? 1 : 0;
     write.on_done = on_written;
     write.arg = certain;
     certain->call = kube_send(certain->client, &write);

@@ -76,6 +76,9 @@ void kube_call_start(struct kube_call *call);
 /* No answer could even be asked for. */
 void kube_call_fail(struct kube_call *call, const struct err *err);
 
+/* A try that ended with this code would end the same way again: untrusted, too large. */
+bool kube_is_hopeless(int code);
+
 /* Puts it at the end of its queue. */
 void kube_client_queue(struct kube_client *client, struct kube_call *call);
 void kube_client_unqueue(struct kube_client *client, struct kube_call *call);

@@ -119,6 +119,12 @@ bool grouper_is_writing(const struct grouper *grouper, const struct reconcile *e
 uint64_t reconcile_writes(const struct reconcile *work);
 void reconcile_resume(struct reconcile *work);
 
+/*
+ * The pod says that it is in the group that we have made for it alone, and there is none: a server that was restored from a
+ * backup has lost it, or somebody has deleted it.
+ */
+bool grouper_has_lost_group(const struct grouper *grouper, yyjson_val *pod);
+
 /* Pods to deal with. */
 void queue_init(struct grouper *grouper);
 void queue_done(struct grouper *grouper);

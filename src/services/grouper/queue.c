@@ -9,9 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "kube/client/meta.h"
 #include "kube/events/events.h"
-#include "objects/keys.h"
 #include "objects/object.h"
 #include "services/grouper/grouper_internal.h"
 #include "services/grouper/pod_text.h"
@@ -155,22 +153,6 @@ static void set_text(struct pod_record *pod, yyjson_val *object, uint64_t digest
     pod->digest = digest;
 }
 
-/*
- * The pod says that it is in the group which we have made for it alone, and there is none: a server that was restored from a
- * backup has lost it, or somebody has deleted it.
- */
-static bool has_lost_group(const struct grouper *grouper, yyjson_val *object)
-{
-    const char *group = yyjson_get_str(
-        yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(object, "metadata"), "annotations"), KEY_POD_GROUP));
-    const char *name = kube_text(object, "metadata", "name");
-    size_t len = strlen(name);
-
-    return group && strncmp(group, "pg-", 3) == 0 && strncmp(group + 3, name, len) == 0 && group[3 + len] == '-' &&
-           strcmp(group + 4 + len, kube_text(object, "metadata", "uid")) == 0 &&
-           !known_group(&grouper->known, kube_text(object, "metadata", "namespace"), group);
-}
-
 void queue_add(struct grouper *grouper, const char *uid, yyjson_val *object)
 {
     uint64_t digest = pod_digest_of(object);
@@ -181,7 +163,8 @@ void queue_add(struct grouper *grouper, const char *uid, yyjson_val *object)
     note_stand(grouper, pod, object);
     if (pod->state != POD_RUNNING && pod->done_digest == digest)
         return;
-    if (pod->state == POD_IDLE && !pod->stand.has_owner && pod->stand.has_group && !has_lost_group(grouper, object)) {
+    if (pod->state == POD_IDLE && !pod->stand.has_owner && pod->stand.has_group &&
+        !grouper_has_lost_group(grouper, object)) {
         /* Whoever gave it one knows better: nothing is to be done, now or after a restart. */
         pod->done_digest = digest;
         return;

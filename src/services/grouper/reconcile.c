@@ -169,6 +169,18 @@ static void walk_up(struct reconcile *work, yyjson_val *from)
                            on_owner, work);
 }
 
+bool grouper_has_lost_group(const struct grouper *grouper, yyjson_val *pod)
+{
+    const char *group =
+        yyjson_get_str(yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(pod, "metadata"), "annotations"), KEY_POD_GROUP));
+    const char *name = kube_text(pod, "metadata", "name");
+    size_t len = strlen(name);
+
+    return group && strncmp(group, "pg-", 3) == 0 && strncmp(group + 3, name, len) == 0 && group[3 + len] == '-' &&
+           strcmp(group + 4 + len, kube_text(pod, "metadata", "uid")) == 0 &&
+           !known_group(&grouper->known, kube_text(pod, "metadata", "namespace"), group);
+}
+
 void reconcile_start(struct grouper *grouper, struct pod_record *pod)
 {
     struct reconcile *work = xcalloc(1, sizeof *work);
@@ -198,7 +210,9 @@ void reconcile_start(struct grouper *grouper, struct pod_record *pod)
         return;
     }
     work->object = work->set.objects.items[0];
-    if (group_is_to_skip(work->object, NULL, 0) || (!has_owner && object_annotation(work->object, KEY_POD_GROUP)))
+    bool has_group = !has_owner && object_annotation(work->object, KEY_POD_GROUP) &&
+                     !grouper_has_lost_group(grouper, work->object->root.val);
+    if (group_is_to_skip(work->object, NULL, 0) || has_group)
         reconcile_finish(work);
     else if (has_owner)
         walk_up(work, work->object->root.val);
