@@ -89,8 +89,9 @@ static void read_object(struct kube_certain *certain);
 static void write_again(struct kube_certain *certain)
 {
     const struct kube_certain_request *request = &certain->request;
+    enum kube_repeat repeat = request->may_repeat ? request->may_repeat(request->arg) : KUBE_REPEAT_NOW;
 
-    switch (request->may_repeat ? request->may_repeat(request->arg) : KUBE_REPEAT_NOW) {
+    switch (repeat) {
     case KUBE_REPEAT_NOW:
         write_object(certain);
         break;
@@ -179,7 +180,6 @@ static void note_answer(struct kube_certain *certain, const struct kube_answer *
 static void on_written(void *arg, const struct kube_answer *answer)
 {
     struct kube_certain *certain = arg;
-
     bool is_asking = certain->request.may_repeat;
 
     certain->call = NULL;

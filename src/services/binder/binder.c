@@ -168,6 +168,7 @@ static void on_pause(void *arg, bool is_paused)
 {
     struct binder *binder = arg;
 
+    binder->pauses += is_paused;
     if (is_paused || binder->is_renewing)
         return;
     binder_sync_all(binder);

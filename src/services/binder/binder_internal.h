@@ -122,6 +122,7 @@ struct binder {
     struct stray *strays;  // pods that are being taken out of their groups
     struct follower *follow_requests, *follow_nodes, *follow_pods;
     struct follow_pause pause;       // while a watch of requests or pods is cut
+    uint64_t pauses;                 // that there have been
     struct loop_timer renewal;       // everything is to be listed anew
     struct loop_timer groups_timer;  // groups are to be looked at again, since a deletion failed
     struct backoff groups_backoff;
@@ -209,6 +210,7 @@ struct job {
     bool is_unknown;   // nobody could say what became of it: once more, later
     bool is_labelled;  // the pod may be in groups
     bool is_asked;     // the server was asked to bind it
+    uint64_t pauses;   // of the binder, when it was
     bool is_held;      // what is known may be old: it begins anew when it is not
     bool is_stuck;
     char **gpus;  // by group

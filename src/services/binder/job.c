@@ -294,9 +294,11 @@ static void on_bound(void *arg, const struct kube_answer *answer)
     struct job *job = arg;
 
     job->bind = NULL;
-    /* Everything is listed anew, and the job goes with what was known. */
+    /* It begins anew, unless everything is listed anew, and the job goes with what was known. */
     if (answer->err.code == -ESTALE) {
         job->is_held = true;
+        if (!binder_is_held(job->binder))
+            binder_resume_jobs(job->binder);
         return;
     }
     /* Somebody changed the pod at that moment; it has no node yet. */
@@ -312,13 +314,15 @@ static void on_bound(void *arg, const struct kube_answer *answer)
     job_next(job);
 }
 
+/* After a pause none of the steps before can be relied on: a restored server may have lost what they have written. */
 static enum kube_repeat may_repeat(void *arg)
 {
-    const struct binder *binder = ((struct job *)arg)->binder;
+    const struct job *job = arg;
+    const struct binder *binder = job->binder;
 
-    if (!binder_is_held(binder))
-        return KUBE_REPEAT_NOW;
-    return binder->is_renewing ? KUBE_REPEAT_NEVER : KUBE_REPEAT_LATER;
+    if (binder_is_held(binder))
+        return binder->is_renewing ? KUBE_REPEAT_NEVER : KUBE_REPEAT_LATER;
+    return binder->pauses == job->pauses && !binder->is_renewing ? KUBE_REPEAT_NOW : KUBE_REPEAT_NEVER;
 }
 
 static void step_bind(struct job *job)
@@ -350,6 +354,7 @@ static void step_bind(struct job *job)
     const char *const labels[] = {KEY_GPU_GROUP, has_label ? request->groups.items[0] : NULL, NULL};
 
     job->is_asked = true;
+    job->pauses = job->binder->pauses;
     job->bind = kube_bind_start(job->binder->client, &(struct kube_bind_request){
                                                          .namespace = request->namespace,
                                                          .pod = request->pod,

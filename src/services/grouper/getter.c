@@ -19,6 +19,8 @@
 #include "text/json.h"
 
 #define FRESH NSEC_PER_SEC
+/* Refusals of a server that is starting must not outlive the pause that follows the cut of the watches. */
+#define FRESH_FAILURE (10 * NSEC_PER_MSEC)
 
 struct got {
     uint32_t refs;
@@ -110,7 +112,9 @@ void getter_free(struct object_getter *getter)
 /* What a list does not hold may be made the next moment, and is then looked for. */
 static nsec_t freshness(const struct shelf *shelf)
 {
-    return shelf->selector ? 0 : FRESH;
+    if (shelf->selector)
+        return 0;
+    return shelf->got ? FRESH : FRESH_FAILURE;
 }
 
 /* Takes old answers off. */
