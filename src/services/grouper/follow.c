@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "kube/client/meta.h"
 #include "kube/follow/follow.h"
+#include "services/grouper/getter.h"
 #include "services/grouper/grouper_internal.h"
 
 static bool is_synced(const struct grouper *grouper)
@@ -39,8 +40,11 @@ static void on_pause(void *arg, bool is_paused)
 {
     struct grouper *grouper = arg;
 
-    if (!is_paused)
-        loop_task_queue(&grouper->pump);
+    if (is_paused)
+        return;
+    /* A server that was starting may have refused what it grants now. */
+    getter_forget_failures(grouper->getter);
+    loop_task_queue(&grouper->pump);
 }
 
 static void on_standing(void *arg, enum follow_standing standing)

@@ -19,8 +19,6 @@
 #include "text/json.h"
 
 #define FRESH NSEC_PER_SEC
-/* Refusals of a server that is starting must not outlive the pause that follows the cut of the watches. */
-#define FRESH_FAILURE (10 * NSEC_PER_MSEC)
 
 struct got {
     uint32_t refs;
@@ -47,6 +45,7 @@ struct shelf {
     int status;
     struct err err;
     bool is_over;
+    bool is_outdated;
     bool is_telling;
     nsec_t at;
     struct get_wait *waits;
@@ -112,9 +111,7 @@ void getter_free(struct object_getter *getter)
 /* What a list does not hold may be made the next moment, and is then looked for. */
 static nsec_t freshness(const struct shelf *shelf)
 {
-    if (shelf->selector)
-        return 0;
-    return shelf->got ? FRESH : FRESH_FAILURE;
+    return shelf->selector || shelf->is_outdated ? 0 : FRESH;
 }
 
 /* Takes old answers off. */
@@ -130,6 +127,12 @@ static void sweep(struct object_getter *getter, nsec_t now)
             at = &shelf->next;
         }
     }
+}
+
+void getter_forget_failures(struct object_getter *getter)
+{
+    for (struct shelf *shelf = getter->shelves; shelf; shelf = shelf->next)
+        shelf->is_outdated = shelf->is_over && !shelf->got;
 }
 
 /* Tells all who wait. One of them may start another read, or cancel a wait, meanwhile. */

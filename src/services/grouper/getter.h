@@ -42,5 +42,8 @@ void getter_free(struct object_getter *getter);
 struct get_wait *getter_get(struct object_getter *getter, const struct get_request *request, got_fn fn, void *arg);
 void getter_cancel(struct get_wait *wait);
 
+/* Nobody is answered by what has failed so far. */
+void getter_forget_failures(struct object_getter *getter);
+
 yyjson_val *got_object(const struct got *got);
 void got_unref(struct got *got);
