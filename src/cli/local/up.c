@@ -117,24 +117,57 @@ static int make_folder(const char *folder, struct err *err)
     return 0;
 }
 
-/* Waits until the daemon answers, or has ended. */
-static int await_daemon(const char *folder, pid_t child, struct err *err)
+/* Shows what the daemon has said since the log had `seen` bytes: the reason why it has ended. */
+static void show_log(const char *folder, off_t seen)
 {
+    _cleanup_(freep) char *path = local_path(folder, LOCAL_LOG);
+    int log = open(path, O_RDONLY | O_CLOEXEC);
+    char text[4096];
+    ssize_t len;
+
+    if (log < 0)
+        return;
+    while ((len = pread(log, text, sizeof text, seen)) > 0) {
+        (void)fwrite(text, 1, (size_t)len, stderr);
+        seen += len;
+    }
+    (void)close(log);
+}
+
+static off_t log_size(const char *folder)
+{
+    _cleanup_(freep) char *path = local_path(folder, LOCAL_LOG);
+    struct stat found;
+
+    return stat(path, &found) == 0 ? found.st_size : 0;
+}
+
+/* Waits until the daemon answers, or has ended. Returns an exit status. */
+static int await_daemon(const char *folder, pid_t child, off_t seen)
+{
+    struct err err = {0};
+    int status;
+
     for (int i = 0; i < 600; i++) {
-        if (local_ask(folder, "GET", "/readyz", NULL, NULL) == 0)
-            return 0;
-        if (waitpid(child, NULL, WNOHANG) == child)
-            return err_set(err, -EIO, "the server could not start: see %s/" LOCAL_LOG, folder);
+        if (local_ask(folder, "GET", "/readyz", NULL, NULL) == 0) {
+            printf("Muster is running.\n");
+            return local_print_access(folder);
+        }
+        if (waitpid(child, &status, WNOHANG) == child) {
+            show_log(folder, seen);
+            return WIFEXITED(status) && WEXITSTATUS(status) != EXIT_FINE ? WEXITSTATUS(status) : EXIT_FAILED;
+        }
         (void)usleep(50000);
     }
-    return err_set(err, -ETIMEDOUT, "the server was started but does not answer: see %s/" LOCAL_LOG, folder);
+    return command_failed(
+        err_set(&err, -ETIMEDOUT, "the server was started but does not answer: see %s/" LOCAL_LOG, folder), &err);
 }
 
 static int start_daemon(const struct arguments *arguments, const char *folder)
 {
+    off_t seen = log_size(folder);
     struct err err = {0};
     pid_t child;
-    int code;
 
     if (local_ask(folder, "GET", "/readyz", NULL, NULL) == 0) {
         printf("Muster is already running.\n");
@@ -142,14 +175,10 @@ static int start_daemon(const struct arguments *arguments, const char *folder)
     }
     child = fork();
     if (child < 0)
-        return command_failed(-errno, &err);
+        return command_failed(err_set(&err, -errno, "starting a process: %s", strerror(errno)), &err);
     if (child == 0)
         become_daemon(arguments, folder);
-    code = await_daemon(folder, child, &err);
-    if (code < 0)
-        return command_failed(code, &err);
-    printf("Muster is running.\n");
-    return local_print_access(folder);
+    return await_daemon(folder, child, seen);
 }
 
 static bool wants_help(const struct arguments *arguments)

@@ -17,6 +17,11 @@ static uint32_t number_of(struct server *server)
     return resource_number(server, builtin_kind_find("apiextensions.k8s.io", "v1", "customresourcedefinitions"));
 }
 
+const struct store_object *custom_definition(struct server *server, const char *name)
+{
+    return store_get(server->store, number_of(server), "", name);
+}
+
 /* Kinds of a definition that is going stay until it is gone: its objects have to be deleted first. */
 static void put(struct server *server, const struct store_object *object)
 {

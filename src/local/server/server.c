@@ -25,6 +25,7 @@ static void on_broken(void *arg, const struct err *err)
 static void server_free(struct server *server)
 {
     tokens_done(&server->tokens);
+    openapi_pages_done(&server->openapi);
     definitions_free(server->definitions);
     pages_done(&server->pages);
     loop_timer_done(&server->sweep);

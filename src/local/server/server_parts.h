@@ -5,6 +5,7 @@
 
 #include "base/list.h"
 #include "base/vec.h"
+#include "local/discovery/openapi_pages.h"
 #include "local/server/server.h"
 #include "local/server/tokens_internal.h"
 #include "local/verbs/pages.h"
@@ -35,6 +36,7 @@ struct server {
     size_t listener_count;
     struct tokens tokens;
     struct pages pages;
+    struct openapi_pages openapi;
     struct loop_timer sweep;  // removes objects that have expired
     void (*closed)(void *arg);
     void *closed_arg;
@@ -55,6 +57,9 @@ void server_make_namespaces(struct server *server);
 /* Takes custom kinds from the definitions in the store, now and whenever they change. */
 void custom_kinds_start(struct server *server);
 void custom_kinds_stop(struct server *server);
+
+/* The object of a definition; NULL when it is gone. */
+const struct store_object *custom_definition(struct server *server, const char *name);
 
 /* Ends the watches of the kinds of a definition. */
 void custom_watches_end(struct server *server, const char *definition);
