@@ -219,7 +219,7 @@ static const char *const examples[] = {
 const struct command up_command = {
     .name = "up",
     .summary = "start Muster on this machine, without Kubernetes",
-    .usage = "[--state FOLDER] [--listen ADDRESS] [--fake-nodes NODESxGPUSxMODEL] [--foreground]",
+    .usage = "[--fake-nodes NODESxGPUSxMODEL] [FLAG...]",
     .text = "Starts an API server that kubectl, Helm and other clients of Kubernetes can use, with all objects in one "
             "folder.\n"
             "Prints where its kubeconfig is. 'muster status' shows whether it runs, 'muster down' stops it.\n",

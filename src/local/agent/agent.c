@@ -14,7 +14,7 @@ enum { WORKERS = 64 };
 
 static const struct flag flags[] = {
     {"fake-nodes", FLAG_STRING, FLAG_AT(struct agent_flags, fake_nodes), "",
-     "pretend to have nodes, such as 100x8xH100 for 100 nodes with 8 GPUs each; several are separated by commas", 0, 0},
+     "pretended nodes: 100x8xH100 is 100 with 8 GPUs each; separated by commas", 0, 0},
 };
 
 static int configure(struct service *service, struct err *err)

@@ -25,7 +25,7 @@ static const struct flag flags[] = {
     {"state", FLAG_STRING, FLAG_AT(struct api_flags, state), "",
      "folder with all objects; default: ~/.local/state/muster, for root /var/lib/muster", 0, 0},
     {"listen", FLAG_STRING, FLAG_AT(struct api_flags, listen), "127.0.0.1:0",
-     "address and port for clients such as kubectl; port 0: that of the last time, or any free one", 0, 0},
+     "address for clients; port 0: the last one, or any free one", 0, 0},
     {"foreground", FLAG_BOOL, FLAG_AT(struct api_flags, foreground), "false",
      "stay in the foreground and log to the terminal", 0, 0},
     {"api-only", FLAG_BOOL, FLAG_AT(struct api_flags, api_only), "false",
