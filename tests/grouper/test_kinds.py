@@ -1,10 +1,13 @@
 """Each kind of workload: the group that is made, its owner, counts and subgroups, and where each pod belongs."""
 
+import contextlib
+
 from suite import Suite, expect
 from workloads import Maker, template, tree_of
 
 SUITE = Suite()
 QUEUE = {"kai.scheduler/queue": "team-a"}
+GROUPER = "system:serviceaccount:kai-scheduler:pod-grouper"
 
 
 def check(maker, pod, owner, name=None, counts=(1, None), tree="", priority="train", queue="team-a", subgroup=None):
@@ -340,12 +343,32 @@ def wrappers(cluster):
     expect(group["metadata"]["labels"]["kai.scheduler/node-pool"], "np")
 
 
+@contextlib.contextmanager
+def without_right(cluster, group, resource):
+    """The grouper may not read that kind meanwhile."""
+    path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/kai-podgrouper"
+    rules = cluster.api.get(path)["rules"]
+
+    def may_read():
+        return cluster.api.create("/apis/authorization.k8s.io/v1/subjectaccessreviews", {"spec": {
+            "user": GROUPER, "resourceAttributes": {"group": group, "resource": resource, "verb": "get"}}})["status"]["allowed"]
+
+    cluster.api.patch(path, {"rules": [rule for rule in rules if resource not in rule["resources"]]})
+    cluster.wait_until(lambda: not may_read(), f"{resource} may not be read")
+    try:
+        yield
+    finally:
+        cluster.api.patch(path, {"rules": rules})
+        cluster.wait_until(may_read, f"{resource} may be read again")
+
+
 @SUITE.test("an owner that may not be read ends the way up")
 def forbidden(cluster):
     maker = Maker(cluster)
-    dynamo = maker.make("nvidia.com/v1alpha1", "DynamoGraphDeployment", "dyn", {}, labels=QUEUE)
-    notebook = maker.make("kubeflow.org/v1beta1", "Notebook", "dyn", {}, dynamo)
-    maker.pod("dyn-0", notebook)
-    check(maker, "dyn-0", notebook, priority="build", queue="default-queue")
-    alone = maker.pod("dyn-1", dynamo)
-    check(maker, "dyn-1", alone, queue="default-queue")
+    with without_right(cluster, "nvidia.com", "dynamographdeployments"):
+        dynamo = maker.make("nvidia.com/v1alpha1", "DynamoGraphDeployment", "dyn", {}, labels=QUEUE)
+        notebook = maker.make("kubeflow.org/v1beta1", "Notebook", "dyn", {}, dynamo)
+        maker.pod("dyn-0", notebook)
+        check(maker, "dyn-0", notebook, priority="build", queue="default-queue")
+        alone = maker.pod("dyn-1", dynamo)
+        check(maker, "dyn-1", alone, queue="default-queue")
