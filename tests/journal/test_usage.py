@@ -186,7 +186,7 @@ def _(stage):
             ({"connectionString": "prometheus:9090"}, {},
              "usageDBConfig: connectionString: expected an address such as http://prometheus.monitoring:9090"),
             ({"connectionString": "http://x", "kind": "fake"}, {},
-             "usageDBConfig: clientType: expected prometheus, found 'fake'"),
+             "usageDBConfig: clientType: expected prometheus or history, found 'fake'"),
             ({"connectionString": "http://x"}, {"windowType": "rolling"},
              "windowType: expected sliding, tumbling or cron, found 'rolling'"),
             ({"connectionString": "http://x"}, {"windowType": "tumbling"},
