@@ -17,7 +17,8 @@ ALLOWED = [
     (r"^list and watch failed .*(storage is \(re\)initializing|HTTP status (429|503))", "a starting API server is not ready yet"),
     # scripts/check-rights compares these with the roles.
     (r"(is forbidden: User|HTTP status 403)", "a starting API server does not know the roles yet"),
-    (r"^pod cannot be bound .*(pods .* not found \(HTTP status 404\)|the pod no longer exists)", "a user deleted the pod"),
+    (r"^(pod cannot be bound|bind failed)\b.*(pods .* not found \(HTTP status 404\)|the pod no longer exists"
+     r"|is being deleted)", "a user deleted the pod"),
     (r"^pod cannot be bound .*cluster is scaling up, could not create reservation pod", "pods stand for nodes that are to come"),
 ]
 
