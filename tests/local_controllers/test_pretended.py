@@ -11,11 +11,6 @@ SUITE = suite.Suite()
 PAGE = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "pretended-nodes.md"
 
 
-def only_local(cluster):
-    if not cluster.is_local:
-        raise suite.Skip("there are no pretended nodes here")
-
-
 def gpu_pod(name, gpus=1, annotations=None, **metadata):
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {
         "name": name, "labels": {"kai.scheduler/queue": "default-queue"}, "annotations": annotations or {}, **metadata},
@@ -29,7 +24,6 @@ def wait_phase(cluster, name, phase):
 
 @SUITE.test("the manifests of the documentation are placed on pretended nodes and run")
 def test_quickstart(cluster):
-    only_local(cluster)
     manifests = "---\n".join(re.findall(r"^```yaml\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL))
     cluster.wait_for("/apis/scheduling.run.ai/v2/queues/default-queue")
     cluster.kubectl("apply", "--validate=false", "-f", "-", feed=manifests)
@@ -49,7 +43,6 @@ def test_quickstart(cluster):
 
 @SUITE.test("pretended pods end after their time, with their exit code, and those that run survive a restart")
 def test_ends(cluster):
-    only_local(cluster)
     run_time, code = "muster.scheduler/pretend-run-time", "muster.scheduler/pretend-exit-code"
     cluster.api.create(world.PODS, gpu_pod("good", annotations={run_time: "1s"}))
     cluster.api.create(world.PODS, gpu_pod("bad", annotations={run_time: "1s", code: "3"}))
@@ -70,7 +63,6 @@ def test_ends(cluster):
 
 @SUITE.test("a pod that fits nowhere waits, and starts when another one goes")
 def test_full(cluster):
-    only_local(cluster)
     for number in range(4):
         cluster.api.create(world.PODS, gpu_pod(f"big-{number}", 8))
     for number in range(4):
@@ -84,7 +76,6 @@ def test_full(cluster):
 
 @SUITE.test("a node that is lost on request is not ready until it is back")
 def test_lost(cluster):
-    only_local(cluster)
     path = "/api/v1/nodes/fake-00002"
     cluster.kubectl("annotate", "node", "fake-00002", "muster.scheduler/pretend-lost=true")
     cluster.wait_for(path, lambda node: world.condition(node, "Ready") == ("Unknown", "NodeStatusUnknown") and

@@ -59,8 +59,9 @@ static const char *const own_flags[] = {"--plugin-server-port=0", "--in-flight-m
 /* The services find the server by its socket, and none of them has a rival to agree with. */
 static int run_here(const struct command *command, const struct arguments *arguments, const char *folder)
 {
-    const char **argv = xcalloc((size_t)arguments->argc + ARRAY_LEN(own_flags) + 1, sizeof *argv);
+    const char **argv = xcalloc((size_t)arguments->argc + ARRAY_LEN(own_flags) + 2, sizeof *argv);
     char socket[PATH_MAX + sizeof "--kubeconfig=unix:"];
+    char authority[PATH_MAX + sizeof "--authority-from="];
     int argc = 0;
     int status;
 
@@ -68,8 +69,11 @@ static int run_here(const struct command *command, const struct arguments *argum
     bool is_alone = api_only && strcmp(api_only, "false") != 0;
 
     (void)snprintf(socket, sizeof socket, "--kubeconfig=unix:%s/" SERVER_SOCKET, folder);
-    if (!is_alone)
+    (void)snprintf(authority, sizeof authority, "--authority-from=%s/" SERVER_KUBECONFIG, folder);
+    if (!is_alone) {
         argv[argc++] = socket;
+        argv[argc++] = authority;
+    }
     for (size_t i = 0; !is_alone && i < ARRAY_LEN(own_flags); i++)
         argv[argc++] = own_flags[i];
     for (int i = 0; i < arguments->argc; i++)

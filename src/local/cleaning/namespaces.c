@@ -456,25 +456,56 @@ static struct follower *follow(struct namespaces *namespaces, enum kube_known kn
 
 /* The service. */
 
-static char *read_authority(const struct kube_client *client)
+struct namespaces_flags {
+    const char *authority_from;
+};
+
+static const struct flag flags[] = {
+    {"authority-from", FLAG_STRING, FLAG_AT(struct namespaces_flags, authority_from), "",
+     "kubeconfig with the certificate authority for kube-root-ca.crt (empty: that of --kubeconfig)", 0, 0},
+};
+
+static char *read_secret(const struct kube_secret *secret)
 {
-    const struct kube_secret *ca = &kube_client_config(client)->ca;
     char *text = NULL;
     size_t len = 0;
 
-    if (ca->file && file_read(ca->file, KUBE_SECRET_BYTES_MAX, &text, &len, NULL) == 0)
+    if (secret->file && file_read(secret->file, KUBE_SECRET_BYTES_MAX, &text, &len, NULL) == 0)
         return text;
-    return xstrdup(ca->text ? ca->text : "");
+    return xstrdup(secret->text ? secret->text : "");
+}
+
+/* What clients of the API server trust. We may be one that needs no certificate, over a socket. */
+static int read_authority(struct service *service, char **ret_authority, struct err *err)
+{
+    const struct namespaces_flags *given = service->values;
+    struct kube_config *config = NULL;
+    int r;
+
+    if (!*given->authority_from) {
+        *ret_authority = read_secret(&kube_client_config(service->client)->ca);
+        return 0;
+    }
+    r = kube_config_load(given->authority_from, NULL, &config, err);
+    if (r < 0)
+        return r;
+    *ret_authority = read_secret(&config->ca);
+    kube_config_free(config);
+    return 0;
 }
 
 static int open_namespaces(struct service *service, struct err *err)
 {
+    char *authority = NULL;
+    int r = read_authority(service, &authority, err);
+
+    if (r < 0)
+        return r;
     struct namespaces *namespaces = xcalloc(1, sizeof *namespaces);
 
-    (void)err;
     service->state = namespaces;
     namespaces->service = service;
-    namespaces->authority = read_authority(service->client);
+    namespaces->authority = authority;
     namespaces->work = work_new(&(struct work_options){
         .service = service,
         .controller = "namespace",
@@ -524,6 +555,9 @@ static void close_namespaces(struct service *service)
 
 const struct service_kind namespaces_service = {
     .name = "namespaces",
+    .flags = flags,
+    .flag_count = ARRAY_LEN(flags),
+    .values_size = sizeof(struct namespaces_flags),
     .has_api = true,
     .can_elect = true,
     .open = open_namespaces,

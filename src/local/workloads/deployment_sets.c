@@ -64,6 +64,9 @@ static int compare_age(const void *left, const void *right)
 
     if (a->created != b->created)
         return a->created < b->created ? -1 : 1;
+    /* Times have seconds, and several may be created within one. */
+    if (set_revision(a) != set_revision(b))
+        return set_revision(a) < set_revision(b) ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
