@@ -68,7 +68,8 @@ static int read_entry(struct wire_reading *reading, const struct type_row *row, 
         return wire_fail(reading, row, "expected an entry of a map");
     while ((code = proto_next(&entry, &part)) > 0) {
         if (part.number == 1)
-            code = part.type == PROTO_BYTES ? wire_read_text(reading, row, part.bytes, &key) : -EINVAL;
+            code = part.type == PROTO_BYTES ? wire_read_text(reading, row, part.bytes, &key)
+                                            : wire_fail(reading, row, "expected text as the key of a map");
         else if (part.number == 2)
             code = read_element(reading, row, &part, &value);
         if (code < 0)
