@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
+#include "local/api/duplicates.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/apply/fields.h"
@@ -72,35 +72,6 @@ static void drop_nulls(yyjson_mut_val *value)
         for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&iter));)
             drop_nulls(item);
     }
-}
-
-/* Of members with one name the last one counts, as it does for Go's reader. */
-static void drop_duplicates(yyjson_mut_val *value)
-{
-    struct strmap last;
-    bool has_duplicates = false;
-
-    if (yyjson_mut_is_arr(value)) {
-        yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(value);
-        for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&items));)
-            drop_duplicates(item);
-    }
-    if (!yyjson_mut_is_obj(value))
-        return;
-    strmap_init(&last);
-    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(value);
-    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-        drop_duplicates(yyjson_mut_obj_iter_get_val(key));
-        has_duplicates |= strmap_put(&last, "", yyjson_mut_get_str(key), key) != NULL;
-    }
-    if (has_duplicates) {
-        iter = yyjson_mut_obj_iter_with(value);
-        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-            if (strmap_get(&last, "", yyjson_mut_get_str(key)) != key)
-                (void)yyjson_mut_obj_iter_remove(&iter);
-        }
-    }
-    strmap_done(&last);
 }
 
 /* --- Merging --- */
@@ -216,7 +187,7 @@ enum apply_result apply_patch(const struct apply_request *request, yyjson_mut_do
     yyjson_mut_doc *config = doc_from(body);
     struct owners owners;
 
-    drop_duplicates(yyjson_mut_doc_get_root(config));
+    duplicates_drop(yyjson_mut_doc_get_root(config));
     enum apply_result outcome = check_body(request, config, err);
 
     owners_init(&owners, request);
@@ -234,6 +205,7 @@ enum apply_result apply_patch(const struct apply_request *request, yyjson_mut_do
         yyjson_mut_doc *result = yyjson_mut_doc_new(NULL);
         BUG_ON(!result || (live && !bare));
         if (bare) {
+            duplicates_drop(yyjson_mut_doc_get_root(bare));
             owners_read(&owners, yyjson_mut_doc_get_root(bare));
             forget_managers(bare);
         }

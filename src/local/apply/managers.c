@@ -17,6 +17,31 @@ static const char *text_of(yyjson_mut_val *entry, const char *member, struct are
     return text ? arena_strdup(arena, text) : "";
 }
 
+/* The entry of the same manager for the same kind of write, of which there is one at most; NULL without one. */
+static struct manager *find_same(struct managers *managers, const struct manager *wanted)
+{
+    vec_foreach (managers, manager) {
+        if (manager->is_applier == wanted->is_applier && strcmp(manager->name, wanted->name) == 0 &&
+            strcmp(manager->api_version, wanted->api_version) == 0 &&
+            strcmp(manager->subresource, wanted->subresource) == 0)
+            return manager;
+    }
+    return NULL;
+}
+
+static void add_read(struct managers *managers, const struct manager *manager, struct arena *arena)
+{
+    struct manager *same = find_same(managers, manager);
+
+    if (!same) {
+        vec_push(managers, *manager);
+        return;
+    }
+    same->fields = fields_union(same->fields, manager->fields, arena);
+    if (strcmp(manager->time, same->time) > 0)
+        same->time = manager->time;
+}
+
 void managers_read(yyjson_mut_val *object, struct managers *managers, struct arena *arena)
 {
     yyjson_mut_val *list = yyjson_mut_obj_get(yyjson_mut_obj_get(object, "metadata"), "managedFields");
@@ -32,7 +57,7 @@ void managers_read(yyjson_mut_val *object, struct managers *managers, struct are
             .fields = fields_read(yyjson_mut_obj_get(entry, "fieldsV1"), arena),
         };
         if (!fields_is_empty(manager.fields))
-            vec_push(managers, manager);
+            add_read(managers, &manager, arena);
     }
 }
 

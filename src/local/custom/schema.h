@@ -35,7 +35,8 @@ static inline void schema_freep(struct schema **schema)
 }
 
 /* Drops all members that the schema does not specify and lists them as `unknown field "spec.replcas"`. `faults` may be
- * NULL. apiVersion, kind and metadata of the object, and of resources embedded in it, are kept. */
+ * NULL. apiVersion, kind and metadata of the object, and of resources embedded in it, are kept. Of members with one name the
+ * last one is kept. */
 void schema_prune(const struct schema *schema, yyjson_mut_doc *doc, struct field_faults *faults);
 
 /* Fills in the defaults, and drops nulls that a default replaces. */

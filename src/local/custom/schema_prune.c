@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "local/api/duplicates.h"
 #include "local/api/problems.h"
 #include "local/builtin/builtin.h"
 #include "local/custom/schema_internal.h"
@@ -134,6 +135,7 @@ static void make_whole(yyjson_mut_val *value)
 
 void schema_prune(const struct schema *schema, yyjson_mut_doc *doc, struct field_faults *faults)
 {
+    duplicates_drop(yyjson_mut_doc_get_root(doc));
     make_whole(yyjson_mut_doc_get_root(doc));
     schema_prune_value(schema->root, yyjson_mut_doc_get_root(doc), true, NULL, faults);
 }

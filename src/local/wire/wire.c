@@ -5,12 +5,14 @@
  * element is two bytes on the wire and a hundred in a document.
  */
 #include "local/wire/wire.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/utf8.h"
 #include "local/wire/normal.h"
 #include "local/wire/proto.h"
 #include "local/wire/types.h"
@@ -189,7 +191,7 @@ static int copy_text(const struct proto_field *field, char text[static TEXT_MAX]
         return -EINVAL;
     memcpy(text, field->bytes.at, len);
     text[len] = '\0';
-    return 0;
+    return utf8_is_valid(text) ? 0 : -EINVAL;
 }
 
 static int read_type_meta(struct proto bytes, struct envelope *envelope)
