@@ -20,6 +20,9 @@ def pod(name, annotations=None, scheduler="kai-scheduler", **container):
 def restart(hooks, *flags):
     expect(hooks.stop(), 0, "status")
     hooks.start(*flags)
+    # The API server learns of the new endpoint a moment later.
+    hooks.cluster.wait_until(lambda: "failed calling webhook" not in (refusal(
+        hooks.api, f"{PODS}?dryRun=All", pod("probe")) or ""), "the webhook is reached")
 
 
 @SUITE.test("a pod with gpu-fraction and nothing else gets its environment, volume and runtime class")
