@@ -91,8 +91,9 @@ def test_changed(cluster):
     before = figure(cluster, "written_total")
     say(cluster, [holds("one-zone", cpus=[0]), holds("two-zones", cpus=[0, 2, 3], devices=[gpus(1, 0), gpus(3, 1)])])
     wait_for(cluster, "one-zone", {"node-0": {"cpu": "1"}})
-    expect(figure(cluster, "written_total") - before, 1)
+    cluster.wait_until(lambda: figure(cluster, "written_total") > before, "the answer is counted")
     cluster.wait_until(lambda: figure(cluster, "pods") == 2, "pods that the kubelet does not name are forgotten")
+    expect(figure(cluster, "written_total") - before, 1)
 
 
 @SUITE.test("what the API server has is compared: a start writes nothing again, and a lost annotation comes back")
