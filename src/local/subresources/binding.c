@@ -72,19 +72,6 @@ static void set_scheduled(yyjson_mut_doc *pod)
     (void)yyjson_mut_arr_append(conditions, condition);
 }
 
-static void on_bound(void *arg, int result, const struct store_object *object, const struct err *err)
-{
-    static const char done[] =
-        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}";
-    struct request *request = arg;
-
-    (void)object;
-    if (result < 0)
-        write_failed(request, result, err);
-    else
-        answer_json(request, 201, done, sizeof done - 1);
-}
-
 static void bind_pod(struct request *request, yyjson_mut_doc *binding, yyjson_mut_doc *pod)
 {
     const char *node = text_at(binding, "target", "name");
@@ -105,11 +92,11 @@ static void bind_pod(struct request *request, yyjson_mut_doc *binding, yyjson_mu
     copy_notes(pod, binding, "labels");
     set_scheduled(pod);
     if (request->is_dry_run)
-        on_bound(request, 0, NULL, NULL);
+        subresource_written(request, 0, NULL, NULL);
     else
         write_doc(request->server,
                   &(struct write){.kind = request->number, .namespace = request->namespace, .name = request->name}, pod,
-                  on_bound, request);
+                  subresource_written, request);
 }
 
 /* Which pod a Binding is for is in its path; a uid and a version in it must be the pod's. */

@@ -14,19 +14,6 @@
 #include "local/verbs/write.h"
 #include "net/rest/errors.h"
 
-static void on_evicted(void *arg, int result, const struct store_object *object, const struct err *err)
-{
-    static const char done[] =
-        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}";
-    struct request *request = arg;
-
-    (void)object;
-    if (result < 0)
-        write_failed(request, result, err);
-    else
-        answer_json(request, 201, done, sizeof done - 1);
-}
-
 static void fail_budget(struct request *request, const char *budget)
 {
     const struct rest_cause cause = {.reason = "DisruptionBudget", .message = budget};
@@ -55,14 +42,14 @@ static void evict(struct request *request, const struct store_object *latest, co
     if (budget)
         fail_budget(request, budget);
     else if (step == DELETE_LEAVE || request->is_dry_run)
-        on_evicted(request, 0, NULL, NULL);
+        subresource_written(request, 0, NULL, NULL);
     else
         write_doc(request->server,
                   &(struct write){.kind = request->number,
                                   .namespace = request->namespace,
                                   .name = request->name,
                                   .is_removal = step == DELETE_REMOVE},
-                  pod, on_evicted, request);
+                  pod, subresource_written, request);
     yyjson_mut_doc_free(pod);
 }
 

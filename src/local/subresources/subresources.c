@@ -9,6 +9,20 @@
 #include "local/server/request.h"
 #include "local/server/resources.h"
 #include "local/subresources/subresources_internal.h"
+#include "local/verbs/write.h"
+
+void subresource_written(void *arg, int result, const struct store_object *object, const struct err *err)
+{
+    static const char done[] =
+        "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}";
+    struct request *request = arg;
+
+    (void)object;
+    if (result < 0)
+        write_failed(request, result, err);
+    else
+        answer_json(request, 201, done, sizeof done - 1);
+}
 
 typedef void (*serve_fn)(struct request *request);
 

@@ -13,12 +13,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "base/strmap.h"
+#include "local/api/duplicates.h"
 #include "local/wire/normal_internal.h"
 #include "local/wire/types.h"
 #include "text/json.h"
 
-enum { ADDED_MAX = 1 << 18, PATH_BYTES_MAX = 1024, FEW_MEMBERS = 16 };
+enum { ADDED_MAX = 1 << 18, PATH_BYTES_MAX = 1024 };
 
 /* --- What is wrong --- */
 
@@ -104,48 +104,21 @@ int normal_fail_type(const struct normal *normal, const struct normal_at *at, yy
 
 /* --- Members that come several times --- */
 
-static bool has_repeated_few(yyjson_mut_val *object)
-{
-    const char *names[FEW_MEMBERS];
-    size_t count = 0;
-    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
+struct repeated {
+    struct normal *normal;
+    const struct field *field;
+};
 
-    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-        const char *name = yyjson_mut_get_str(key);
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(names[i], name) == 0)
-                return true;
-        names[count++] = name;
-    }
-    return false;
+static void on_repeated(void *arg, const char *name)
+{
+    const struct repeated *repeated = arg;
+
+    add_fault(repeated->normal, "duplicate field", repeated->field, name);
 }
 
-/* Keeps the last of several members with one name. */
 static void drop_repeated(struct normal *normal, yyjson_mut_val *object, const struct field *field)
 {
-    struct strmap last = {0};
-    VEC(yyjson_mut_val *) keys = {0};
-
-    if (yyjson_mut_obj_size(object) <= FEW_MEMBERS && !has_repeated_few(object))
-        return;
-    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
-    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-        vec_push(&keys, key);
-        if (strmap_put(&last, "", yyjson_mut_get_str(key), key))
-            add_fault(normal, "duplicate field", field, yyjson_mut_get_str(key));
-    }
-    if (last.len < keys.len) {
-        VEC(yyjson_mut_val *) values = {0};
-        vec_foreach (&keys, key)
-            vec_push(&values, yyjson_mut_obj_iter_get_val(*key));
-        yyjson_mut_obj_clear(object);
-        for (uint32_t i = 0; i < keys.len; i++)
-            if (strmap_get(&last, "", yyjson_mut_get_str(keys.items[i])) == keys.items[i])
-                yyjson_mut_obj_add(object, keys.items[i], values.items[i]);
-        vec_done(&values);
-    }
-    vec_done(&keys);
-    strmap_done(&last);
+    duplicates_drop_members(object, on_repeated, &(struct repeated){normal, field});
 }
 
 /* --- Absent members --- */
