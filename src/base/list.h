@@ -38,7 +38,7 @@ static inline void list_push(struct list *list, struct list_link *link)
 /* The link is in this list. */
 static inline void list_remove(struct list *list, struct list_link *link)
 {
-    *(link->prev ? &link->prev->next : &list->first) = link->next;
+    *(link != list->first ? &link->prev->next : &list->first) = link->next;
     *(link->next ? &link->next->prev : &list->last) = link->prev;
     *link = (struct list_link){0};
     list->len--;

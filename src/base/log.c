@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -29,6 +30,7 @@ struct repeat {
 
 struct log {
     struct log_options options;
+    pthread_mutex_t lock;
     char *name;
     struct strbuf line;
     uint64_t left_out;
@@ -57,6 +59,7 @@ struct log *log_new(const struct log_options *options)
         log->options.monotonic = nsec_now_monotonic;
     log->name = options->name ? xstrdup(options->name) : NULL;
     strbuf_init(&log->line, LINE_BYTES_MAX);
+    BUG_ON(pthread_mutex_init(&log->lock, NULL) != 0);
     return log;
 }
 
@@ -64,6 +67,7 @@ void log_free(struct log *log)
 {
     if (!log)
         return;
+    (void)pthread_mutex_destroy(&log->lock);
     strbuf_done(&log->line);
     free(log->name);
     free(log);
@@ -212,11 +216,11 @@ static void add_head(struct log *log, enum log_level level, const char *text)
         add_field(log, &(struct log_field){.key = "service", .type = LOG_FIELD_STR, .value.text = log->name});
 }
 
-void log_write(struct log *log, enum log_level level, const char *text, const struct log_field *fields)
+static void write_line(struct log *log, enum log_level level, const char *text, const struct log_field *fields)
 {
     uint64_t left_out;
 
-    if (!log_has(log, level) || !may_write(log, text, &left_out))
+    if (!may_write(log, text, &left_out))
         return;
     strbuf_clear(&log->line);
     add_head(log, level, text);
@@ -237,4 +241,13 @@ void log_write(struct log *log, enum log_level level, const char *text, const st
     strbuf_addstr(&log->line, log->options.is_json ? "}\n" : "\n");
     (void)fwrite(log->line.text, 1, log->line.len, log->options.stream);
     (void)fflush(log->options.stream);
+}
+
+void log_write(struct log *log, enum log_level level, const char *text, const struct log_field *fields)
+{
+    if (!log_has(log, level))
+        return;
+    (void)pthread_mutex_lock(&log->lock);
+    write_line(log, level, text, fields);
+    (void)pthread_mutex_unlock(&log->lock);
 }

@@ -20,7 +20,7 @@ struct err;
  *     {"level":"warn","ts":"2026-11-15T10:52:03.218Z","msg":"pod cannot be grouped","pod":"team-a/train-0",...}
  *
  * A text that comes very often is left out for the rest of a second; its next line says how often, as `repeated`.
- * Whatever names from outside hold, a line stays one line, and JSON stays JSON. Used from one thread.
+ * Whatever names from outside hold, a line stays one line, and JSON stays JSON. May be used by several threads.
  */
 struct log;
 

@@ -27,10 +27,11 @@ int grpc_unwrap(const char *body, size_t len, const char **ret_message, size_t *
     if (len < FRAME_HEAD)
         return err_set(err, -EBADMSG, "the answer has no message");
     if (bytes[0] != 0)
-        return err_set(err, -EBADMSG, "the message is compressed, which was not asked for");
+        return err_set(err, -EBADMSG, "the message is compressed, although compression was not requested");
     size_t size = (size_t)bytes[1] << 24 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 8 | bytes[4];
     if (size != len - FRAME_HEAD)
-        return err_set(err, -EBADMSG, "the answer has %zu bytes where its message has %zu", len - FRAME_HEAD, size);
+        return err_set(err, -EBADMSG, "the answer has %zu bytes, but its header announces a message of %zu",
+                       len - FRAME_HEAD, size);
     *ret_message = body + FRAME_HEAD;
     *ret_len = size;
     return 0;
@@ -85,7 +86,8 @@ struct grpc_call *grpc_start(struct http_client *client, const struct grpc_reque
         frame[i] = (char)(len >> (32 - 8 * i) & 0xff);
     if (len)
         memcpy(frame + FRAME_HEAD, request->message, len);
-    BUG_ON((size_t)snprintf(url, sizeof url, "http://localhost%s", request->method) >= sizeof url);
+    BUG_ON((size_t)snprintf(url, sizeof url, "http://%s%s", request->address ? request->address : "localhost",
+                            request->method) >= sizeof url);
     call->on_done = request->on_done;
     call->arg = request->arg;
     call->http = http_start(client, &(struct http_request){

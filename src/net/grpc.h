@@ -9,8 +9,8 @@
 #include "net/http.h"
 
 /*
- * A call of gRPC with one message each way, to a server on a Unix socket, such as the kubelet's. Messages are bytes here:
- * protobuf is the caller's.
+ * A call of gRPC with one message each way, without TLS: to a server on a Unix socket, such as the kubelet's, or at an address.
+ * Messages are bytes here: protobuf is the caller's.
  */
 struct grpc_call;
 
@@ -25,9 +25,10 @@ struct grpc_answer {
 typedef void (*grpc_done_fn)(void *arg, const struct grpc_answer *answer);
 
 struct grpc_request {
-    const char *unix_path;
-    const char *method;   // "/package.Service/Method"
-    const char *message;  // encoded; NULL: an empty one
+    const char *unix_path;  // NULL: by the address
+    const char *address;    // "127.0.0.1:5000"; NULL: by the path
+    const char *method;     // "/package.Service/Method"
+    const char *message;    // encoded; NULL: an empty one
     size_t message_len;
     nsec_t timeout;
     size_t answer_max;  // bytes; a longer message is an error

@@ -17,6 +17,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "net/http_internal.h"
+#include "net/http_socket.h"
 #include "net/loop_internal.h"
 
 /* A socket that curl waits for. */
@@ -29,6 +30,7 @@ struct watched {
 static void destroy(struct http_client *client)
 {
     (void)curl_multi_cleanup(client->multi);
+    http_socket_close_all(client);
     for (size_t i = 0; i < client->spares; i++)
         curl_easy_cleanup(client->spare[i]);
     vec_done(&client->starting);
@@ -147,9 +149,22 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, v
     return uv_poll_start(&watched->poll, events, on_ready) < 0 ? -1 : 0;
 }
 
+static void give_to_curl(struct http_call *call)
+{
+    CURLMcode r = curl_multi_add_handle(call->client->multi, call->easy);
+
+    if (r == CURLM_OK) {
+        call->is_started = true;
+        return;
+    }
+    (void)err_set(&call->err, -ENOMEM, "%s", curl_multi_strerror(r));
+    http_call_finish(call, CURLE_FAILED_INIT);
+}
+
 static void settle(void *arg)
 {
     struct http_client *client = arg;
+    bool has_curl = false;
 
     reap(client);
     if (client->starting.len == 0)
@@ -159,16 +174,13 @@ static void settle(void *arg)
         struct http_call *call = client->starting.items[0];
 
         vec_remove_at(&client->starting, 0);
-        CURLMcode r = curl_multi_add_handle(client->multi, call->easy);
-
-        if (r == CURLM_OK) {
-            call->is_started = true;
-            continue;
-        }
-        (void)err_set(&call->err, -ENOMEM, "%s", curl_multi_strerror(r));
-        http_call_finish(call, CURLE_FAILED_INIT);
+        has_curl |= call->easy != NULL;
+        if (call->easy)
+            give_to_curl(call);
+        else
+            http_socket_start(call);
     }
-    if (!client->is_freed)
+    if (has_curl && !client->is_freed)
         drive(client, CURL_SOCKET_TIMEOUT, 0);
     http_client_leave(client);
 }
@@ -207,7 +219,8 @@ void http_client_free(struct http_client *client)
 
 struct http_call *http_start(struct http_client *client, const struct http_request *request)
 {
-    struct http_call *call = http_call_new(client, request);
+    struct http_call *call =
+        http_socket_takes(request) ? http_call_new_by_socket(client, request) : http_call_new(client, request);
 
     vec_push(&client->starting, call);
     loop_task_queue(&client->settle);

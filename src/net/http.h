@@ -62,6 +62,10 @@ typedef void (*http_begun_fn)(void *arg);
 /* The call is over, successful or not. It is freed after this returns, and so is the response. */
 typedef void (*http_done_fn)(void *arg, const struct http_response *response);
 
+/* Whether a connection to this address may be made; asked after names are resolved, for each address of a name. */
+struct sockaddr;
+typedef bool (*http_address_fn)(void *arg, const struct sockaddr *address);
+
 struct http_request {
     const char *method;
     const char *url;             // http: or https:
@@ -73,6 +77,11 @@ struct http_request {
     const char *body;            // NULL: none
     size_t body_len;
     bool accepts_gzip;
+
+    /* For addresses that users gave. Such requests take no proxy and no connection that another request has made. NULL:
+     * every address. */
+    http_address_fn may_connect;
+    void *may_connect_arg;  // outlives the call
 
     nsec_t connect_timeout;  // 0: 10 s
     nsec_t timeout;          // for the whole call; 0: none

@@ -11,6 +11,7 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "net/http_internal.h"
+#include "net/http_socket.h"
 
 enum { PEER_SILENT_MS = 30000, KEEPALIVE_AFTER_S = 30, KEEPALIVE_EVERY_S = 10 };
 
@@ -48,6 +49,19 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
+/* A name has been resolved: what counts is the address that is connected to, whatever the name said before. */
+static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    struct http_call *call = arg;
+
+    (void)purpose;
+    if (!call->may_connect(call->may_connect_arg, &address->addr)) {
+        call->is_refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 /*
  * curl sends a request again by itself when a connection that was in use before turns out to be dead. For all it knows
  * the server may have done what was asked, so that only reading may be repeated.
@@ -69,12 +83,18 @@ static int on_sending(void *arg, char *to, char *from, int to_port, int from_por
     return CURL_PREREQFUNC_ABORT;
 }
 
+static int status_of(const struct http_call *call)
+{
+    long status = call->status;
+
+    if (call->easy)
+        (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    return (int)status;
+}
+
 static bool is_good(const struct http_call *call)
 {
-    long status = 0;
-
-    (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-    return status >= 200 && status < 300;
+    return status_of(call) / 100 == 2;
 }
 
 /* One line of the headers; the empty one is their end. Those of an interim answer or of a proxy end likewise. */
@@ -88,27 +108,28 @@ static size_t on_header(const char *bytes, size_t size, size_t count, void *arg)
     return len;
 }
 
-static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+bool http_call_take(struct http_call *call, const char *bytes, size_t len)
 {
-    struct http_call *call = arg;
-    size_t len = size * count;
-
-    call->last_byte = nsec_now_monotonic();
+    if (call->idle_timeout > 0)
+        call->last_byte = nsec_now_monotonic();
     if (call->is_cancelled)
-        return CURL_WRITEFUNC_ERROR;
+        return false;
     if (call->on_data && is_good(call)) {
         int r = call->on_data(call->arg, bytes, len);
 
         if (r < 0 && call->err.code == 0)
             (void)err_set(&call->err, r, "the answer was refused: %s", strerror(-r));
-        return r < 0 || call->is_cancelled ? CURL_WRITEFUNC_ERROR : len;
+        return r >= 0 && !call->is_cancelled;
     }
     strbuf_add(&call->body, bytes, len);
-    if (call->body.is_cut) {
+    if (call->body.is_cut)
         (void)err_set(&call->err, -EFBIG, "the answer is larger than the limit of %zu bytes", call->body.max);
-        return CURL_WRITEFUNC_ERROR;
-    }
-    return len;
+    return !call->body.is_cut;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
+{
+    return http_call_take(arg, bytes, size * count) ? size * count : CURL_WRITEFUNC_ERROR;
 }
 
 static void on_idle(void *arg)
@@ -189,7 +210,13 @@ static void set_transport(struct http_call *call, const struct http_request *req
     (void)curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms(request->timeout));
     if (request->unix_path)
         (void)curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, request->unix_path);
-    if (request->proxy)
+    if (request->may_connect) {
+        (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+        (void)curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+        (void)curl_easy_setopt(easy, CURLOPT_PROXY, "");
+        (void)curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
+        (void)curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
+    } else if (request->proxy)
         (void)curl_easy_setopt(easy, CURLOPT_PROXY, request->proxy);
     if (request->accepts_gzip)
         (void)curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip");
@@ -222,22 +249,43 @@ static void link_call(struct http_client *client, struct http_call *call)
     client->calls++;
 }
 
-struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
+/* All that is the same for both kinds. */
+static struct http_call *call_new(struct http_client *client, const struct http_request *request)
 {
     struct http_call *call = xcalloc(1, sizeof *call);
 
     link_call(client, call);
-    call->easy = take_handle(client);
-    call->tls = http_tls_ref(request->tls);
     call->on_begun = request->on_begun;
     call->on_data = request->on_data;
     call->on_done = request->on_done;
     call->arg = request->arg;
+    call->may_connect = request->may_connect;
+    call->may_connect_arg = request->may_connect_arg;
     call->is_reading = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
     call->idle_timeout = request->idle_timeout;
     call->last_byte = nsec_now_monotonic();
     strbuf_init(&call->body, request->body_max);
+    if (call->idle_timeout > 0) {
+        loop_timer_init(&call->idle, client->loop, on_idle, call);
+        loop_timer_start(&call->idle, call->idle_timeout);
+    }
+    return call;
+}
 
+struct http_call *http_call_new_by_socket(struct http_client *client, const struct http_request *request)
+{
+    struct http_call *call = call_new(client, request);
+
+    http_socket_prepare(call, request);
+    return call;
+}
+
+struct http_call *http_call_new(struct http_client *client, const struct http_request *request)
+{
+    struct http_call *call = call_new(client, request);
+
+    call->easy = take_handle(client);
+    call->tls = http_tls_ref(request->tls);
     (void)curl_easy_setopt(call->easy, CURLOPT_URL, request->url);
     (void)curl_easy_setopt(call->easy, CURLOPT_PRIVATE, call);
     (void)curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, call->curl_text);
@@ -254,10 +302,6 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
     set_headers(call, request);
     set_body(call, request);
     http_tls_apply(call, request->url);
-    if (call->idle_timeout > 0) {
-        loop_timer_init(&call->idle, client->loop, on_idle, call);
-        loop_timer_start(&call->idle, call->idle_timeout);
-    }
     return call;
 }
 
@@ -278,7 +322,10 @@ static void unlink_call(struct http_call *call)
 /* All but the list. */
 static void release(struct http_call *call)
 {
-    give_handle(call->client, call->easy);
+    if (call->easy)
+        give_handle(call->client, call->easy);
+    else
+        http_socket_release(call);
     curl_slist_free_all(call->headers);
     curl_slist_free_all(call->connect_to);
     http_tls_unref(call->tls);
@@ -304,6 +351,10 @@ static void explain(struct http_call *call, CURLcode result, struct http_respons
     }
     if (result == CURLE_OK)
         return;
+    if (result == CURLE_COULDNT_CONNECT && call->is_refused) {
+        (void)err_set(&response->err, -EACCES, "the address of the server is not allowed");
+        return;
+    }
     for (size_t i = 0; i < ARRAY_LEN(errors); i++) {
         if (errors[i].curl != result)
             continue;
@@ -313,23 +364,21 @@ static void explain(struct http_call *call, CURLcode result, struct http_respons
     (void)err_set(&response->err, -ECONNRESET, "%s", text);
 }
 
-static int version_of(CURL *easy)
+static int version_of(const struct http_call *call)
 {
-    long version = 0;
+    long version = call->status ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_NONE;
 
-    (void)curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &version);
+    if (call->easy)
+        (void)curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
     return version == CURL_HTTP_VERSION_NONE ? 0 : version >= CURL_HTTP_VERSION_2_0 ? 2 : 1;
 }
 
 void http_call_finish(struct http_call *call, CURLcode result)
 {
     struct http_client *client = call->client;
-    long status = 0;
-
-    (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     struct http_response response = {
-        .status = (int)status,
-        .http_version = version_of(call->easy),
+        .status = status_of(call),
+        .http_version = version_of(call),
         .body = call->body.text,
         .body_len = call->body.len,
         .call = call,
@@ -349,6 +398,8 @@ const char *http_response_header(const struct http_response *response, const cha
 {
     struct curl_header *header = NULL;
 
+    if (!response->call->easy)
+        return http_socket_header(response->call, name);
     if (curl_easy_header(response->call->easy, name, 0, CURLH_HEADER | CURLH_TRAILER, -1, &header) != CURLHE_OK)
         return NULL;
     return header->value;

@@ -35,6 +35,7 @@ static void refuse(struct http_connection *connection)
 
     /* The handler of a streamed body has the exchange already, and learns that the rest will not come. */
     if (connection->stage == STAGE_STREAM) {
+        BUG_ON(!connection->is_feeding);  // which keeps its memory until feed() has ended
         http_connection_free(connection);
         return;
     }
@@ -347,6 +348,7 @@ void http_connection_free(struct http_connection *connection)
     struct http_exchange *exchange = TAKE_PTR(connection->exchange);
     struct http_tunnel *tunnel = TAKE_PTR(connection->tunnel);
     bool is_with_handler = connection->stage == STAGE_STREAM || connection->stage == STAGE_ANSWER;
+    bool is_feeding = connection->is_feeding;
 
     connection->stage = STAGE_PART;
     list_remove(&server->connections, &connection->in_server);
@@ -354,7 +356,7 @@ void http_connection_free(struct http_connection *connection)
     loop_task_cancel(&connection->more);
     loop_timer_done(&connection->timer);
     http_peer_done(&connection->peer);
-    if (connection->is_feeding) {
+    if (is_feeding) {
         connection->is_dead = true;
     } else {
         strbuf_done(&connection->early);

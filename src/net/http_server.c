@@ -144,6 +144,23 @@ void http_server_free(struct http_server *server)
     free(server);
 }
 
+/* Closing one may end others: the search begins anew after each. */
+void http_server_disconnect(struct http_server *server, const char *name)
+{
+    struct list_link *at = server->connections.first;
+
+    while (at) {
+        struct http_connection *connection = list_item(at, struct http_connection, in_server);
+        bool is_it = connection->peer.name && strcmp(connection->peer.name, name) == 0 && !connection->is_dead;
+
+        at = at->next;
+        if (is_it) {
+            http_connection_free(connection);
+            at = server->connections.first;
+        }
+    }
+}
+
 /* A connection that has not been asked to end, NULL when all have. */
 static struct http_connection *next_to_drain(const struct http_server *server)
 {

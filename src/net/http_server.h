@@ -85,6 +85,9 @@ void http_server_drain(struct http_server *server, nsec_t timeout, void (*on_dra
 /* Closes the socket and all connections at once. Long answers are cancelled from within this call. */
 void http_server_free(struct http_server *server);
 
+/* Closes all connections of clients whose verified certificate has this common name, at once, with whatever is under way. */
+void http_server_disconnect(struct http_server *server, const char *name);
+
 /* The port that it listens on, which the system has chosen if port 0 was asked for. 0 once it drains. */
 uint16_t http_server_port(const struct http_server *server);
 

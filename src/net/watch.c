@@ -28,7 +28,7 @@ static void free_handle(uv_handle_t *handle)
     free(handle);
 }
 
-int loop_watch_start(struct loop_watch *watch, struct loop *loop, int fd, loop_fn fn, void *arg)
+static int start(struct loop_watch *watch, struct loop *loop, int fd, int events, loop_fn fn, void *arg)
 {
     struct loop_watch_handle *handle = xcalloc(1, sizeof *handle);
     int r = uv_poll_init(&loop->uv, &handle->uv, fd);
@@ -39,10 +39,20 @@ int loop_watch_start(struct loop_watch *watch, struct loop *loop, int fd, loop_f
     }
     handle->owner = watch;
     *watch = (struct loop_watch){.handle = handle, .fn = fn, .arg = arg};
-    r = uv_poll_start(&handle->uv, UV_READABLE | UV_DISCONNECT, on_poll);
+    r = uv_poll_start(&handle->uv, events, on_poll);
     if (r < 0)
         loop_watch_done(watch);
     return r;
+}
+
+int loop_watch_start(struct loop_watch *watch, struct loop *loop, int fd, loop_fn fn, void *arg)
+{
+    return start(watch, loop, fd, UV_READABLE | UV_DISCONNECT, fn, arg);
+}
+
+int loop_watch_start_writing(struct loop_watch *watch, struct loop *loop, int fd, loop_fn fn, void *arg)
+{
+    return start(watch, loop, fd, UV_WRITABLE, fn, arg);
 }
 
 void loop_watch_done(struct loop_watch *watch)

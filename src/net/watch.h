@@ -19,4 +19,8 @@ struct loop_watch {
 
 /* Returns 0, or the error of the system for a descriptor that cannot be polled. */
 MUST_CHECK int loop_watch_start(struct loop_watch *watch, struct loop *loop, int fd, loop_fn fn, void *arg);
+
+/* The same for a descriptor that can be written again. One descriptor has one watch: whoever waits for both has a
+ * duplicate of it. */
+MUST_CHECK int loop_watch_start_writing(struct loop_watch *watch, struct loop *loop, int fd, loop_fn fn, void *arg);
 void loop_watch_done(struct loop_watch *watch);

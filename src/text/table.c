@@ -71,7 +71,7 @@ uint32_t table_clean(char *text)
         struct glyph glyph = read_glyph(at);
 
         if (glyph.is_bad)
-            *to = '?';
+            *to = *at == '\n' || *at == '\t' ? ' ' : '?';
         else
             memmove(to, at, glyph.bytes);
         to += glyph.bytes;

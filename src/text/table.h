@@ -44,7 +44,10 @@ struct table {
     VEC(struct table_cell) cells;  // row by row
 };
 
-/* Replaces what must not reach a terminal by '?', in place. Returns the columns that the text takes. */
+/*
+ * Replaces line ends and tabs by spaces, and other characters that must not reach a terminal by '?', in place. Returns the
+ * columns that the text takes.
+ */
 uint32_t table_clean(char *text);
 
 /* Columns that the text takes on a terminal. */

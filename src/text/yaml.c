@@ -115,7 +115,13 @@ static void docs_cut(struct yaml_docs *docs, uint32_t len)
 
 int yaml_parse(const char *text, size_t len, const char *name, struct yaml_docs *docs, struct err *err)
 {
-    struct yaml_builder b = {.text = text, .len = len, .name = name, .err = err};
+    return yaml_parse_twice(text, len, name, NULL, NULL, docs, err);
+}
+
+int yaml_parse_twice(const char *text, size_t len, const char *name, yaml_twice_fn fn, void *arg,
+                     struct yaml_docs *docs, struct err *err)
+{
+    struct yaml_builder b = {.text = text, .len = len, .name = name, .err = err, .on_twice = fn, .twice_arg = arg};
     uint32_t had = docs->len;
 
     BUG_ON(!yaml_parser_initialize(&b.parser));

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <yyjson.h>
 
 #include "base/macros.h"
@@ -42,8 +43,20 @@ struct yaml_docs VEC_OF(struct yaml_doc);
  */
 MUST_CHECK int yaml_parse(const char *text, size_t len, const char *name, struct yaml_docs *docs, struct err *err);
 
+/* The same for those who decide themselves about keys that stand twice in a mapping: `fn` is told of each, from the second one
+ * on, and the document has all of them. */
+typedef void (*yaml_twice_fn)(void *arg, const char *key, struct yaml_mark mark);
+MUST_CHECK int yaml_parse_twice(const char *text, size_t len, const char *name, yaml_twice_fn fn, void *arg,
+                                struct yaml_docs *docs, struct err *err);
+
 /* Frees the documents; the list is empty and usable after it. */
 void yaml_docs_done(struct yaml_docs *docs);
 
 /* Where the value stands in the text. What an alias or a merge key made stands where the alias is. */
 struct yaml_mark yaml_where(const struct yaml_doc *doc, const yyjson_val *val);
+
+/*
+ * Writes a JSON value as a YAML document that yaml_parse() and kubectl read as the same value: block style, strings in quotes
+ * only where they would be taken for something else. Write errors are left in `out` for ferror().
+ */
+void yaml_write(yyjson_val *value, FILE *out);

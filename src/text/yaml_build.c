@@ -137,8 +137,11 @@ static int set_key(struct yaml_builder *b, yyjson_mut_val *key, struct yaml_mark
 {
     struct yaml_frame *frame = top(b);
 
-    if (has_key(frame, key))
-        return yaml_fail(b, mark, "the key '%.60s' is defined twice in this mapping", yyjson_mut_get_str(key));
+    if (has_key(frame, key)) {
+        if (!b->on_twice)
+            return yaml_fail(b, mark, "the key '%.60s' is defined twice in this mapping", yyjson_mut_get_str(key));
+        b->on_twice(b->twice_arg, yyjson_mut_get_str(key), mark);
+    }
     frame->key = key;
     vec_push(&b->marks, mark);
     return 0;

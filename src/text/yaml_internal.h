@@ -56,6 +56,8 @@ struct yaml_builder {
     size_t len;
     const char *name;
     struct err *err;
+    yaml_twice_fn on_twice;  // NULL: a key that stands twice is refused
+    void *twice_arg;
 
     /* Of the document that is being built. */
     yyjson_mut_doc *doc;

@@ -15,11 +15,11 @@ static const struct {
     int code;
     int status;
 } statuses[] = {
-    {EINVAL, 400},    {EILSEQ, 400},        {EBADMSG, 400},  {ENAMETOOLONG, 400}, {ENOKEY, 401},    {EACCES, 403},
-    {EPERM, 403},     {ENOENT, 404},        {ENOTTY, 405},   {EEXIST, 409},       {EBUSY, 409},     {ESTALE, 410},
-    {EFBIG, 413},     {E2BIG, 413},         {EMSGSIZE, 413}, {EMEDIUMTYPE, 415},  {ENOTSUP, 422},   {EDOM, 422},
-    {ERANGE, 422},    {EAGAIN, 429},        {EUSERS, 429},   {ENOSYS, 501},       {ESHUTDOWN, 503}, {ECANCELED, 503},
-    {ETIMEDOUT, 504}, {EADDRNOTAVAIL, 421},
+    {EINVAL, 400},    {EILSEQ, 400},    {EBADMSG, 400},       {ENAMETOOLONG, 400}, {ENOKEY, 401},      {EACCES, 403},
+    {EPERM, 403},     {ENOENT, 404},    {ENOTTY, 405},        {EEXIST, 409},       {EBUSY, 409},       {ESTALE, 410},
+    {ENOTEMPTY, 412}, {EFBIG, 413},     {E2BIG, 413},         {EMSGSIZE, 413},     {EMEDIUMTYPE, 415}, {ENOTSUP, 422},
+    {EDOM, 422},      {ERANGE, 422},    {EAGAIN, 429},        {EUSERS, 429},       {ENOSYS, 501},      {ESHUTDOWN, 503},
+    {ECANCELED, 503}, {ETIMEDOUT, 504}, {EADDRNOTAVAIL, 421},
 };
 
 /* The reasons of Kubernetes. Where a status has two, EEXIST is the first of them. */
@@ -35,6 +35,7 @@ static const struct {
     {406, "NotAcceptable"},
     {409, "Conflict"},
     {410, "Expired"},
+    {412, "PreconditionFailed"},
     {413, "RequestEntityTooLarge"},
     {415, "UnsupportedMediaType"},
     {422, "Invalid"},
@@ -115,9 +116,14 @@ static void reply(struct http_exchange *exchange, const struct rest_problem *pro
     size_t len = 0;
 
     yyjson_mut_doc_set_root(doc, root);
-    if (rest_error_form(exchange) == REST_ERRORS_STATUS)
+    enum rest_error_form form = rest_error_form(exchange);
+    if (form == REST_ERRORS_STATUS)
         add_status(doc, root, problem);
-    else
+    if (form == REST_ERRORS_CODE) {
+        (void)yyjson_mut_obj_add_int(doc, root, "code", problem->status);
+        (void)yyjson_mut_obj_add_str(doc, root, "message", problem->message);
+    }
+    if (form == REST_ERRORS_JSON)
         (void)yyjson_mut_obj_add_str(doc, root, "error", problem->message);
     char *json = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
 

@@ -9,11 +9,12 @@
 struct http_exchange;
 
 /*
- * Errors over HTTP: one map from errno to status, and two forms of the body. The owner of a server chooses the form for
+ * Errors over HTTP: one map from errno to status, and three forms of the body. The owner of a server chooses the form for
  * all of it (struct rest_options); handlers only say what is wrong.
  */
 enum rest_error_form {
     REST_ERRORS_JSON,    // {"error": "there is no group 'a'"}: for our own clients
+    REST_ERRORS_CODE,    // {"code": 404, "message": "there is no group 'a'"}: as Run:ai's
     REST_ERRORS_STATUS,  // a Status object of Kubernetes, for its clients: kind, reason, message, details, code
 };
 

@@ -36,6 +36,8 @@ struct call {
     int status;          // of a refusal
     char allow[64];
     struct err refusal;
+    void *attached;  // of the owner's; NULL: nothing
+    void (*free_attached)(void *thing);
 };
 
 static void app_unref(void *arg)
@@ -57,6 +59,8 @@ static void call_free(void *arg)
     url_path_done(&call->path);
     url_query_done(&call->query);
     strbuf_done(&call->rest);
+    if (call->attached)
+        call->free_attached(call->attached);
     app_unref(call->app);
     free(call);
 }
@@ -75,6 +79,20 @@ static struct call *call_new(struct app *app, struct http_exchange *exchange)
 static const struct call *call_of(const struct http_exchange *exchange)
 {
     return http_exchange_attached(exchange);
+}
+
+void rest_attach(struct http_exchange *exchange, void *thing, void (*free_thing)(void *thing))
+{
+    struct call *call = http_exchange_attached(exchange);
+
+    BUG_ON(call->attached);
+    call->attached = thing;
+    call->free_attached = free_thing;
+}
+
+void *rest_attached(const struct http_exchange *exchange)
+{
+    return call_of(exchange)->attached;
 }
 
 enum rest_error_form rest_error_form(const struct http_exchange *exchange)
@@ -197,12 +215,12 @@ static void on_head(void *arg, struct http_exchange *exchange, struct http_plan 
 
     if (r == 0)
         r = read_query(call, exchange);
-    if (r == 0) {
+    if (r == 0 && row) {
         call->matched = row;
         join_rest(call);
         r = check(call, exchange, row);
     }
-    if (r < 0) {
+    if (r < 0 || !row) {
         *plan = (struct http_plan){.handler = refuse, .is_refusal = true};
         return;
     }

@@ -51,6 +51,11 @@ struct rest_options {
 MUST_CHECK int rest_server_start(struct loop *loop, const struct rest_options *options, struct http_server **ret_server,
                                  struct err *err);
 
+/* Something of the server's owner that belongs to the request, such as who sends it: given once, by a rest_allow_fn, and
+ * freed with the request. NULL where none was given. */
+void rest_attach(struct http_exchange *exchange, void *thing, void (*free_thing)(void *thing));
+void *rest_attached(const struct http_exchange *exchange);
+
 /* The value of a parameter of the path, decoded; never empty, unless it is the rest of the path. The row must have it. */
 const char *rest_param(const struct http_exchange *exchange, const char *name);
 

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "net/certificate.h"
+#include "net/certificates/certificate.h"
 
 #define BEGIN (1800000000 * NSEC_PER_SEC)
 #define DAY (24 * NSEC_PER_HOUR)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The client against our own server, in one loop. HTTP/2 is tried in http2.c. */
+/* The client against our own server, in one loop, over TCP and over a Unix socket. HTTP/2 is tried in http2.c. */
 #include "net/http.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -27,7 +28,8 @@ struct world {
     struct http_exchange *held;
     struct loop_timer timer;
     char url[128];
-    int waiting;  // calls that have not ended
+    char folder[32], path[64];  // of the Unix socket; empty: none
+    int waiting;                // calls that have not ended
 };
 
 /* What a call came to. */
@@ -107,15 +109,32 @@ static void on_late(void *arg)
     fail_msg("nothing happened for %d calls", ((struct world *)arg)->waiting);
 }
 
-static void world_init(struct world *world, bool has_tls)
+enum way { PLAIN, TLS, SOCKET };
+
+/* The state of tests that run twice: NULL over TCP, anything else over a Unix socket. */
+static char over_socket[] = "over a Unix socket";
+
+static void use_socket(struct world *world)
 {
+    (void)snprintf(world->folder, sizeof world->folder, "/tmp/muster-http-XXXXXX");
+    assert_non_null(mkdtemp(world->folder));
+    (void)snprintf(world->path, sizeof world->path, "%s/s", world->folder);
+}
+
+static void world_init(struct world *world, enum way way)
+{
+    bool has_tls = way == TLS;
+
     *world = (struct world){.loop = loop_new()};
+    if (way == SOCKET)
+        use_socket(world);
     cert_init(&world->ca, NULL, "test-ca", NULL);
     cert_init(&world->other_ca, NULL, "other-ca", NULL);
     cert_init(&world->cert, &world->ca, "server", "DNS:muster.test");
     struct rest_set set = {routes, ARRAY_LEN(routes), world};
     struct rest_options options = {
         .http = {.address = "127.0.0.1",
+                 .unix_path = way == SOCKET ? world->path : NULL,
                  .cert_pem = has_tls ? world->cert.cert_pem : NULL,
                  .key_pem = has_tls ? world->cert.key_pem : NULL},
         .sets = &set,
@@ -128,8 +147,8 @@ static void world_init(struct world *world, bool has_tls)
     world->client = http_client_new(world->loop);
     loop_timer_init(&world->timer, world->loop, on_late, world);
     loop_timer_start(&world->timer, 60 * NSEC_PER_SEC);
-    (void)snprintf(world->url, sizeof world->url, "http%s://127.0.0.1:%u", has_tls ? "s" : "",
-                   http_server_port(world->server));
+    (void)snprintf(world->url, sizeof world->url, "http%s://127.0.0.1:%d", has_tls ? "s" : "",
+                   way == SOCKET ? 80 : http_server_port(world->server));
 }
 
 static void world_done(struct world *world)
@@ -140,6 +159,10 @@ static void world_done(struct world *world)
     http_server_free(world->server);
     loop_timer_done(&world->timer);
     loop_free(world->loop);
+    if (world->folder[0]) {
+        (void)unlink(world->path);
+        assert_int_equal(rmdir(world->folder), 0);
+    }
     cert_done(&world->ca);
     cert_done(&world->other_ca);
     cert_done(&world->cert);
@@ -187,6 +210,7 @@ static void start(struct world *world, struct told *told, const char *path, stru
 
     (void)snprintf(url, sizeof url, "%s%s", world->url, path);
     request.url = url;
+    request.unix_path = world->path[0] ? world->path : NULL;
     request.method = request.method ? request.method : "GET";
     request.on_done = on_done;
     request.arg = told;
@@ -208,11 +232,10 @@ static struct told ask(struct world *world, const char *path, struct http_reques
 
 static void requests_are_answered(void **state)
 {
-    (void)state;
     struct world world;
     const char *headers[] = {"X-Ask: really", NULL};
 
-    world_init(&world, false);
+    world_init(&world, *state ? SOCKET : PLAIN);
     struct told told = ask(&world, "/hello?x=1&name=a%20b", (struct http_request){.headers = headers});
     assert_int_equal(told.err.code, 0);
     assert_int_equal(told.status, 200);
@@ -240,7 +263,7 @@ static void requests_up_to_the_servers_limit_are_all_answered_at_once(void **sta
     struct world world;
     struct told *told = calloc(COUNT, sizeof *told);
 
-    world_init(&world, true);
+    world_init(&world, TLS);
     struct http_tls *tls =
         http_tls_new(&(struct http_tls_options){.ca_pem = world.ca.cert_pem, .server_name = "muster.test"});
     for (int i = 0; i < COUNT; i++)
@@ -262,7 +285,7 @@ static void only_the_named_authority_is_trusted(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world, true);
+    world_init(&world, TLS);
     struct {
         struct http_tls_options options;
         int code;
@@ -297,7 +320,7 @@ static void a_certificate_can_be_exchanged(void **state)
     struct cert fresh;
     struct err err = {0};
 
-    world_init(&world, true);
+    world_init(&world, TLS);
     cert_init(&fresh, &world.other_ca, "server", "IP:127.0.0.1");
     assert_int_equal(http_server_set_certificate(world.server, fresh.cert_pem, world.cert.key_pem, &err),
                      -EKEYREJECTED);
@@ -313,10 +336,9 @@ static void a_certificate_can_be_exchanged(void **state)
 
 static void an_answer_is_streamed_or_bounded(void **state)
 {
-    (void)state;
     struct world world;
 
-    world_init(&world, true);
+    world_init(&world, *state ? SOCKET : TLS);
     struct http_tls *tls = http_tls_new(&(struct http_tls_options){.skips_verify = true});
     struct told told = ask(&world, "/stream", (struct http_request){.tls = tls, .on_data = on_data});
     assert_int_equal(told.err.code, 0);
@@ -337,11 +359,10 @@ static void an_answer_is_streamed_or_bounded(void **state)
 
 static void a_reader_can_refuse_what_comes(void **state)
 {
-    (void)state;
     struct world world;
     struct told told = {.answer = -EBADMSG};
 
-    world_init(&world, false);
+    world_init(&world, *state ? SOCKET : PLAIN);
     start(&world, &told, "/stream", (struct http_request){.on_data = on_data});
     loop_run(world.loop);
     assert_int_equal(told.times, 1);
@@ -351,13 +372,12 @@ static void a_reader_can_refuse_what_comes(void **state)
 
 static void a_call_that_is_called_off_says_nothing(void **state)
 {
-    (void)state;
     struct world world;
     struct told before = {0};
     struct told within = {.cancels = true};
     struct told after = {0};
 
-    world_init(&world, false);
+    world_init(&world, *state ? SOCKET : PLAIN);
     start(&world, &before, "/hello", (struct http_request){0});
     http_cancel(before.call);
     world.waiting--;
@@ -373,12 +393,11 @@ static void a_call_that_is_called_off_says_nothing(void **state)
 
 static void the_client_can_be_freed_by_a_callback(void **state)
 {
-    (void)state;
     struct world world;
     struct told first = {.frees = true};
     struct told second = {0};
 
-    world_init(&world, false);
+    world_init(&world, *state ? SOCKET : PLAIN);
     start(&world, &first, "/hello", (struct http_request){0});
     start(&world, &second, "/never", (struct http_request){0});
     world.waiting--;
@@ -390,10 +409,9 @@ static void the_client_can_be_freed_by_a_callback(void **state)
 
 static void silence_has_an_end(void **state)
 {
-    (void)state;
     struct world world;
 
-    world_init(&world, false);
+    world_init(&world, *state ? SOCKET : PLAIN);
     struct told told = ask(&world, "/never", (struct http_request){.timeout = NSEC_PER_SEC});
     assert_int_equal(told.err.code, -ETIMEDOUT);
     assert_false(told.is_unsent);
@@ -411,10 +429,9 @@ static void silence_has_an_end(void **state)
 
 static void nobody_at_home_is_said_so(void **state)
 {
-    (void)state;
     struct world world;
 
-    world_init(&world, false);
+    world_init(&world, *state ? SOCKET : PLAIN);
     http_server_free(world.server);
     world.server = NULL;
     struct told told = ask(&world, "/hello", (struct http_request){0});
@@ -430,15 +447,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_are_answered),
+        cmocka_unit_test_prestate(requests_are_answered, over_socket),
         cmocka_unit_test(requests_up_to_the_servers_limit_are_all_answered_at_once),
         cmocka_unit_test(only_the_named_authority_is_trusted),
         cmocka_unit_test(a_certificate_can_be_exchanged),
         cmocka_unit_test(an_answer_is_streamed_or_bounded),
+        cmocka_unit_test_prestate(an_answer_is_streamed_or_bounded, over_socket),
         cmocka_unit_test(a_reader_can_refuse_what_comes),
+        cmocka_unit_test_prestate(a_reader_can_refuse_what_comes, over_socket),
         cmocka_unit_test(a_call_that_is_called_off_says_nothing),
+        cmocka_unit_test_prestate(a_call_that_is_called_off_says_nothing, over_socket),
         cmocka_unit_test(the_client_can_be_freed_by_a_callback),
+        cmocka_unit_test_prestate(the_client_can_be_freed_by_a_callback, over_socket),
         cmocka_unit_test(silence_has_an_end),
+        cmocka_unit_test_prestate(silence_has_an_end, over_socket),
         cmocka_unit_test(nobody_at_home_is_said_so),
+        cmocka_unit_test_prestate(nobody_at_home_is_said_so, over_socket),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -152,7 +152,7 @@ static void a_name_cannot_drive_the_terminal(void **state)
         "x");
     prints_as(&t, &(struct table_view){0},
               "NODE     GPUS  STATE\n"
-              "a?[2Jb?     1  ??+?\n"
+              "a?[2Jb      1  ??+?\n"
               "??1m        1  ???x\n");
     table_done(&t);
 }

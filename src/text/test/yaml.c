@@ -85,6 +85,27 @@ static void plain_scalars_mean_what_kubectl_takes_them_for(void **state)
     }
 }
 
+static void note_twice(void *arg, const char *key, struct yaml_mark mark)
+{
+    strbuf_addf(arg, "%s:%u:%u ", key, mark.line, mark.column);
+}
+
+static void keys_that_stand_twice_are_told_to_those_who_ask(void **state)
+{
+    static const char text[] = "a: 1\nb: {c: 2, c: 3}\na: 4\n";
+    struct yaml_docs docs = {0};
+    struct strbuf told;
+    struct err err;
+
+    (void)state;
+    strbuf_init(&told, 256);
+    assert_int_equal(yaml_parse_twice(text, strlen(text), "test.yaml", note_twice, &told, &docs, &err), 0);
+    assert_string_equal(told.text, "c:2:11 a:3:1 ");
+    assert_int_equal(yyjson_obj_size(yyjson_doc_get_root(docs.items[0].json)), 3);
+    yaml_docs_done(&docs);
+    strbuf_done(&told);
+}
+
 static void blocks_quotes_and_folds_are_strings(void **state)
 {
     (void)state;
@@ -205,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_scalars_mean_what_kubectl_takes_them_for),
+        cmocka_unit_test(keys_that_stand_twice_are_told_to_those_who_ask),
         cmocka_unit_test(blocks_quotes_and_folds_are_strings),
         cmocka_unit_test(documents_are_split_and_empty_ones_left_out),
         cmocka_unit_test(aliases_and_merge_keys_are_resolved),

@@ -36,6 +36,30 @@ MUST_CHECK int certificate_make_authority(const struct certificate_request *requ
 MUST_CHECK int certificate_issue(const struct certificate *authority, const struct certificate_request *request,
                                  struct certificate *ret_certificate, struct err *err);
 
+/*
+ * The certificate of a client. Its key stays where it was made: there, certificate_make_request() makes the key and a
+ * request (in `cert_pem`), which proves that its sender has the key and says nothing else. Whoever has the authority
+ * decides on the name.
+ */
+struct certificate_client {
+    const char *common_name;
+    const char *const *organisations;  // at most 64 bytes each
+    size_t organisation_count;
+    nsec_t not_before;
+    nsec_t not_after;
+};
+
+MUST_CHECK int certificate_make_request(struct certificate *ret_request, struct err *err);
+
+/* Returns 0 and the certificate, to be freed by the caller; -EINVAL for a request that is none, or a name that is too long;
+ * -EKEYREJECTED for an authority that cannot sign. */
+MUST_CHECK int certificate_issue_client(const struct certificate *authority, const struct certificate_client *client,
+                                        const char *request_pem, char **ret_cert_pem, struct err *err);
+
+/* The SHA-256 of a certificate in hexadecimal digits. Returns 0, or -EINVAL when the text has none. */
+enum { CERTIFICATE_FINGERPRINT_MAX = 65 };
+MUST_CHECK int certificate_fingerprint(const char *cert_pem, char text[static CERTIFICATE_FINGERPRINT_MAX]);
+
 /* What a certificate says; of several in one text, the first. */
 enum { CERTIFICATE_NAME_MAX = 80 };
 struct certificate_facts {

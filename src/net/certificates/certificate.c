@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Making and reading certificates with OpenSSL. */
-#include "net/certificate.h"
+#include "net/certificates/certificate.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "net/certificates/certificate_internal.h"
 
 /* A serial number is positive and of at most 20 bytes. */
 enum { SERIAL_BYTES = 16, COMMON_NAME_MAX = 64, ALT_NAMES_MAX = 4096 };
@@ -34,7 +35,7 @@ static int no_password(char *buffer, int size, int is_writing, void *arg)
     return 0;
 }
 
-static X509 *read_cert(const char *pem)
+X509 *certificate_x509(const char *pem)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
 
@@ -45,7 +46,7 @@ static X509 *read_cert(const char *pem)
     return x509;
 }
 
-static EVP_PKEY *read_key(const char *pem)
+EVP_PKEY *certificate_key(const char *pem)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
 
@@ -56,7 +57,7 @@ static EVP_PKEY *read_key(const char *pem)
     return key;
 }
 
-static char *text_of(BIO *bio)
+char *certificate_text(BIO *bio)
 {
     char *bytes = NULL;
     long len = BIO_get_mem_data(bio, &bytes);
@@ -74,7 +75,7 @@ static void write_pair(X509 *x509, EVP_PKEY *key, struct certificate *ret_certif
     BUG_ON(!cert || !secret);
     BUG_ON(PEM_write_bio_X509(cert, x509) != 1);
     BUG_ON(PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL) != 1);
-    *ret_certificate = (struct certificate){.cert_pem = text_of(cert), .key_pem = text_of(secret)};
+    *ret_certificate = (struct certificate){.cert_pem = certificate_text(cert), .key_pem = certificate_text(secret)};
 }
 
 void certificate_done(struct certificate *certificate)
@@ -86,7 +87,7 @@ void certificate_done(struct certificate *certificate)
     *certificate = (struct certificate){0};
 }
 
-static bool extend(X509 *x509, X509 *issuer, int nid, const char *value)
+bool certificate_extend(X509 *x509, X509 *issuer, int nid, const char *value)
 {
     X509V3_CTX context;
 
@@ -110,7 +111,7 @@ static void set_serial(X509 *x509)
 }
 
 /* The parts that all certificates have. */
-static int begin_cert(X509 *x509, EVP_PKEY *key, X509 *issuer, const struct certificate_request *request,
+int certificate_begin(X509 *x509, EVP_PKEY *key, X509 *issuer, const struct certificate_request *request,
                       struct err *err)
 {
     const unsigned char *name = (const unsigned char *)request->common_name;
@@ -136,11 +137,11 @@ int certificate_make_authority(const struct certificate_request *request, struct
     int r;
 
     BUG_ON(!key || !x509);
-    r = begin_cert(x509, key, NULL, request, err);
+    r = certificate_begin(x509, key, NULL, request, err);
     if (r == 0) {
-        BUG_ON(!extend(x509, x509, NID_basic_constraints, "critical,CA:TRUE,pathlen:0"));
-        BUG_ON(!extend(x509, x509, NID_key_usage, "critical,keyCertSign,cRLSign"));
-        BUG_ON(!extend(x509, x509, NID_subject_key_identifier, "hash"));
+        BUG_ON(!certificate_extend(x509, x509, NID_basic_constraints, "critical,CA:TRUE,pathlen:0"));
+        BUG_ON(!certificate_extend(x509, x509, NID_key_usage, "critical,keyCertSign,cRLSign"));
+        BUG_ON(!certificate_extend(x509, x509, NID_subject_key_identifier, "hash"));
         BUG_ON(X509_sign(x509, key, EVP_sha256()) <= 0);
         write_pair(x509, key, ret_certificate);
     }
@@ -170,7 +171,7 @@ static int extend_names(X509 *x509, X509 *issuer, const struct certificate_reque
         is_good = is_good && *name && (is_ip || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(name));
         strbuf_addf(&names, "%s%s:%s", i ? "," : "", is_ip ? "IP" : "DNS", name);
     }
-    is_good = is_good && !names.is_cut && extend(x509, issuer, NID_subject_alt_name, names.text);
+    is_good = is_good && !names.is_cut && certificate_extend(x509, issuer, NID_subject_alt_name, names.text);
     int r = is_good ? 0 : err_set(err, -EINVAL, "'%s' are not names of a server", names.text);
     strbuf_done(&names);
     ERR_clear_error();
@@ -185,15 +186,15 @@ static int issue_with(X509 *issuer, EVP_PKEY *issuer_key, const struct certifica
     int r;
 
     BUG_ON(!key || !x509);
-    r = begin_cert(x509, key, issuer, request, err);
+    r = certificate_begin(x509, key, issuer, request, err);
     if (r == 0)
         r = extend_names(x509, issuer, request, err);
     if (r == 0) {
-        BUG_ON(!extend(x509, issuer, NID_basic_constraints, "critical,CA:FALSE"));
-        BUG_ON(!extend(x509, issuer, NID_key_usage, "critical,digitalSignature"));
-        BUG_ON(!extend(x509, issuer, NID_ext_key_usage, "serverAuth"));
+        BUG_ON(!certificate_extend(x509, issuer, NID_basic_constraints, "critical,CA:FALSE"));
+        BUG_ON(!certificate_extend(x509, issuer, NID_key_usage, "critical,digitalSignature"));
+        BUG_ON(!certificate_extend(x509, issuer, NID_ext_key_usage, "serverAuth"));
         /* An authority that others have made may lack the identifier that this one copies. */
-        (void)extend(x509, issuer, NID_authority_key_identifier, "keyid");
+        (void)certificate_extend(x509, issuer, NID_authority_key_identifier, "keyid");
         ERR_clear_error();
         if (X509_sign(x509, issuer_key, EVP_sha256()) <= 0)
             r = err_set(err, -EKEYREJECTED, "the key of the certificate authority cannot sign");
@@ -208,8 +209,8 @@ static int issue_with(X509 *issuer, EVP_PKEY *issuer_key, const struct certifica
 int certificate_issue(const struct certificate *authority, const struct certificate_request *request,
                       struct certificate *ret_certificate, struct err *err)
 {
-    X509 *issuer = read_cert(authority->cert_pem);
-    EVP_PKEY *key = read_key(authority->key_pem);
+    X509 *issuer = certificate_x509(authority->cert_pem);
+    EVP_PKEY *key = certificate_key(authority->key_pem);
     int r;
 
     if (!issuer || !key || X509_check_private_key(issuer, key) != 1)
@@ -235,7 +236,7 @@ static nsec_t time_of(const ASN1_TIME *time)
 int certificate_read(const char *cert_pem, struct certificate_facts *ret_facts, struct err *err)
 {
     struct certificate_facts facts = {0};
-    X509 *x509 = read_cert(cert_pem);
+    X509 *x509 = certificate_x509(cert_pem);
 
     if (!x509)
         return err_set(err, -EINVAL, "not a certificate");
@@ -252,8 +253,8 @@ int certificate_read(const char *cert_pem, struct certificate_facts *ret_facts, 
 
 bool certificate_has_key(const char *cert_pem, const char *key_pem)
 {
-    X509 *x509 = read_cert(cert_pem);
-    EVP_PKEY *key = read_key(key_pem);
+    X509 *x509 = certificate_x509(cert_pem);
+    EVP_PKEY *key = certificate_key(key_pem);
     bool is_good = x509 && key && X509_check_private_key(x509, key) == 1;
 
     X509_free(x509);
@@ -264,8 +265,8 @@ bool certificate_has_key(const char *cert_pem, const char *key_pem)
 
 bool certificate_is_signed_by(const char *cert_pem, const char *authority_pem)
 {
-    X509 *x509 = read_cert(cert_pem);
-    X509 *authority = read_cert(authority_pem);
+    X509 *x509 = certificate_x509(cert_pem);
+    X509 *authority = certificate_x509(authority_pem);
     bool is_good = x509 && authority && X509_check_issued(authority, x509) == X509_V_OK &&
                    X509_verify(x509, X509_get0_pubkey(authority)) == 1;
 
@@ -277,7 +278,7 @@ bool certificate_is_signed_by(const char *cert_pem, const char *authority_pem)
 
 bool certificate_is_for(const char *cert_pem, const char *dns_name)
 {
-    X509 *x509 = read_cert(cert_pem);
+    X509 *x509 = certificate_x509(cert_pem);
     bool is_good = x509 && (is_address(dns_name) ? X509_check_ip_asc(x509, dns_name, 0) == 1
                                                  : X509_check_host(x509, dns_name, 0, 0, NULL) == 1);
 
