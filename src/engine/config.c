@@ -51,8 +51,11 @@ static int placement_argument(struct config *config, const char *key, const char
         strategy = PLACEMENT_BINPACK;
     else if (strcmp(value, "spread") == 0)
         strategy = PLACEMENT_SPREAD;
+    else if (strcmp(value, "leaststranded") == 0)
+        strategy = PLACEMENT_LEAST_STRANDED;
     else
-        return err_set(err, -EINVAL, "%s: '%s' is not a strategy; expected binpack or spread", key, value);
+        return err_set(err, -EINVAL, "%s: '%s' is not a strategy; expected binpack, spread or leaststranded", key,
+                       value);
 
     if (strcmp(key, "gpu") == 0)
         config->gpu_placement = strategy;

@@ -23,7 +23,8 @@ enum plugin {
         _PLUGIN_MAX
 };
 
-enum placement_strategy { PLACEMENT_NONE, PLACEMENT_BINPACK, PLACEMENT_SPREAD };
+/* Which node of several that take a pod: the fullest, the emptiest, or the one where it wastes least (nodes/stranding.h). */
+enum placement_strategy { PLACEMENT_NONE, PLACEMENT_BINPACK, PLACEMENT_SPREAD, PLACEMENT_LEAST_STRANDED };
 enum reclaim_runtime_method { RECLAIM_RUNTIME_LCA, RECLAIM_RUNTIME_QUEUE };
 enum { GENERATORS_MAX = 2 };
 

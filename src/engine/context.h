@@ -25,6 +25,7 @@ struct gang_order;
 struct gpu_order;
 struct queue_order;
 struct score;
+struct stranding;
 struct topology_trees;
 struct view_cache;
 
@@ -43,8 +44,10 @@ struct claim_note {
     uint32_t is_allocated;
     uint32_t device_count;
     uint32_t reserved_count;
+    uint32_t amount_count;
     const struct device *devices;
     const name_id *reserved_for;
+    const struct device_amount *amounts;
 };
 
 /* What can be added to by a row: see filter.h, score.h and gpu_order.h in nodes/, and order_rows.h in queues/. */
@@ -106,6 +109,7 @@ struct engine {
     struct topology_trees *topologies;
     struct affinity_memory *affinity;
     struct gpu_room *room;
+    struct stranding *stranding;
     struct rehearsal *rehearsal;
 
     should_stop_fn should_stop;

@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "base/time.h"
 #include "model/devices/numa.h"
+#include "model/devices/offer.h"
 #include "model/node.h"
 #include "model/pod.h"
 #include "model/resources.h"
@@ -308,9 +309,13 @@ int32_t state_priority(const struct state *state, const char *name);
  */
 struct device_class_spec {
     const char *name;
-    const char *resource;  // NULL or "": none
-    const char *driver;    // only devices of this driver are of the class; NULL or "": any
-    nsec_t created;        // of several that serve a resource, the newest does, then the first by name
+    const char *resource;          // NULL or "": none
+    const char *driver;            // only devices of this driver are of the class; NULL or "": any
+    nsec_t created;                // of several that serve a resource, the newest does, then the first by name
+    const char *const *selectors;  // in CEL; a device of the class meets all
+    size_t selector_count;
+    const struct device_config *configs;
+    size_t config_count;
 };
 
 void state_put_device_class(struct state *state, const struct device_class_spec *spec);
@@ -325,6 +330,14 @@ struct slice_spec {
     bool is_for_all_nodes;
     const char *const *devices;  // names; NULL: "0", "1", ... device_count - 1
     size_t device_count;
+    int64_t generation;                 // of the pool; older slices of it are no more
+    int64_t slice_count;                // of the pool at that generation; 0: not told, as many as there are
+    bool has_device_nodes;              // each device says which nodes can use it
+    struct node_reach reach;            // its terms count where the slice is neither of a node nor for all
+    const struct device_offer *offers;  // one a device, or none
+    size_t offer_count;
+    const struct counter_set *counters;  // that the pool's devices share
+    size_t counter_count;
 };
 
 MUST_CHECK int state_put_slice(struct state *state, const struct slice_spec *spec, struct err *err);
@@ -334,6 +347,11 @@ struct device_spec {
     const char *driver;
     const char *pool;
     const char *device;
+    const char *request;  // that it is for, "request/sub-request" where there are some; NULL: not told
+    bool is_admin;        // others may have it as well
+    bool is_share;        // others may have a part of it: this one takes these amounts of its capacities
+    const struct device_amount *amounts;
+    size_t amount_count;
 };
 
 struct claim_spec {
@@ -349,6 +367,7 @@ struct claim_spec {
     size_t device_count;
     const char *const *reserved_for;
     size_t reserved_count;
+    struct claim_ask ask;  // without requests: `count` devices of the class
 };
 
 MUST_CHECK int state_put_claim(struct state *state, const struct claim_spec *spec, struct err *err);

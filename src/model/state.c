@@ -48,11 +48,17 @@ static void free_objects(struct state *state)
     }
     vec_foreach (&state->queues, queue)
         vec_done(&queue->children);
-    vec_foreach (&state->slices, slice)
+    vec_foreach (&state->slices, slice) {
         free(slice->devices);
+        free(slice->kept);
+    }
+    vec_foreach (&state->device_classes, class)
+        free(class->kept);
     vec_foreach (&state->claims, claim) {
         free(claim->own_devices);
+        free(claim->own_amounts);
         free(claim->own_reserved);
+        free(claim->kept_ask);
         vec_done(&claim->users);
     }
     vec_foreach (&state->discarded, memory)

@@ -123,6 +123,7 @@ struct state {
     int64_t min_gpu_memory_mib;   // over nodes that tell (more than 100); 100 when none does
     int64_t max_gpu_memory_mib;
     uint64_t fresh_groups;  // shared GPUs opened so far
+    uint64_t device_clock;  // moves on with each change of slices and device classes
     struct changes changes;
     bool totals_are_stale;
     bool ranks_are_stale;

@@ -67,7 +67,7 @@ static size_t rest_used(const struct state *state)
         bytes += slice->device_count * sizeof *slice->devices;
     vec_foreach (&state->claims, claim)
         bytes += claim->device_count * sizeof *claim->devices + claim->reserved_count * sizeof *claim->reserved_for +
-                 vec_used(&claim->users);
+                 claim->amount_count * sizeof *claim->amounts + vec_used(&claim->users);
     return bytes;
 }
 

@@ -58,6 +58,22 @@
 #define KEY_DEFAULT_QUEUE "default-queue"
 #define KEY_DEFAULT_PARENT_QUEUE "default-parent-queue"
 
+/* Of Jobs that people submit: numbers, arrays and conditions of their start (services/jobs). */
+#define KEY_JOB_ID "muster.scheduler/job-id"            // label; "": the service is to give it a number
+#define KEY_ARRAY "muster.scheduler/array"              // label: the name that the Jobs of an array share
+#define KEY_ARRAY_ID "muster.scheduler/array-job-id"    // label: the number of the array
+#define KEY_ARRAY_INDEX "muster.scheduler/array-index"  // label
+#define KEY_ARRAY_LIMIT "muster.scheduler/array-limit"  // annotation: so many of an array run at a time
+#define KEY_START "muster.scheduler/start"              // annotation: one of the values below
+#define KEY_START_WHEN_READY "when-ready"               // the service starts it
+#define KEY_START_HELD "held"                           // until a user resumes it
+#define KEY_CANCELLED "muster.scheduler/cancelled"      // annotation: when a user ended it
+#define KEY_DEPENDENCY "muster.scheduler/dependency"    // annotation: "afterok:12:13,afterany:14"
+#define KEY_BEGIN "muster.scheduler/begin"              // annotation: not before this time
+#define KEY_WAIT_REASON "muster.scheduler/wait-reason"  // annotation: why the service does not start it yet
+#define KEY_SUBMIT_NAME "muster.scheduler/job-name"  // annotation: the name that the user gave, if the object's differs
+#define KEY_SUBMIT_USER "muster.scheduler/user"      // label: who submitted it
+
 #define KEY_JOB_ROLE "training.kubeflow.org/job-role"
 #define KEY_JOB_NAME "training.kubeflow.org/job-name"
 #define KEY_REPLICA_TYPE "training.kubeflow.org/replica-type"

@@ -208,7 +208,8 @@ void tell_claim(const struct world *world, struct state *state, uint32_t i)
     struct err err = {0};
 
     for (uint32_t d = 0; d < claim->device_count; d++)
-        devices[d] = (struct device_spec){claim->devices[d].driver, claim->devices[d].pool, claim->devices[d].name};
+        devices[d] = (struct device_spec){
+            .driver = claim->devices[d].driver, .pool = claim->devices[d].pool, .device = claim->devices[d].name};
     for (uint32_t p = 0; p < WORLD_PODS; p++)
         if (claim->reserved[p / 64] >> p % 64 & 1)
             reserved[spec.reserved_count++] = world_uid(world, p);

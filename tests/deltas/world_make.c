@@ -240,9 +240,9 @@ static void make_other_config(struct chance *chance, struct config *config)
     config->has[PLUGIN_GPU_SPREAD] = one_in(chance, 5);
     config->has[PLUGIN_GPU_PACK] = !config->has[PLUGIN_GPU_SPREAD];
     if (one_in(chance, 4))
-        config->gpu_placement = PLACEMENT_SPREAD;
+        config->gpu_placement = draw(chance, 2) ? PLACEMENT_SPREAD : PLACEMENT_LEAST_STRANDED;
     if (one_in(chance, 4))
-        config->cpu_placement = PLACEMENT_SPREAD;
+        config->cpu_placement = draw(chance, 2) ? PLACEMENT_SPREAD : PLACEMENT_LEAST_STRANDED;
     if (one_in(chance, 5))
         config->queue_depth[draw(chance, ACTION_STALE_GANG)] = draw_from(chance, 1, 3);
     if (one_in(chance, 5))

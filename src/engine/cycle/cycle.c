@@ -15,6 +15,7 @@
 #include "engine/nodes/gpu_room.h"
 #include "engine/nodes/score.h"
 #include "engine/nodes/statement.h"
+#include "engine/nodes/stranding.h"
 #include "engine/queues/order.h"
 #include "engine/queues/order_rows.h"
 #include "engine/queues/share.h"
@@ -41,6 +42,7 @@ struct engine *engine_new(struct state *state, const struct config *config)
     engine->topologies = topology_trees_new();
     engine->affinity = affinity_memory_new();
     engine->room = gpu_room_new();
+    engine->stranding = stranding_new();
     engine->rehearsal = rehearsal_new();
     return engine;
 }
@@ -55,6 +57,7 @@ void engine_free(struct engine *engine)
     topology_trees_free(engine->topologies);
     affinity_memory_free(engine->affinity);
     gpu_room_free(engine->room);
+    stranding_free(engine->stranding);
     rehearsal_free(engine->rehearsal);
     vec_done(&engine->decisions);
     vec_done(&engine->searches);
@@ -93,6 +96,8 @@ void engine_take_in(struct engine *engine)
         find_largest(engine);
     topology_trees_update(engine);
     candidates_update(engine);
+    if (stranding_update(engine))
+        candidates_forget(engine);
     gpu_room_update(engine);
     kept_orders_update(engine);
     engine->has_shares &= !state->changes.queues && !state->changes.nodes_static && state->changes.gangs.ids.len == 0 &&
@@ -230,7 +235,7 @@ size_t engine_bytes(const struct engine *engine)
 {
     return sizeof *engine + candidates_bytes(engine->candidates) + kept_orders_bytes(engine->orders) +
            topology_trees_bytes(engine->topologies) + view_cache_bytes(engine->views) +
-           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + rehearsal_bytes(engine->rehearsal) +
-           vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) + vec_bytes(&engine->evictions) +
-           arena_bytes(&engine->scratch);
+           affinity_memory_bytes(engine->affinity) + gpu_room_bytes(engine->room) + stranding_bytes(engine->stranding) +
+           rehearsal_bytes(engine->rehearsal) + vec_bytes(&engine->verdicts) + vec_bytes(&engine->shares) +
+           vec_bytes(&engine->evictions) + arena_bytes(&engine->scratch);
 }

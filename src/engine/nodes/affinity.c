@@ -28,11 +28,13 @@ void affinity_memory_free(struct affinity_memory *memory)
     vec_foreach (&memory->spread, counts)
         pair_sums_done(&counts->pods);
     vec_done(&memory->spread);
-    vec_done(&memory->slice_start);
-    vec_done(&memory->slice_ids);
-    map64_done(&memory->pools);
-    vec_done(&memory->pool_slice);
-    map64_done(&memory->used_devices);
+    inventory_done(&memory->inventory);
+    allocator_done(&memory->allocator);
+    bitset_done(&memory->held);
+    share_book_done(&memory->shares);
+    vec_done(&memory->holders);
+    vec_done(&memory->counted);
+    vec_done(&memory->claim_log);
     free(memory);
 }
 
@@ -40,7 +42,9 @@ void affinity_memory_open(struct affinity_memory *memory)
 {
     memory->cycle++;
     memory->required_for.is_valid = memory->preferred_for.is_valid = memory->spread_for.is_valid = false;
-    memory->is_slice_index_made = memory->are_devices_known = memory->is_most_zones_known = false;
+    memory->are_devices_known = memory->is_most_zones_known = false;
+    memory->is_in_cycle = true;
+    memory->claim_log_len = memory->claim_log_read = 0;
 }
 
 size_t affinity_memory_bytes(const struct affinity_memory *memory)
@@ -51,8 +55,9 @@ size_t affinity_memory_bytes(const struct affinity_memory *memory)
     bytes += pair_sums_bytes(&memory->avoided) + pair_sums_bytes(&memory->preferred);
     for (uint32_t i = 0; i < memory->spread.len; i++)
         bytes += pair_sums_bytes(&memory->spread.items[i].pods);
-    bytes += vec_bytes(&memory->slice_start) + vec_bytes(&memory->slice_ids) + vec_bytes(&memory->pool_slice);
-    return bytes + map64_bytes(&memory->pools) + map64_bytes(&memory->used_devices);
+    return bytes + inventory_bytes(&memory->inventory) + bitset_words(&memory->held) * sizeof(uint64_t) +
+           share_book_bytes(&memory->shares) + vec_bytes(&memory->holders) + vec_bytes(&memory->counted) +
+           vec_bytes(&memory->claim_log);
 }
 
 static bool term_covers(const struct pod_term *term, name_id owner, name_id namespace)

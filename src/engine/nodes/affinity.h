@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "engine/devices/allocate.h"
 #include "model/ids.h"
 #include "model/shapes/labels.h"
 
@@ -62,6 +63,13 @@ struct spread_counts {
     int64_t least;
 };
 
+/* Devices that a claim has. */
+struct held_list {
+    const struct device *devices;
+    const struct device_amount *amounts;
+    uint32_t count;
+};
+
 struct affinity_memory {
     uint64_t cycle;
     VEC(uint64_t) skipped;  // by pod: the cycle in which it was found to have nothing to do with affinity
@@ -78,14 +86,19 @@ struct affinity_memory {
     VEC(struct spread_counts) spread;  // by term
 
     /* Devices (claims.c). */
-    bool is_slice_index_made;
-    VEC(uint32_t) slice_start;  // by node id: its part of slice_ids; those for all nodes come last
-    VEC(uint32_t) slice_ids;
-    struct map64 pools;         // driver << 32 | pool -> a number; pools of slices first
-    VEC(uint32_t) pool_slice;   // by that number: a slice of the pool
-    struct map64 used_devices;  // number of the pool << 32 | name
+    struct inventory inventory;  // of slices
+    struct allocator allocator;
+    struct bitset held;             // by device: some claim has it
+    struct share_book shares;       // what claims have of devices that they share
+    VEC(uint32_t) holders;          // by device: claims that have it
+    VEC(struct held_list) counted;  // by claim: what the three above count of it
     bool are_devices_known;
+    bool is_in_cycle;
     uint64_t devices_touches;
+    /* Claims that were given devices or lost them in this cycle, one entry for each time; see devices.c. */
+    VEC(uint32_t) claim_log;
+    uint32_t claim_log_len;   // goes back with the undo log, and leaves the entries behind it as they are
+    uint32_t claim_log_read;  // so many are counted as they were before they were taken back, if they were
 
     /* NUMA (numa.c). */
     bool is_most_zones_known;

@@ -114,6 +114,11 @@ void candidates_node_touched(struct engine *engine, node_id node)
     vec_push(&candidates->touched, node);
 }
 
+void candidates_forget(struct engine *engine)
+{
+    drop_all(engine->candidates);
+}
+
 void candidates_update(struct engine *engine)
 {
     const struct changes *changes = &engine->state->changes;
@@ -280,6 +285,19 @@ static struct candidate_class *class_of(struct engine *engine, pod_id pod)
     return found;
 }
 
+/* GPUs of claims that others on a node hold as well cost nothing more there: such a pod has room where its class has none. */
+static bool has_devices(const struct engine *engine, const struct pod *pod)
+{
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (pod->claims[i].claim == NO_ID)
+            continue;
+        const struct claim *claim = &engine->state->claims.items[pod->claims[i].claim];
+        if (claim->is_gpu && claim->is_allocated)
+            return true;
+    }
+    return false;
+}
+
 /*
  * A pod that has nothing of its own beyond its class. A CPU pod that asks for no CPU could be on a node that has none free,
  * where KAI's points for placement all become 0; it is scored node by node.
@@ -288,7 +306,7 @@ static bool is_ordinary(const struct engine *engine, pod_id pod)
 {
     const struct request *request = state_request(engine->state, pod);
 
-    return engine->state->pods.items[pod].claim_count == 0 && !score_needs_every_node(engine, pod) &&
+    return !has_devices(engine, &engine->state->pods.items[pod]) && !score_needs_every_node(engine, pod) &&
            !(request->is_cpu_only && request->v[RES_CPU] == 0);
 }
 
@@ -461,5 +479,13 @@ bool candidates_next(struct candidate_walk *walk, node_id *ret_node)
 
 bool candidates_any_allowed(struct engine *engine, pod_id pod)
 {
-    return class_of(engine, pod)->allowed > 0;
+    const struct state *state = engine->state;
+
+    if (!has_devices(engine, &state->pods.items[pod]))
+        return class_of(engine, pod)->allowed > 0;
+    /* A class that it made would have room for others where only this pod has some. */
+    for (uint32_t rank = 0; rank < state->nodes_by_rank.len; rank++)
+        if (filters_pass(engine, pod, state->nodes_by_rank.items[rank], FILTER_STATIC))
+            return true;
+    return false;
 }

@@ -25,6 +25,9 @@ size_t candidates_bytes(const struct candidates *candidates);
 /* Takes in the state's changes: touched nodes, or everything when nodes came, went or changed what they are. */
 void candidates_update(struct engine *engine);
 
+/* Scores depend on something new: all orders are made anew when they are asked for. */
+void candidates_forget(struct engine *engine);
+
 /* The books of the node changed, or changed back. */
 void candidates_node_touched(struct engine *engine, node_id node);
 

@@ -3,12 +3,15 @@
 /*
  * Dynamic resource allocation. A claim gets its devices when the first pod that names it is placed, and loses them when
  * the last one leaves. A claim that lost its devices in this cycle still points to them: a pod that is put back where
- * it was gets the same.
+ * it was goes on using the same.
  *
  * What a cycle does with claims for promises' sake ends with it: pods that are leaving hold their devices until they have
  * left, and those that were promised a place hold none. How a claim will be then is noted when it is first changed; only
  * pods that are bound change the note.
  */
+#include <string.h>
+
+#include "base/strbuf.h"
 #include "engine/context.h"
 #include "engine/node_reason.h"
 #include "engine/nodes/affinity.h"
@@ -46,6 +49,23 @@ static bool is_of_queue(const struct state *state, const struct claim *claim, co
     return labels_get(state_labels(state, claim->labels), key) == state->gangs.items[pod->gang].queue_name;
 }
 
+/* Are all classes there that devices of an open claim may be of? */
+static bool classes_exist(const struct state *state, const struct claim *claim)
+{
+    name_id name;
+
+    if (claim->ask.request_count == 0)
+        return state_find_device_class(state, claim->device_class) != NULL;
+    for (size_t r = 0; r < claim->ask.request_count; r++)
+        for (size_t o = 0; o < claim->ask.requests[r].ask_count; o++) {
+            const char *class = claim->ask.requests[r].asks[o].device_class;
+
+            if (!intern_find(&state->names, class, strlen(class), &name) || !state_find_device_class(state, name))
+                return false;
+        }
+    return true;
+}
+
 bool claims_exist(struct engine *engine, pod_id id)
 {
     const struct state *state = engine->state;
@@ -57,23 +77,10 @@ bool claims_exist(struct engine *engine, pod_id id)
             return false;
         if (!pod->claims[i].is_from_template && claim->is_gpu && !is_of_queue(state, claim, pod))
             return false;
-        if (!claim->is_allocated && !state_find_device_class(state, claim->device_class))
+        if (!claim->is_allocated && !classes_exist(state, claim))
             return false;
     }
     return true;
-}
-
-/* Devices that serve any class, as far as they can be of the claim's. */
-static struct device_kind any_for(const struct engine *engine, const struct claim *claim)
-{
-    const struct device_class *class = state_find_device_class(engine->state, claim->device_class);
-
-    return (struct device_kind){.driver = class ? class->driver : 0};
-}
-
-static struct device_kind own_of(const struct claim *claim)
-{
-    return (struct device_kind){.device_class = claim->device_class};
 }
 
 /* GPUs asked for as a resource need no devices where a plugin hands the resource out. */
@@ -82,67 +89,67 @@ static bool is_needed_on(const struct engine *engine, const struct pod *pod, uin
     return !pod->claims[i].is_extended || engine->state->nodes.items[node].plugin_gpus == 0;
 }
 
-/* A claim of the pod that has no devices yet and needs some on the node; else NULL. */
-static const struct claim *open_claim(const struct engine *engine, const struct pod *pod, uint32_t i, node_id node)
+/* Those that can take any device come last and leave the others theirs. */
+static bool takes_any(const struct engine *engine, const struct claim *claim)
 {
-    const struct claim *claim = claim_of(engine, pod, i);
+    const struct device_class *class = state_find_device_class(engine->state, claim->device_class);
 
-    return claim && !claim->is_allocated && is_needed_on(engine, pod, i, node) ? claim : NULL;
+    return claim->ask.request_count == 0 && !(class && (class->driver != 0 || class->selector_count > 0));
+}
+
+/* The pod's claims that have no devices yet and need some on the node. The list lies in the arena. */
+static const struct claim **open_claims(const struct engine *engine, const struct pod *pod, node_id node,
+                                        struct arena *arena, uint32_t *ret_count)
+{
+    const struct claim **open = arena_calloc(arena, pod->claim_count, sizeof *open);
+    uint32_t count = 0;
+
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < pod->claim_count; i++) {
+            const struct claim *claim = claim_of(engine, pod, i);
+            bool is_named_before = false;
+
+            if (!claim || claim->is_allocated || !is_needed_on(engine, pod, i, node) ||
+                takes_any(engine, claim) != (round == 1))
+                continue;
+            for (uint32_t k = 0; k < count; k++)
+                is_named_before |= open[k] == claim;
+            if (!is_named_before)
+                open[count++] = claim;
+        }
+    *ret_count = count;
+    return open;
 }
 
 /*
- * How many devices the pod's open claims miss when all that serve only their classes are given out: of the class of its
- * claim `first`, 0 when one before it said so.
+ * Pods that share the claim are being evicted: one more would only follow them. When all have left, the claim gets other
+ * devices. A claim that nobody uses is left as it was given out.
  */
-static int64_t short_of_class(struct engine *engine, const struct pod *pod, uint32_t first, node_id node)
+static bool evicts(struct engine *engine, const struct claim *claim)
 {
-    const struct claim *of = open_claim(engine, pod, first, node);
-    int64_t need = 0;
-
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = open_claim(engine, pod, i, node);
-        if (!claim || claim->device_class != of->device_class)
-            continue;
-        if (i < first)
-            return 0;
-        if (__builtin_add_overflow(need, claim->count, &need))
-            return INT64_MAX;
-    }
-    return need - devices_count_free(engine, node, own_of(of), need);
-}
-
-/* The same for all classes whose devices come from one driver; 0: for all. */
-static bool can_serve(struct engine *engine, const struct pod *pod, node_id node, name_id driver)
-{
-    int64_t short_of = 0;
-
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = open_claim(engine, pod, i, node);
-        if (!claim || (driver != 0 && any_for(engine, claim).driver != driver))
-            continue;
-        if (__builtin_add_overflow(short_of, short_of_class(engine, pod, i, node), &short_of))
-            return false;
-    }
-    struct device_kind kind = {.driver = driver};
-    return short_of == 0 || devices_count_free(engine, node, kind, short_of) >= short_of;
+    return claim->is_allocated && claim->reserved_count > 0 && devices_evict(engine, claim);
 }
 
 bool claims_pass(struct engine *engine, pod_id id, node_id node)
 {
     const struct pod *pod = &engine->state->pods.items[id];
+    struct arena arena;
+    uint32_t count;
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
         const struct claim *claim = claim_of(engine, pod, i);
         if (!is_needed_on(engine, pod, i, node))
             continue;
-        if (!claim || (claim->is_allocated && !devices_reach(engine, claim, node)))
-            return false;
-        name_id driver = any_for(engine, claim).driver;
-        if (driver != 0 && !claim->is_allocated && !can_serve(engine, pod, node, driver))
+        if (!claim || (claim->is_allocated && !devices_reach(engine, claim, node)) || evicts(engine, claim))
             return false;
     }
-    /* Devices of no class serve whichever class runs short. */
-    return can_serve(engine, pod, node, 0);
+    if (pod->claim_count == 0)
+        return true;
+    arena_init(&arena);
+    const struct claim **open = open_claims(engine, pod, node, &arena, &count);
+    bool result = count == 0 || allocator_find(devices_allocator(engine), node, open, count);
+    arena_done(&arena);
+    return result;
 }
 
 /* Claims are noted in the order in which they are first changed, as they are listed in the state. */
@@ -167,18 +174,23 @@ static void note(struct engine *engine, const struct claim *claim)
                                        .is_allocated = claim->is_allocated,
                                        .device_count = claim->device_count,
                                        .reserved_count = claim->reserved_count,
+                                       .amount_count = claim->amount_count,
                                        .devices = claim->devices,
                                        .reserved_for = claim->reserved_for,
+                                       .amounts = claim->amounts,
                                    });
 }
 
-static void set_devices(struct engine *engine, struct claim *claim, const struct device *devices, uint32_t count)
+static void set_devices(struct engine *engine, struct claim *claim, const struct device *devices, uint32_t count,
+                        const struct device_amount *amounts, uint32_t amount_count)
 {
     struct undo *undo = &engine->state->undo;
 
     note(engine, claim);
     undo_set64(undo, &claim->devices, (uint64_t)(uintptr_t)devices);
     undo_set32(undo, &claim->device_count, count);
+    undo_set64(undo, &claim->amounts, (uint64_t)(uintptr_t)amounts);
+    undo_set32(undo, &claim->amount_count, amount_count);
     undo_set32(undo, &claim->lists_are_owned, 0);
 }
 
@@ -216,73 +228,96 @@ static void unreserve(struct engine *engine, struct claim *claim, name_id uid)
     set_reserved(engine, claim, uids, count);
 }
 
-/* A pod that is put back, rather than promised a place, finds what it left, unless others have it now. */
-static bool can_have_back(struct engine *engine, const struct pod *pod, const struct claim *claim)
-{
-    static const uint32_t put_back = 1 << POD_BINDING | 1 << POD_BOUND | 1 << POD_RUNNING;
-
-    if (!status_in(pod->status, put_back) || claim->device_count == 0 || !devices_reach(engine, claim, pod->node))
-        return false;
-    return devices_are_free(engine, claim);
-}
-
-/* Devices of the claim's own class first; those of no class may have to serve others. */
-static uint32_t pick(struct engine *engine, node_id node, const struct claim *claim, struct device *ret)
-{
-    struct device_kind kinds[] = {own_of(claim), any_for(engine, claim)};
-    uint32_t count = 0;
-
-    for (uint32_t k = 0; k < ARRAY_LEN(kinds) && count < claim->count; k++) {
-        struct device_walk walk;
-        if (k == 0 && kinds[k].device_class == 0)
-            continue;
-        device_walk_begin(&walk, engine, node, kinds[k]);
-        while (count < claim->count && device_walk_next(&walk, &ret[count]))
-            count++;
-    }
-    return count;
-}
-
-static void allocate(struct engine *engine, const struct pod *pod, struct claim *claim)
+/* The devices that the allocator picked for the claim, which is the one at `index` in its list. */
+static void take_picks(struct engine *engine, const struct allocator *allocator, uint32_t index, struct claim *claim)
 {
     struct state *state = engine->state;
+    struct device *devices = arena_alloc(&state->scratch, allocator->picks.len * sizeof *devices);
+    uint32_t most_amounts = 0;
+    uint32_t amount_count = 0;
+    uint32_t count = 0;
 
-    if (!can_have_back(engine, pod, claim)) {
-        if (pod->node == NO_ID || !state->nodes.items[pod->node].is_present)
-            return;
-        /* Counted first: a claim may ask for any number. */
-        int64_t own = devices_count_free(engine, pod->node, own_of(claim), claim->count);
-        int64_t rest = claim->count - own;
-        if (rest > 0 && devices_count_free(engine, pod->node, any_for(engine, claim), rest) < rest)
-            return;
-        struct device *devices = arena_alloc(&state->scratch, (size_t)claim->count * sizeof *devices);
-        set_devices(engine, claim, devices, pick(engine, pod->node, claim, devices));
+    vec_foreach (&allocator->picks, pick)
+        most_amounts += pick->is_share && pick->claim == index ? pick->amount_count : 0;
+    struct device_amount *amounts =
+        most_amounts > 0 ? arena_alloc(&state->scratch, most_amounts * sizeof *amounts) : NULL;
+    vec_foreach (&allocator->picks, pick) {
+        name_id request = 0;
+
+        if (pick->claim != index)
+            continue;
+        (void)intern_find(&state->names, pick->ask->full_name, strlen(pick->ask->full_name), &request);
+        devices[count++] = (struct device){
+            .driver = pick->slice->driver,
+            .pool = slice_pool_name(state, pick->slice),
+            .name = pick->slice->devices[pick->device],
+            .request = request,
+            .is_admin = pick->ask->is_admin,
+            .is_share = pick->is_share,
+            .first_amount = amount_count,
+            .amount_count = pick->is_share ? pick->amount_count : 0,
+        };
+        for (uint32_t i = 0; amounts && pick->is_share && i < pick->amount_count; i++)
+            amounts[amount_count++] = pick->amounts[i];
     }
-    undo_set32(&state->undo, &claim->is_allocated, 1);
-    if (engine->affinity->are_devices_known)
-        devices_note_used(engine->affinity, claim);
+    set_devices(engine, claim, devices, count, amounts, amount_count);
 }
 
-static void allocate_all(struct engine *engine, const struct pod *pod, bool are_of_one_driver)
+static void mark_allocated(struct engine *engine, struct claim *claim)
 {
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        struct claim *claim = claim_of(engine, pod, i);
-        if (!claim || (pod->node != NO_ID && !is_needed_on(engine, pod, i, pod->node)) ||
-            (any_for(engine, claim).driver != 0) != are_of_one_driver)
-            continue;
-        reserve(engine, claim, pod->uid);
-        if (!claim->is_allocated)
-            allocate(engine, pod, claim);
-    }
+    devices_change(engine, claim);
+    undo_set32(&engine->state->undo, &claim->is_allocated, 1);
+}
+
+/* Devices for these claims together; false when there are none. */
+static bool allocate(struct engine *engine, node_id node, const struct claim *const *claims, uint32_t count)
+{
+    struct allocator *allocator = devices_allocator(engine);
+
+    if (!allocator_find(allocator, node, claims, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        take_picks(engine, allocator, i, &engine->state->claims.items[claims[i] - engine->state->claims.items]);
+    for (uint32_t i = 0; i < count; i++)
+        mark_allocated(engine, &engine->state->claims.items[claims[i] - engine->state->claims.items]);
+    return true;
+}
+
+static void allocate_open(struct engine *engine, const struct pod *pod)
+{
+    struct arena arena;
+    uint32_t count;
+
+    if (pod->node == NO_ID || !engine->state->nodes.items[pod->node].is_present)
+        return;
+    arena_init(&arena);
+    const struct claim **open = open_claims(engine, pod, pod->node, &arena, &count);
+    /* A pod that is put somewhere without being asked about may find devices for some of its claims alone. */
+    if (count > 0 && !allocate(engine, pod->node, open, count))
+        for (uint32_t i = 0; count > 1 && i < count; i++)
+            (void)allocate(engine, pod->node, &open[i], 1);
+    arena_done(&arena);
 }
 
 void claims_allocate(struct engine *engine, pod_id id)
 {
     const struct pod *pod = &engine->state->pods.items[id];
 
-    /* Those that can take any device leave the others theirs. */
-    allocate_all(engine, pod, true);
-    allocate_all(engine, pod, false);
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        struct claim *claim = claim_of(engine, pod, i);
+        if (!claim || (pod->node != NO_ID && !is_needed_on(engine, pod, i, pod->node)))
+            continue;
+        reserve(engine, claim, pod->uid);
+    }
+    allocate_open(engine, pod);
+}
+
+bool claims_allocate_anew(struct engine *engine, pod_id id)
+{
+    if (!claims_pass(engine, id, engine->state->pods.items[id].node))
+        return false;
+    claims_allocate(engine, id);
+    return true;
 }
 
 void claims_release(struct engine *engine, pod_id id)
@@ -297,9 +332,70 @@ void claims_release(struct engine *engine, pod_id id)
         if (claim->reserved_count > 0 || !claim->is_allocated)
             continue;
         note(engine, claim);
+        devices_change(engine, claim);
         undo_set32(&engine->state->undo, &claim->is_allocated, 0);
-        engine->affinity->are_devices_known = false;
     }
+}
+
+/* The i-th claim of a pod that was evicted, when the pod had devices by it; how it had them goes to `ret`. */
+static struct claim *left_claim(struct engine *engine, const struct pod *pod, uint32_t i, const struct claim_note **ret)
+{
+    struct claim *claim = claim_of(engine, pod, i);
+
+    *ret = claim ? find_note(engine, pod->claims[i].claim) : NULL;
+    return *ret && (*ret)->is_allocated && is_needed_on(engine, pod, i, pod->node) ? claim : NULL;
+}
+
+bool claims_return(struct engine *engine, pod_id id)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+    undo_mark before = undo_here(&engine->state->undo);
+    const struct claim_note *left;
+    bool works = true;
+
+    for (uint32_t i = 0; works && i < pod->claim_count; i++) {
+        struct claim *claim = left_claim(engine, pod, i, &left);
+        /* Others that share the claim may have been promised a place with other devices, or be back already. */
+        if (!claim || (claim->is_allocated && claim->devices == left->devices))
+            continue;
+        works = !claim->is_allocated;
+        if (works && claim->devices != left->devices)
+            set_devices(engine, claim, left->devices, left->device_count, left->amounts, left->amount_count);
+        works = works && devices_are_free(engine, claim, pod->node);
+        if (works)
+            mark_allocated(engine, claim);
+    }
+    if (!works)
+        undo_back_to(&engine->state->undo, before);
+    return works;
+}
+
+static bool have_device_in_common(const struct claim *claim, const struct claim_note *left)
+{
+    for (uint32_t i = 0; i < claim->device_count; i++)
+        for (uint32_t k = 0; k < left->device_count; k++) {
+            const struct device *a = &claim->devices[i];
+            const struct device *b = &left->devices[k];
+
+            if (a->name == b->name && a->pool == b->pool && a->driver == b->driver)
+                return true;
+        }
+    return false;
+}
+
+bool claims_took_devices(struct engine *engine, pod_id id, pod_id from)
+{
+    const struct pod *pod = &engine->state->pods.items[id];
+    const struct pod *owner = &engine->state->pods.items[from];
+    const struct claim_note *left;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = claim_of(engine, pod, i);
+        for (uint32_t k = 0; claim && claim->is_allocated && k < owner->claim_count; k++)
+            if (left_claim(engine, owner, k, &left) && have_device_in_common(claim, left))
+                return true;
+    }
+    return false;
 }
 
 static const name_id *with_uid(struct engine *engine, const struct claim_note *note, name_id uid)
@@ -328,6 +424,8 @@ void claims_keep(struct engine *engine, pod_id id)
         known->is_allocated = claim->is_allocated;
         known->devices = claim->devices;
         known->device_count = claim->device_count;
+        known->amounts = claim->amounts;
+        known->amount_count = claim->amount_count;
     }
 }
 
@@ -340,10 +438,13 @@ void claims_close(struct engine *engine)
         claim->device_count = known->device_count;
         claim->reserved_count = known->reserved_count;
         claim->devices = known->devices;
+        claim->amounts = known->amounts;
+        claim->amount_count = known->amount_count;
         claim->reserved_for = known->reserved_for;
         claim->lists_are_owned = 0;
     }
     vec_clear(&engine->claim_notes);
+    devices_close(engine);
 }
 
 void claims_reason(struct engine *engine, pod_id id, node_id node, struct arena *arena, struct node_reason *ret)
@@ -361,5 +462,31 @@ void claims_reason(struct engine *engine, pod_id id, node_id node, struct arena 
             ret->texts[ret->text_count++] = "claim {claim} node selector does not match node {node}";
             return;
         }
+        if (evicts(engine, claim)) {
+            ret->claim = pod->claims[i].claim;
+            ret->texts[ret->text_count++] =
+                "claim {claim} has a device with a NoExecute taint that it does not tolerate";
+            return;
+        }
+    }
+}
+
+void name_claim_problem(struct engine *engine, pod_id id, node_id node, struct strbuf *out)
+{
+    const struct state *state = engine->state;
+    const struct pod *pod = &state->pods.items[id];
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        const struct claim *claim = claim_of(engine, pod, i);
+        struct claim_problem problem;
+
+        if (!claim || claim->is_allocated || claim->ask.request_count == 0)
+            continue;
+        allocator_explain(devices_allocator(engine), node, claim, &problem);
+        if (!problem.request)
+            continue;
+        strbuf_addf(out, "claim %s, request %s", state_name(state, claim->name), problem.request);
+        claim_problem_write(&problem, out);
+        return;
     }
 }

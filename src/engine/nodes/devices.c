@@ -1,192 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Devices that slices offer: which a node can use, and which are free. Slices stay as they are during a cycle, so they
- * are put in order by node once; which devices are free follows from what all claims hold, and is made when it is asked
- * for after books changed.
+ * Which devices are held follows from all claims. It is counted once a cycle, and then follows the claims that change. A
+ * simulation that is taken back takes the length of their log back as well: entries behind it that were counted are of
+ * claims that have changed back. Slices stay as they are during a cycle.
  */
 #include "engine/nodes/devices.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "engine/context.h"
 #include "engine/nodes/affinity.h"
 #include "engine/topology/topology.h"
 
-static uint64_t pair_of(uint32_t high, uint32_t low)
+static uint32_t number_of(const struct affinity_memory *memory, const struct device *device)
 {
-    return (uint64_t)high << 32 | low;
+    return device_number(&memory->inventory, device->driver, device->pool, device->name);
 }
 
-/* A pool without a name is the node's own. */
-static name_id pool_name(const struct state *state, const struct slice *slice)
+static const struct device_amount *share_amounts_of(const struct device_amount *all, const struct device *device)
 {
-    return slice->pool == 0 && slice->node != NO_ID ? state->nodes.items[slice->node].name : slice->pool;
+    return device->amount_count > 0 ? &all[device->first_amount] : NULL;
 }
 
-static uint32_t pool_number(struct affinity_memory *memory, name_id driver, name_id pool)
+static void hold(struct affinity_memory *memory, const struct held_list *list)
 {
-    uint64_t number;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct device *device = &list->devices[i];
+        uint32_t number = number_of(memory, device);
 
-    if (!map64_get(&memory->pools, pair_of(driver, pool), &number)) {
-        number = memory->pool_slice.len;
-        map64_put(&memory->pools, pair_of(driver, pool), number);
-        vec_push(&memory->pool_slice, NO_ID);
-    }
-    return (uint32_t)number;
-}
-
-static bool is_offered(const struct state *state, const struct slice *slice)
-{
-    return slice->is_present && (slice->is_for_all_nodes || slice->node < state->nodes.len);
-}
-
-/* Ids depend on which slice came first. */
-static int by_name(const void *a, const void *b, void *context)
-{
-    const struct state *state = context;
-    const struct slice *l = &state->slices.items[*(const uint32_t *)a];
-    const struct slice *r = &state->slices.items[*(const uint32_t *)b];
-
-    return strcmp(state_name(state, l->name), state_name(state, r->name));
-}
-
-static void sort_slices(struct affinity_memory *memory, struct state *state)
-{
-    for (uint32_t n = 0; n <= state->nodes.len; n++) {
-        uint32_t first = memory->slice_start.items[n];
-        uint32_t count = memory->slice_start.items[n + 1] - first;
-
-        if (count > 1)
-            qsort_r(memory->slice_ids.items + first, count, sizeof *memory->slice_ids.items, by_name, state);
+        if (number == NO_ID || device->is_admin)
+            continue;
+        if (device->is_share) {
+            share_book_add(&memory->shares, number, share_amounts_of(list->amounts, device), device->amount_count);
+            continue;
+        }
+        memory->holders.items[number]++;
+        bitset_set(&memory->held, number);
     }
 }
 
-/* Slices by node, so that a node's devices are found without looking at all; those for all nodes stand at the end. */
-static void index_slices(struct engine *engine)
+static void let_go(struct affinity_memory *memory, const struct held_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct device *device = &list->devices[i];
+        uint32_t number = number_of(memory, device);
+
+        if (number == NO_ID || device->is_admin)
+            continue;
+        if (device->is_share) {
+            share_book_remove(&memory->shares, number, share_amounts_of(list->amounts, device), device->amount_count);
+            continue;
+        }
+        if (--memory->holders.items[number] == 0)
+            bitset_clear(&memory->held, number);
+    }
+}
+
+static struct held_list list_of(const struct claim *claim)
+{
+    if (!claim->is_present || !claim->is_allocated)
+        return (struct held_list){0};
+    return (struct held_list){claim->devices, claim->amounts, claim->device_count};
+}
+
+static void count_all(struct engine *engine)
 {
     struct affinity_memory *memory = engine->affinity;
     const struct state *state = engine->state;
-    uint32_t nodes = state->nodes.len;
-    uint32_t sum = 0;
 
-    if (memory->is_slice_index_made)
-        return;
-    memory->is_slice_index_made = true;
-    map64_clear(&memory->pools);
-    vec_clear(&memory->pool_slice);
-    vec_clear(&memory->slice_start);
-    vec_resize(&memory->slice_start, (uint64_t)nodes + 3);
-    uint32_t *next = memory->slice_start.items + 2;  // counts first, then where the next of a node goes
-    for (uint32_t s = 0; s < state->slices.len; s++) {
-        const struct slice *slice = &state->slices.items[s];
-        if (!is_offered(state, slice))
-            continue;
-        next[slice->is_for_all_nodes ? nodes : slice->node]++;
-        uint32_t pool = pool_number(memory, slice->driver, pool_name(state, slice));
-        uint32_t *known = &memory->pool_slice.items[pool];
-        if (*known == NO_ID || by_name(known, &s, engine->state) < 0)
-            *known = s;
+    inventory_refresh(&memory->inventory, state);
+    bitset_resize(&memory->held, memory->inventory.device_count);
+    bitset_clear_all(&memory->held);
+    share_book_clear(&memory->shares);
+    vec_clear(&memory->holders);
+    vec_resize(&memory->holders, memory->inventory.device_count);
+    vec_clear(&memory->counted);
+    vec_resize(&memory->counted, state->claims.len);
+    for (uint32_t i = 0; i < state->claims.len; i++) {
+        memory->counted.items[i] = list_of(&state->claims.items[i]);
+        hold(memory, &memory->counted.items[i]);
     }
-    for (uint32_t n = 0; n <= nodes; n++) {
-        sum += next[n];
-        next[n] = sum;
-    }
-    vec_resize(&memory->slice_ids, sum);
-    next--;
-    for (uint32_t s = 0; s < state->slices.len; s++) {
-        const struct slice *slice = &state->slices.items[s];
-        if (is_offered(state, slice))
-            memory->slice_ids.items[next[slice->is_for_all_nodes ? nodes : slice->node]++] = s;
-    }
-    sort_slices(memory, engine->state);
+    memory->claim_log_read = memory->claim_log_len;
 }
 
-static uint64_t device_key(struct affinity_memory *memory, name_id driver, name_id pool, name_id name)
+static void count_again(struct engine *engine, uint32_t id)
 {
-    return pair_of(pool_number(memory, driver, pool), name);
+    struct affinity_memory *memory = engine->affinity;
+    struct held_list *counted = &memory->counted.items[id];
+    struct held_list now = list_of(&engine->state->claims.items[id]);
+
+    let_go(memory, counted);
+    hold(memory, &now);
+    *counted = now;
 }
 
-void devices_note_used(struct affinity_memory *memory, const struct claim *claim)
+/* Claims of entries that were counted and then taken back are as they were before. */
+static void count_taken_back(struct engine *engine)
 {
-    for (uint32_t i = 0; i < claim->device_count; i++) {
-        const struct device *device = &claim->devices[i];
-        map64_put(&memory->used_devices, device_key(memory, device->driver, device->pool, device->name), 1);
-    }
+    struct affinity_memory *memory = engine->affinity;
+
+    while (memory->claim_log_read > memory->claim_log_len)
+        count_again(engine, memory->claim_log.items[--memory->claim_log_read]);
 }
 
-/* Makes the set of devices that claims hold, unless no books changed since it was made. */
+void devices_change(struct engine *engine, const struct claim *claim)
+{
+    struct affinity_memory *memory = engine->affinity;
+
+    /* First, while this claim is as it was before: it may be among those that were taken back. */
+    if (memory->are_devices_known)
+        count_taken_back(engine);
+    vec_resize(&memory->claim_log, memory->claim_log_len);
+    vec_push(&memory->claim_log, (uint32_t)(claim - engine->state->claims.items));
+    undo_set32(&engine->state->undo, &memory->claim_log_len, memory->claim_log_len + 1);
+}
+
+void devices_close(struct engine *engine)
+{
+    engine->affinity->are_devices_known = engine->affinity->is_in_cycle = false;
+}
+
+/* Brings what claims hold up to date. Between cycles it is counted anew when books have changed. */
 static void find_used(struct engine *engine)
 {
     struct affinity_memory *memory = engine->affinity;
     uint64_t touches = topology_touches(engine);
 
-    if (memory->are_devices_known && memory->devices_touches == touches)
-        return;
-    index_slices(engine);
-    memory->are_devices_known = true;
-    memory->devices_touches = touches;
-    map64_clear(&memory->used_devices);
-    vec_foreach (&engine->state->claims, claim) {
-        if (claim->is_present && claim->is_allocated)
-            devices_note_used(memory, claim);
+    if (memory->are_devices_known && memory->is_in_cycle) {
+        count_taken_back(engine);
+        while (memory->claim_log_read < memory->claim_log_len)
+            count_again(engine, memory->claim_log.items[memory->claim_log_read++]);
+    } else if (!memory->are_devices_known || memory->devices_touches != touches) {
+        count_all(engine);
+        memory->are_devices_known = true;
+        memory->devices_touches = touches;
     }
 }
 
-void device_walk_begin(struct device_walk *walk, struct engine *engine, node_id node, struct device_kind kind)
+struct allocator *devices_allocator(struct engine *engine)
 {
+    struct affinity_memory *memory = engine->affinity;
+
     find_used(engine);
-    *walk = (struct device_walk){
-        engine->state, engine->affinity, node, kind, false, engine->affinity->slice_start.items[node], 0};
-}
-
-static const struct slice *walk_slice(struct device_walk *walk)
-{
-    const struct affinity_memory *memory = walk->memory;
-    uint32_t nodes = walk->state->nodes.len;
-
-    if (!walk->is_on_all_nodes && walk->slice == memory->slice_start.items[walk->node + 1]) {
-        walk->is_on_all_nodes = true;
-        walk->slice = memory->slice_start.items[nodes];
-    }
-    if (walk->slice == memory->slice_ids.len)
-        return NULL;
-    return &walk->state->slices.items[memory->slice_ids.items[walk->slice]];
-}
-
-static bool is_of_kind(const struct device_kind *kind, const struct slice *slice)
-{
-    return slice->device_class == kind->device_class && (kind->driver == 0 || slice->driver == kind->driver);
-}
-
-bool device_walk_next(struct device_walk *walk, struct device *ret)
-{
-    const struct slice *slice;
-
-    while ((slice = walk_slice(walk))) {
-        if (!is_of_kind(&walk->kind, slice) || walk->device == slice->device_count) {
-            walk->slice++;
-            walk->device = 0;
-            continue;
-        }
-        *ret = (struct device){slice->driver, pool_name(walk->state, slice), slice->devices[walk->device++]};
-        if (!map64_get(&walk->memory->used_devices, device_key(walk->memory, ret->driver, ret->pool, ret->name), NULL))
-            return true;
-    }
-    return false;
-}
-
-int64_t devices_count_free(struct engine *engine, node_id node, struct device_kind kind, int64_t enough)
-{
-    struct device_walk walk;
-    struct device device;
-    int64_t count = 0;
-
-    device_walk_begin(&walk, engine, node, kind);
-    while (count < enough && device_walk_next(&walk, &device))
-        count++;
-    return count;
+    memory->allocator.inventory = &memory->inventory;
+    memory->allocator.state = engine->state;
+    memory->allocator.held = &memory->held;
+    memory->allocator.shares = &memory->shares;
+    return &memory->allocator;
 }
 
 /*
@@ -196,18 +155,18 @@ int64_t devices_count_free(struct engine *engine, node_id node, struct device_ki
 static bool device_reaches(struct engine *engine, const struct device *device, node_id node)
 {
     struct affinity_memory *memory = engine->affinity;
-    uint64_t number;
+    uint32_t number = number_of(memory, device);
+    uint32_t place;
 
-    index_slices(engine);
-    if (!map64_get(&memory->pools, pair_of(device->driver, device->pool), &number) ||
-        memory->pool_slice.items[number] == NO_ID)
+    if (number == NO_ID)
         return device->pool == engine->state->nodes.items[node].name;
-    const struct slice *slice = &engine->state->slices.items[memory->pool_slice.items[number]];
-    return slice->is_for_all_nodes || slice->node == node;
+    const struct slice *slice = device_slice(&memory->inventory, engine->state, number, &place);
+    return device_reaches_node(engine->state, slice, place, node);
 }
 
 bool devices_reach(struct engine *engine, const struct claim *claim, node_id node)
 {
+    inventory_refresh(&engine->affinity->inventory, engine->state);
     for (uint32_t i = 0; i < claim->device_count; i++) {
         if (!device_reaches(engine, &claim->devices[i], node))
             return false;
@@ -215,15 +174,95 @@ bool devices_reach(struct engine *engine, const struct claim *claim, node_id nod
     return true;
 }
 
-bool devices_are_free(struct engine *engine, const struct claim *claim)
+/* What the claim's shares of the device before the one at `end` take of a capacity. */
+static device_nano taken_before(const struct claim *claim, uint32_t end, const char *name)
 {
-    struct affinity_memory *memory = engine->affinity;
+    const struct device *device = &claim->devices[end];
+    device_nano sum = 0;
 
-    find_used(engine);
-    for (uint32_t i = 0; i < claim->device_count; i++) {
-        const struct device *device = &claim->devices[i];
-        if (map64_get(&memory->used_devices, device_key(memory, device->driver, device->pool, device->name), NULL))
+    for (uint32_t i = 0; i < end; i++) {
+        const struct device *other = &claim->devices[i];
+        const struct device_amount *amounts = share_amounts_of(claim->amounts, other);
+
+        for (uint32_t a = 0; other->name == device->name && other->pool == device->pool &&
+                             other->driver == device->driver && other->is_share && a < other->amount_count;
+             a++)
+            sum += amounts[a].name == name ? amount_nano(&amounts[a]) : 0;
+    }
+    return sum;
+}
+
+/* Is as much left of the device as the claim's share at `index` takes? */
+static bool share_is_free(const struct engine *engine, const struct claim *claim, uint32_t index, uint32_t number)
+{
+    const struct affinity_memory *memory = engine->affinity;
+    const struct device *device = &claim->devices[index];
+    const struct device_amount *amounts = share_amounts_of(claim->amounts, device);
+    uint32_t place;
+    const struct slice *slice = device_slice(&memory->inventory, engine->state, number, &place);
+    const struct device_offer *offer = slice->offers ? &slice->offers[place] : NULL;
+
+    for (uint32_t i = 0; i < device->amount_count; i++) {
+        device_nano left =
+            -share_book_sum(&memory->shares, number, amounts[i].name) - taken_before(claim, index, amounts[i].name);
+
+        for (size_t c = 0; offer && c < offer->capacity_count; c++)
+            if (offer->capacity[c].name == amounts[i].name)
+                left += amount_nano(&offer->capacity[c]);
+        if (amount_nano(&amounts[i]) > left)
             return false;
     }
     return true;
+}
+
+bool devices_are_free(struct engine *engine, const struct claim *claim, node_id node)
+{
+    struct affinity_memory *memory = engine->affinity;
+    struct allocator *allocator = devices_allocator(engine);
+
+    for (uint32_t i = 0; i < claim->device_count; i++) {
+        uint32_t number = number_of(memory, &claim->devices[i]);
+
+        if (number == NO_ID || claim->devices[i].is_admin)
+            continue;
+        if (bitset_test(&memory->held, number))
+            return false;
+        if (claim->devices[i].is_share && !share_is_free(engine, claim, i, number))
+            return false;
+    }
+    return allocator_counters_allow(allocator, node, claim->devices, claim->device_count);
+}
+
+/* How the request is met that the device is for; none that tolerates anything when the claim does not say. */
+static const struct device_ask *ask_of(const struct state *state, const struct claim *claim, name_id request)
+{
+    static const struct device_ask nothing = {0};
+    const char *name = state_name(state, request);
+
+    for (size_t r = 0; r < claim->ask.request_count; r++)
+        for (size_t o = 0; o < claim->ask.requests[r].ask_count; o++)
+            if (claim->ask.requests[r].asks[o].full_name == name)
+                return &claim->ask.requests[r].asks[o];
+    return &nothing;
+}
+
+bool devices_evict(struct engine *engine, const struct claim *claim)
+{
+    const struct affinity_memory *memory = engine->affinity;
+
+    inventory_refresh(&engine->affinity->inventory, engine->state);
+    for (uint32_t i = 0; i < claim->device_count; i++) {
+        uint32_t number = number_of(memory, &claim->devices[i]);
+        uint32_t place;
+
+        if (number == NO_ID)
+            continue;
+        const struct slice *slice = device_slice(&memory->inventory, engine->state, number, &place);
+        const struct device_offer *offer = slice->offers ? &slice->offers[place] : NULL;
+        for (size_t t = 0; offer && t < offer->taint_count; t++)
+            if (offer->taints[t].effect == DEVICE_EFFECT_NO_EXECUTE &&
+                !taint_is_tolerated(&offer->taints[t], ask_of(engine->state, claim, claim->devices[i].request)))
+                return true;
+    }
+    return false;
 }

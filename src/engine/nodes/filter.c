@@ -288,6 +288,7 @@ static const struct filter rows[] = {
         .named_text = "cannot allocate all DRA claims on node {node}",
         .reason = claims_reason,
         .problem = "resource claim cannot be allocated",
+        .detail = name_claim_problem,
         .rehearsal = {.pod = has_no_claims},
     },
     {

@@ -13,6 +13,7 @@
 struct affinity_memory;
 struct arena;
 struct constraints;
+struct state;
 struct engine;
 struct gang_view;
 struct node_reason;
@@ -62,6 +63,9 @@ enum verdict_code prefilter(struct engine *engine, pod_id pod);
 /* The part of it that no eviction can change: missing volumes and config maps, larger than any node. */
 enum verdict_code prefilter_unresolvable(struct engine *engine, pod_id pod);
 
+/* Has the node the labels that node selector and required node affinity ask for? */
+bool node_matches(const struct state *state, const struct constraints *constraints, node_id node);
+
 /*
  * What affinity, spread, claims and NUMA remember during a cycle. `open` forgets it all; it comes with engine_open, and
  * whoever changes a node's books in between says so to topology_node_touched.
@@ -86,10 +90,16 @@ int64_t affinity_score(struct engine *engine, pod_id pod, node_id node);
 bool claims_exist(struct engine *engine, pod_id pod);  // names resolve, queues and classes are right
 bool claims_pass(struct engine *engine, pod_id pod, node_id node);
 void claims_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
+void name_claim_problem(struct engine *engine, pod_id pod, node_id node, struct strbuf *out);
 void claims_allocate(struct engine *engine, pod_id pod);  // when the pod is placed on pod.node
 void claims_release(struct engine *engine, pod_id pod);   // when it is evicted, or its placing is turned around
-void claims_keep(struct engine *engine, pod_id pod);      // when it is bound
-void claims_close(struct engine *engine);                 // when the cycle ends: promises hold no devices
+bool claims_allocate_anew(struct engine *engine,
+                          pod_id pod);  // on pod.node, after a release; false: there are no devices left
+/* Before an evicted pod is put back: its claims have the devices that it uses. False, and no change: some are not there. */
+bool claims_return(struct engine *engine, pod_id pod);
+bool claims_took_devices(struct engine *engine, pod_id pod, pod_id from);  // that `from`, evicted, uses?
+void claims_keep(struct engine *engine, pod_id pod);                       // when it is bound
+void claims_close(struct engine *engine);  // when the cycle ends: promises hold no devices
 
 /* NUMA (numa.c). */
 bool numa_passes(struct engine *engine, pod_id pod, node_id node);

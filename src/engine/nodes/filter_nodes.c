@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "engine/context.h"
 #include "engine/node_reason.h"
+#include "engine/nodes/filter.h"
 #include "engine/nodes/filter_internal.h"
 #include "engine/nodes/taints_internal.h"
 
@@ -130,11 +131,9 @@ bool has_node_rules(const struct engine *engine, const struct request *request, 
     return constraints_limit_nodes(constraints);
 }
 
-bool node_affinity_passes(struct engine *engine, pod_id pod, node_id node)
+bool node_matches(const struct state *state, const struct constraints *c, node_id node)
 {
-    const struct state *state = engine->state;
-    const struct constraints *c = state_constraints(state, pod);
-    const struct node *n = node_of(engine, node);
+    const struct node *n = &state->nodes.items[node];
     struct labels labels = state_labels(state, n->labels);
 
     for (uint32_t i = 0; i < c->node_selector_count; i++) {
@@ -145,6 +144,11 @@ bool node_affinity_passes(struct engine *engine, pod_id pod, node_id node)
     for (uint32_t i = 0; i < c->node_term_count && !matches; i++)
         matches = selector_matches(state, c->node_terms[i], labels, n->name);
     return matches;
+}
+
+bool node_affinity_passes(struct engine *engine, pod_id pod, node_id node)
+{
+    return node_matches(engine->state, state_constraints(engine->state, pod), node);
 }
 
 /* The labels of the selector that the node does not have; what its affinity wants is too much for a line. */

@@ -11,14 +11,19 @@
 #include "engine/nodes/filter.h"
 #include "engine/nodes/fit.h"
 #include "engine/nodes/place.h"
+#include "engine/nodes/stranding.h"
 #include "engine/nodes/taints_internal.h"
 
 static bool may_share(const struct engine *engine, pod_id pod)
 {
     const struct request *request = state_request(engine->state, pod);
 
-    /* Pods without GPUs need no memory of one, and so count as able to join: KAI's way, kept since it decides cases. */
-    return request_is_shared(request) || request->is_cpu_only;
+    /*
+     * Pods without GPUs need no memory of one, and so count as able to join: KAI's way, kept since it decides cases. With
+     * leaststranded they go by free GPUs alone.
+     */
+    return request_is_shared(request) ||
+           (request->is_cpu_only && engine->config.cpu_placement != PLACEMENT_LEAST_STRANDED);
 }
 
 static double sharing_order(struct engine *engine, pod_id pod, node_id node)
@@ -242,6 +247,8 @@ double score_placement_order(const struct engine *engine, pod_id pod, node_id no
         return -(double)free_of(engine, node, resource);
     case PLACEMENT_SPREAD:
         return free_part(engine, node, resource);
+    case PLACEMENT_LEAST_STRANDED:
+        return -(double)stranding_cost(engine, pod, node);
     case PLACEMENT_NONE:
         break;
     }
@@ -251,17 +258,26 @@ double score_placement_order(const struct engine *engine, pod_id pod, node_id no
 struct placement_range score_placement_range(const struct engine *engine, pod_id pod, const node_id *nodes,
                                              uint32_t count)
 {
-    int resource = placement_resource(state_request(engine->state, pod));
+    const struct request *request = state_request(engine->state, pod);
+    bool by_cost = placement_strategy(engine, request) == PLACEMENT_LEAST_STRANDED;
+    int resource = placement_resource(request);
     struct placement_range range = {INT64_MAX, INT64_MIN};
 
     for (uint32_t i = 0; i < count; i++) {
         if (state_books(engine->state, nodes[i]).allocatable[resource] == 0)
             continue;
-        int64_t free = free_of(engine, nodes[i], resource);
+        int64_t free = by_cost ? stranding_cost(engine, pod, nodes[i]) : free_of(engine, nodes[i], resource);
         range.low = MIN(range.low, free);
         range.high = MAX(range.high, free);
     }
     return range.low > range.high ? (struct placement_range){0, 0} : range;
+}
+
+static double points_between(int64_t value, struct placement_range range)
+{
+    if (range.low == range.high)
+        return 9;
+    return 9 * (1 - (double)(value - range.low) / (double)(range.high - range.low));
 }
 
 double score_placement_points(const struct engine *engine, pod_id pod, node_id node, struct placement_range range)
@@ -273,11 +289,13 @@ double score_placement_points(const struct engine *engine, pod_id pod, node_id n
     case PLACEMENT_BINPACK:
         if (state_books(engine->state, node).allocatable[resource] == 0 || range.high == 0)
             return 0;
-        if (range.low == range.high)
-            return 9;
-        return 9 * (1 - (double)(free_of(engine, node, resource) - range.low) / (double)(range.high - range.low));
+        return points_between(free_of(engine, node, resource), range);
     case PLACEMENT_SPREAD:
         return free_part(engine, node, resource);
+    case PLACEMENT_LEAST_STRANDED:
+        if (state_books(engine->state, node).allocatable[resource] == 0)
+            return 0;
+        return points_between(stranding_cost(engine, pod, node), range);
     case PLACEMENT_NONE:
         break;
     }

@@ -19,21 +19,6 @@ static bool has_all_keys(const struct constraints *own, struct labels labels)
     return true;
 }
 
-static bool is_allowed(const struct state *state, const struct constraints *own, const struct node *node)
-{
-    struct labels labels = state_labels(state, node->labels);
-
-    for (uint32_t i = 0; i < own->node_selector_count; i++) {
-        if (labels_get(labels, own->node_selector[i].key) != own->node_selector[i].value)
-            return false;
-    }
-    for (uint32_t i = 0; i < own->node_term_count; i++) {
-        if (selector_matches(state, own->node_terms[i], labels, node->name))
-            return true;
-    }
-    return own->node_term_count == 0;
-}
-
 static bool counts(const struct state *state, const struct spread_term *term, const struct pod *pod,
                    const struct held *held)
 {
@@ -80,8 +65,9 @@ static void work_out_spread(struct engine *engine, pod_id id, const struct const
     vec_foreach (&memory->spread, term)
         pair_sums_clear(&term->pods);
     for (uint32_t i = 0; i < state->nodes_by_rank.len; i++) {
-        const struct node *node = &state->nodes.items[state->nodes_by_rank.items[i]];
-        if (has_all_keys(own, state_labels(state, node->labels)) && is_allowed(state, own, node))
+        node_id id_of_node = state->nodes_by_rank.items[i];
+        const struct node *node = &state->nodes.items[id_of_node];
+        if (has_all_keys(own, state_labels(state, node->labels)) && node_matches(state, own, id_of_node))
             count_node(memory, state, &state->pods.items[id], own, node);
     }
     vec_foreach (&memory->spread, term)

@@ -182,6 +182,56 @@ static bool unevict(struct engine *engine, pod_id pod)
     return true;
 }
 
+/* Pods with claims that the statement has promised a place on the node, or elsewhere with devices that the pod uses. */
+static pod_id *promised_devices(struct engine *engine, pod_id pod, node_id node, uint32_t *ret_count)
+{
+    pod_id *promised = arena_alloc(&engine->placing, engine->operations.len * sizeof *promised);
+    uint32_t count = 0;
+
+    vec_foreach (&engine->operations, op) {
+        const struct pod *other = pod_of(engine, op->pod);
+        if (op->kind == OP_PIPELINE && op->is_valid && other->status == POD_PIPELINED && other->claim_count > 0 &&
+            (op->node == node || claims_took_devices(engine, op->pod, pod)))
+            promised[count++] = op->pod;
+    }
+    *ret_count = count;
+    return promised;
+}
+
+/*
+ * Pods that were promised devices of the pod get others. All of them choose anew, in the order in which they were placed,
+ * as they will when the cycle comes in which they start.
+ */
+static bool make_way(struct engine *engine, pod_id pod, node_id node)
+{
+    undo_mark before = undo_here(&engine->state->undo);
+    uint32_t count;
+    const pod_id *promised = promised_devices(engine, pod, node, &count);
+
+    for (uint32_t i = 0; i < count; i++)
+        claims_release(engine, promised[i]);
+    bool works = claims_return(engine, pod);
+    for (uint32_t i = 0; works && i < count; i++)
+        works = claims_allocate_anew(engine, promised[i]);
+    if (!works)
+        undo_back_to(&engine->state->undo, before);
+    return works;
+}
+
+/*
+ * A pod that stays goes on using its devices: they cannot be exchanged while it runs. Without this, a search finds room
+ * that will not be there, and finds it again in every cycle. One that was only promised its place may have any devices.
+ */
+static bool keeps_devices(struct engine *engine, pod_id pod, node_id node)
+{
+    uint32_t index = engine->evictions.items[pod];
+
+    if (index == NO_ID || engine->operations.items[index].old_status == POD_PIPELINED ||
+        pod_of(engine, pod)->claim_count == 0 || !engine_has(engine, PLUGIN_DYNAMIC_RESOURCES))
+        return true;
+    return claims_return(engine, pod) || make_way(engine, pod, node);
+}
+
 bool statement_pipeline(struct engine *engine, pod_id pod, node_id node, bool updates, struct group_list groups,
                         const struct numa_placement *numa)
 {
@@ -191,7 +241,7 @@ bool statement_pipeline(struct engine *engine, pod_id pod, node_id node, bool up
     /* An empty new placement is no change. */
     bool is_redrawn = held && numa && !same_numa(numa, pod_of(engine, pod)->numa);
 
-    if (held && !updates && !is_moved && !is_redrawn)
+    if (held && !updates && !is_moved && !is_redrawn && keeps_devices(engine, pod, node))
         return unevict(engine, pod);
 
     append(engine, OP_PIPELINE, pod, node);

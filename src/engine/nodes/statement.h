@@ -48,9 +48,10 @@ void statement_commit(struct engine *engine, enum action action, gang_id on_beha
 void statement_evict(struct engine *engine, pod_id pod);
 
 /*
- * Promises the pod a place on the node. A pod that the statement evicted from there, and whose shared GPUs and NUMA zones
- * stay the same, is put back as it was instead (unless `updates`). `groups` is for shared requests, else count 0; `numa`
- * may be NULL. False when nothing could be done: the node holds the pod, but no eviction of it is there to take back.
+ * Promises the pod a place on the node. A pod that the statement evicted from there, and whose shared GPUs, NUMA zones and
+ * devices stay the same, is put back as it was instead (unless `updates`); pods that the statement has promised these
+ * devices get others, if there are any. `groups` is for shared requests, else count 0; `numa` may be NULL. False when
+ * nothing could be done: the node holds the pod, but no eviction of it is there to take back.
  */
 bool statement_pipeline(struct engine *engine, pod_id pod, node_id node, bool updates, struct group_list groups,
                         const struct numa_placement *numa);

@@ -51,7 +51,10 @@ static void collect(struct engine *engine, const struct explanation *e, struct h
             continue;
         const struct node *node = &state->nodes.items[e->nodes[i].node];
         for (uint32_t h = node->first_held; h != NO_ID; h = state_held(state, h)->next) {
-            if (state->pods.items[state_held(state, h)->pod].gang != e->gang)
+            const struct pod *pod = &state->pods.items[state_held(state, h)->pod];
+
+            /* The GPU of a reservation pod is held by the pods that share it, which are listed themselves. */
+            if (pod->gang != e->gang && !pod->is_reservation)
                 add_held(engine, &index, holders, state_held(state, h));
         }
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/nodes/candidates.h"
 #include "engine/test/small_state.h"
 
 /* Two nodes, each with a slice of GPUs of class "gpu.example": n1 has two, n2 has three. */
@@ -109,6 +110,64 @@ static void an_allocated_claim_ties_its_pods_to_the_node(void **state)
     small_state_end(&s);
 }
 
+/* A pod that runs with a claim on the first devices of its node. */
+static void put_running(struct small_state *s, const char *name, const char *claim, const char *node, size_t count)
+{
+    static const char *const devices[] = {"0", "1", "2"};
+    static const struct str_pair labels[] = {{"kai.scheduler/queue", "q"}};
+    const struct pod_claim_spec link = {claim, false};
+    const char *uid = name;
+    struct device_spec held[ARRAY_LEN(devices)];
+    struct pod_spec pod = pod_with("g", name, 0, node);
+
+    for (size_t i = 0; i < count; i++)
+        held[i] = (struct device_spec){.driver = "gpu.example", .pool = node, .device = devices[i]};
+    const struct claim_spec spec = {.namespace = "ns",
+                                    .name = claim,
+                                    .device_class = "gpu",
+                                    .labels = labels,
+                                    .label_count = 1,
+                                    .count = (int64_t)count,
+                                    .is_allocated = true,
+                                    .devices = held,
+                                    .device_count = count,
+                                    .reserved_for = &uid,
+                                    .reserved_count = 1};
+    assert_int_equal(state_put_claim(s->state, &spec, NULL), 0);
+    pod.claims = &link;
+    pod.claim_count = 1;
+    (void)put_pod(s, &pod);
+}
+
+/* Who shares a claim needs no more GPUs on its node; others with the same request do not profit from that. */
+static void room_for_pods_that_share_a_claim_is_theirs_alone(void **state)
+{
+    (void)state;
+    struct small_state s;
+    struct candidate_walk walk;
+    node_id nodes[2];
+    node_id found;
+
+    small_state_begin(&s);
+    put_devices(&s, nodes);
+    put_running(&s, "p1", "shared", "n1", 2);
+    put_running(&s, "p3", "large", "n2", 3);
+    put_claim(&s, "own", 2, NULL);
+    pod_id second = put_claimer(&s, "p2", "shared", NULL, false);
+    pod_id other = put_claimer(&s, "p4", "own", NULL, true);
+    small_state_open(&s);
+    const struct node_set all = {.ids = nodes, .count = 2, .is_all = true};
+    for (int round = 0; round < 2; round++) {
+        assert_true(candidates_any_allowed(s.engine, second));
+        candidates_walk(&walk, s.engine, second, all, NULL);
+        assert_true(candidates_next(&walk, &found));
+        assert_int_equal(found, nodes[0]);
+        candidates_walk(&walk, s.engine, other, all, NULL);
+        assert_false(candidates_next(&walk, &found));
+    }
+    small_state_end(&s);
+}
+
 static void what_a_simulation_did_is_taken_back(void **state)
 {
     (void)state;
@@ -135,10 +194,37 @@ static void what_a_simulation_did_is_taken_back(void **state)
     small_state_end(&s);
 }
 
+/* Nobody asks what is held between the second eviction and its end. */
+static void an_eviction_that_is_taken_back_twice_leaves_devices_held(void **state)
+{
+    (void)state;
+    struct small_state s;
+    node_id nodes[2];
+
+    small_state_begin(&s);
+    put_devices(&s, nodes);
+    put_claim(&s, "c", 2, NULL);
+    put_claim(&s, "d", 1, NULL);
+    pod_id running = put_claimer(&s, "p", "c", NULL, true);
+    pod_id other = put_claimer(&s, "o", "d", NULL, true);
+    small_state_open(&s);
+    claim_devices(&s, running, nodes[0]);
+    assert_false(claims_pass(s.engine, other, nodes[0]));
+    s.state->undo.is_recording = true;
+    claims_release(s.engine, running);
+    assert_true(claims_pass(s.engine, other, nodes[0]));
+    undo_back_to(&s.state->undo, 0);
+    claims_release(s.engine, running);
+    undo_back_to(&s.state->undo, 0);
+    s.state->undo.is_recording = false;
+    assert_false(claims_pass(s.engine, other, nodes[0]));
+    small_state_end(&s);
+}
+
 static void a_pod_that_is_put_back_gets_its_devices_again(void **state)
 {
     (void)state;
-    static const struct device_spec devices[] = {{"gpu.example", "n2", "2"}};
+    static const struct device_spec devices[] = {{.driver = "gpu.example", .pool = "n2", .device = "2"}};
     static const char *const users[] = {"ns/p"};
     const struct claim_spec spec = {.namespace = "ns",
                                     .name = "c",
@@ -165,6 +251,7 @@ static void a_pod_that_is_put_back_gets_its_devices_again(void **state)
     claims_release(s.engine, pod);
     topology_node_touched(s.engine, nodes[1]);
     assert_int_equal(claim->is_allocated, 0);
+    assert_true(claims_return(s.engine, pod));
     claims_allocate(s.engine, pod);
     assert_int_equal(claim->is_allocated, 1);
     assert_string_equal(state_name(s.state, claim->devices[0].name), "2");
@@ -313,7 +400,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(claims_of_one_class_add_up),
         cmocka_unit_test(an_allocated_claim_ties_its_pods_to_the_node),
+        cmocka_unit_test(room_for_pods_that_share_a_claim_is_theirs_alone),
         cmocka_unit_test(what_a_simulation_did_is_taken_back),
+        cmocka_unit_test(an_eviction_that_is_taken_back_twice_leaves_devices_held),
         cmocka_unit_test(a_pod_that_is_put_back_gets_its_devices_again),
         cmocka_unit_test(claims_that_are_not_right_are_refused),
         cmocka_unit_test(devices_without_a_class_or_for_all_nodes_fill_in),

@@ -218,6 +218,36 @@ static void those_who_hold_the_room_say_why_they_stay(void **state)
     small_state_end(&s);
 }
 
+static void a_shared_gpu_is_held_by_those_who_share_it_and_not_by_its_reservation(void **state)
+{
+    (void)state;
+    const char *group = "gpu-0";
+    struct small_state s;
+    struct explanation e;
+    struct pod_spec reservation = pod_with(NULL, "reservation", 1, "n1");
+    struct pod_spec half = pod_with("shares", "half", 0, "n1");
+
+    small_state_begin(&s);
+    put_node(&s, "n1", 1, NULL, 0);
+    reservation.is_foreign = true;
+    reservation.is_reservation = true;
+    put_pod(&s, &reservation);
+    put_gang(&s, "shares", (struct gang_like){.is_fixed = true});
+    half.request.kind = REQUEST_FRACTION;
+    half.request.portion = 0.5;
+    half.gpu_groups = &group;
+    half.gpu_group_count = 1;
+    put_pod(&s, &half);
+    put_gang(&s, "g", (struct gang_like){0});
+    put_sized(&s, "g", "p", 1, NULL);
+    ask(&s, "g", &e);
+
+    assert_int_equal(e.holder_count, 1);
+    assert_true(holder_called(&s, &e, "shares")->held[SHARE_GPU] == 0.5);
+    explanation_done(&e);
+    small_state_end(&s);
+}
+
 static void a_queue_within_its_quota_keeps_what_it_has(void **state)
 {
     (void)state;
@@ -370,6 +400,7 @@ int main(void)
         cmocka_unit_test(pods_that_find_a_place_first_are_placed_while_nodes_are_looked_at),
         cmocka_unit_test(a_queue_that_stands_in_the_way_is_told_with_its_numbers),
         cmocka_unit_test(those_who_hold_the_room_say_why_they_stay),
+        cmocka_unit_test(a_shared_gpu_is_held_by_those_who_share_it_and_not_by_its_reservation),
         cmocka_unit_test(a_queue_within_its_quota_keeps_what_it_has),
         cmocka_unit_test(a_delay_protects_everybody_until_it_ends),
         cmocka_unit_test(domains_tell_how_many_pods_they_could_take),

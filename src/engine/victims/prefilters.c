@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "engine/context.h"
+#include "engine/nodes/filter.h"
 #include "engine/nodes/gpu_room.h"
 #include "engine/victims/search_internal.h"
 #include "engine/victims/victim.h"
@@ -207,25 +208,10 @@ static void begin_gpus(struct search *s, uint32_t count)
 
 /* ---- Nodes that pods ask for. ---- */
 
-static bool matches_node(const struct state *state, const struct constraints *c, node_id node)
-{
-    struct labels labels = state_labels(state, state->nodes.items[node].labels);
-
-    for (uint32_t i = 0; i < c->node_selector_count; i++) {
-        if (labels_get(labels, c->node_selector[i].key) != c->node_selector[i].value)
-            return false;
-    }
-    for (uint32_t i = 0; i < c->node_term_count; i++) {
-        if (selector_matches(state, c->node_terms[i], labels, state->nodes.items[node].name))
-            return true;
-    }
-    return c->node_term_count == 0;
-}
-
 static bool matches_any(const struct search *s, const struct constraints *c)
 {
     for (uint32_t i = 0; i < s->feasible.count; i++) {
-        if (matches_node(s->engine->state, c, s->feasible.ids[i]))
+        if (node_matches(s->engine->state, c, s->feasible.ids[i]))
             return true;
     }
     return false;
@@ -275,7 +261,7 @@ void prefilters_victim(struct search *s, const struct victim *victim, double cap
     struct prefilters *filters = s->prefilters;
 
     for (uint32_t i = 0; i < filters->picky_count; i++) {
-        if (matches_node(state, &state->constraints.items[filters->picky[i]], victim->node))
+        if (node_matches(state, &state->constraints.items[filters->picky[i]], victim->node))
             filters->picky[i--] = filters->picky[--filters->picky_count];
     }
     for (uint32_t i = 0; i < filters->level_count; i++) {

@@ -10,9 +10,10 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "model/devices/keep_internal.h"
 #include "model/parts.h"
 
-enum { LIST_MAX = 1 << 16 };
+enum { LIST_MAX = 1 << 16, SHARE_AMOUNTS_MAX = 1024 };
 
 bool name_says_gpu(const char *name)
 {
@@ -50,24 +51,58 @@ static void free_if_unused(struct state *state, uint32_t id)
     vec_push(&state->unused_claims, id);
 }
 
+/* What the devices' shares take, one after the other, as one list. */
+static struct device_amount *join_amounts(struct state *state, const struct claim_spec *spec, uint32_t *ret_count)
+{
+    size_t count = 0;
+    uint32_t at = 0;
+
+    for (size_t i = 0; i < spec->device_count; i++)
+        count += spec->devices[i].amount_count;
+    struct device_amount *amounts = count ? xcalloc(count, sizeof *amounts) : NULL;
+    for (size_t i = 0; amounts && i < spec->device_count; i++)
+        for (size_t k = 0; k < spec->devices[i].amount_count; k++) {
+            const struct device_amount *from = &spec->devices[i].amounts[k];
+
+            amounts[at++] =
+                (struct device_amount){state_name(state, name_add(state, from->name)),
+                                       state_name(state, name_add(state, from->text)), from->whole, from->nano};
+        }
+    *ret_count = at;
+    return amounts;
+}
+
 static void set_lists(struct state *state, struct claim *claim, const struct claim_spec *spec)
 {
     struct device *devices = spec->device_count ? xcalloc(spec->device_count, sizeof *devices) : NULL;
     name_id *reserved = spec->reserved_count ? xcalloc(spec->reserved_count, sizeof *reserved) : NULL;
+    uint32_t amount_count;
+    struct device_amount *amounts = join_amounts(state, spec, &amount_count);
+    uint32_t at = 0;
 
     for (size_t i = 0; i < spec->device_count; i++) {
         devices[i].driver = name_add(state, spec->devices[i].driver);
         devices[i].pool = name_add(state, spec->devices[i].pool);
         devices[i].name = name_add(state, spec->devices[i].device);
+        devices[i].request = name_add(state, spec->devices[i].request);
+        devices[i].is_admin = spec->devices[i].is_admin;
+        devices[i].is_share = spec->devices[i].is_share;
+        devices[i].first_amount = at;
+        devices[i].amount_count = (uint32_t)spec->devices[i].amount_count;
+        at += devices[i].amount_count;
     }
     for (size_t i = 0; i < spec->reserved_count; i++)
         reserved[i] = name_add(state, spec->reserved_for[i]);
     state_discard(state, claim->own_devices);
     state_discard(state, claim->own_reserved);
+    state_discard(state, claim->own_amounts);
     claim->own_devices = devices;
     claim->own_reserved = reserved;
+    claim->own_amounts = amounts;
     claim->devices = devices;
     claim->reserved_for = reserved;
+    claim->amounts = amounts;
+    claim->amount_count = amount_count;
     claim->device_count = (uint32_t)spec->device_count;
     claim->reserved_count = (uint32_t)spec->reserved_count;
     claim->lists_are_owned = 1;
@@ -83,6 +118,9 @@ static void empty(struct state *state, struct claim *claim)
     claim->device_class = 0;
     claim->labels = 0;
     set_lists(state, claim, &nothing);
+    state_discard(state, claim->kept_ask);
+    claim->kept_ask = NULL;
+    claim->ask = (struct claim_ask){0};
 }
 
 void claim_add_user(struct state *state, uint32_t id, pod_id pod)
@@ -213,6 +251,10 @@ static int check(const struct claim_spec *spec, struct err *err)
                        (long long)spec->count);
     if (spec->device_count > LIST_MAX || spec->reserved_count > LIST_MAX)
         return err_set(err, -EINVAL, "resource claim '%s': more than %d devices or pods", spec->name, LIST_MAX);
+    for (size_t i = 0; i < spec->device_count; i++)
+        if (spec->devices[i].amount_count > SHARE_AMOUNTS_MAX)
+            return err_set(err, -EINVAL, "resource claim '%s': device %s has more than %d capacities", spec->name,
+                           spec->devices[i].device, SHARE_AMOUNTS_MAX);
     return 0;
 }
 
@@ -235,6 +277,10 @@ int state_put_claim(struct state *state, const struct claim_spec *spec, struct e
     claim->count = CLAMP(spec->count, INT64_C(1), AMOUNT_MAX);
     claim->is_allocated = spec->is_allocated;
     set_lists(state, claim, spec);
+    /* The spec may say again what the state says: the new copy is made before the old one goes. */
+    void *old_ask = claim->kept_ask;
+    claim->kept_ask = claim_ask_keep(state, &spec->ask, &claim->ask);
+    state_discard(state, old_ask);
     refresh_users(state, id);
     tap_tell(state, DELTA_PUT_CLAIM, spec);
     return 0;
@@ -271,6 +317,15 @@ void claim_own_lists(struct state *state, uint32_t id)
         state_discard(state, claim->own_devices);
         claim->own_devices = copy;
         claim->devices = copy;
+    }
+    if (claim->amounts != claim->own_amounts) {
+        struct device_amount *copy = claim->amount_count ? xcalloc(claim->amount_count, sizeof *copy) : NULL;
+
+        if (copy)
+            memcpy(copy, claim->amounts, claim->amount_count * sizeof *copy);
+        state_discard(state, claim->own_amounts);
+        claim->own_amounts = copy;
+        claim->amounts = copy;
     }
     if (claim->reserved_for != claim->own_reserved) {
         name_id *copy = claim->reserved_count ? xcalloc(claim->reserved_count, sizeof *copy) : NULL;

@@ -9,6 +9,7 @@
 
 #include "base/strbuf.h"
 #include "model/devices/claim.h"
+#include "model/devices/keep_internal.h"
 #include "model/parts.h"
 
 /* No object has such a name. */
@@ -144,11 +145,17 @@ void state_put_device_class(struct state *state, const struct device_class_spec 
     strbuf_addf(&also, "deviceclass.resource.kubernetes.io/%s", spec->name);
     class.also_resource = name_add(state, also.text);
     strbuf_done(&also);
+    class.selector_count = (uint32_t)spec->selector_count;
+    class.config_count = (uint32_t)spec->config_count;
+    class.kept = class_keep(state, spec, &class.selectors, &class.configs);
     uint32_t at = find_class(state, class.name);
-    if (at == NO_ID)
+    if (at == NO_ID) {
         vec_push(&state->device_classes, class);
-    else
+    } else {
+        free(state->device_classes.items[at].kept);
         state->device_classes.items[at] = class;
+    }
+    state->device_clock++;
     relink_all(state);
     state->changes.requests = true;
     tap_tell(state, DELTA_PUT_DEVICE_CLASS, spec);
@@ -164,7 +171,9 @@ void state_drop_device_class(struct state *state, const char *name)
     uint32_t at = find_class(state, id);
     if (at == NO_ID)
         return;
+    free(state->device_classes.items[at].kept);
     vec_swap_remove(&state->device_classes, at);
+    state->device_clock++;
     relink_all(state);
     state->changes.requests = true;
     tap_name(state, DELTA_DROP_DEVICE_CLASS, NULL, name);

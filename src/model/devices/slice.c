@@ -5,14 +5,37 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "model/devices/keep_internal.h"
 #include "model/parts.h"
+
+/* Parts of a GPU, which drivers list beside it, are no GPUs: what a device is, is its attribute `type`. */
+static bool is_part(const struct device_offer *offer)
+{
+    for (size_t i = 0; i < offer->attribute_count; i++) {
+        const struct device_attribute *attribute = &offer->attributes[i];
+        const char *slash = strrchr(attribute->name, '/');
+
+        if (attribute->kind == ATTRIBUTE_STRING && strcmp(slash ? slash + 1 : attribute->name, "type") == 0)
+            return strcmp(attribute->text, "gpu") != 0;
+    }
+    return false;
+}
+
+static uint32_t whole_devices(const struct slice *slice)
+{
+    uint32_t parts = 0;
+
+    for (uint32_t i = 0; slice->offers && i < slice->device_count; i++)
+        parts += is_part(&slice->offers[i]);
+    return slice->offered - parts;
+}
 
 /* Adds the slice's GPUs to its node's, or takes them away. */
 static void count_gpus(struct state *state, const struct slice *slice, int sign)
 {
     if (!slice->is_present || slice->node == NO_ID || !slice->is_gpu)
         return;
-    state->nodes.items[slice->node].dra_gpus += (int64_t)sign * slice->offered;
+    state->nodes.items[slice->node].dra_gpus += (int64_t)sign * whole_devices(slice);
     node_refresh_capacity(state, slice->node);
 }
 
@@ -20,8 +43,9 @@ static void clear_slice(struct state *state, struct slice *slice)
 {
     node_id node = slice->is_present ? slice->node : NO_ID;
 
-    count_gpus(state, slice, -1);
+    count_gpus(state, slice, -1);  // while its devices are described
     free(slice->devices);
+    free(slice->kept);
     *slice = (struct slice){.name = slice->name, .node = NO_ID};
     if (node != NO_ID)
         node_unreference(state, node);
@@ -35,6 +59,9 @@ static int check(const struct slice_spec *spec, struct err *err)
         return err_set(err, -EINVAL, "resource slice '%s' needs a driver", spec->name);
     if (spec->device_count > (spec->devices ? SLICE_DEVICES_MAX : (size_t)(AMOUNT_MAX / GPU_ONE)))
         return err_set(err, -EINVAL, "resource slice '%s': %zu devices are too many", spec->name, spec->device_count);
+    if (spec->offer_count != 0 && spec->offer_count != spec->device_count)
+        return err_set(err, -EINVAL, "resource slice '%s': %zu devices, of which %zu are described", spec->name,
+                       spec->device_count, spec->offer_count);
     return 0;
 }
 
@@ -80,7 +107,13 @@ int state_put_slice(struct state *state, const struct slice_spec *spec, struct e
     slice->is_for_all_nodes = spec->is_for_all_nodes;
     slice->is_gpu = name_says_gpu(spec->driver);
     slice->node = node;
+    slice->generation = spec->generation;
+    slice->slice_count = spec->slice_count;
+    slice->has_device_nodes = spec->has_device_nodes;
+    slice->counter_count = (uint32_t)spec->counter_count;
+    slice->kept = offers_keep(state, spec, &slice->offers, &slice->counters, &slice->reach);
     set_devices(state, slice, spec);
+    state->device_clock++;
     count_gpus(state, slice, 1);
     state->changes.nodes_static = true;
     tap_tell(state, DELTA_PUT_SLICE, spec);
@@ -98,6 +131,7 @@ void state_drop_slice(struct state *state, const char *name)
     if (id == NO_ID)
         return;
     clear_slice(state, &state->slices.items[id]);
+    state->device_clock++;
     map64_remove(&state->slice_by_name, name_of);
     vec_push(&state->unused_slices, id);
     state->changes.nodes_static = true;

@@ -222,8 +222,14 @@ static void copy_classes(struct copier *c)
     }
     for (uint32_t i = 0; i < c->from->device_classes.len; i++) {
         const struct device_class *class = &c->from->device_classes.items[i];
-        struct device_class_spec spec = {copy_name(c, class->name), copy_name(c, class->resource),
-                                         copy_name(c, class->driver), class->created};
+        struct device_class_spec spec = {copy_name(c, class->name),
+                                         copy_name(c, class->resource),
+                                         copy_name(c, class->driver),
+                                         class->created,
+                                         class->selectors,
+                                         class->selector_count,
+                                         class->configs,
+                                         class->config_count};
 
         copy_say(c, DELTA_PUT_DEVICE_CLASS, &spec);
     }
@@ -241,6 +247,14 @@ static void copy_slices(struct copier *c)
             .node = copy_node_name(c, slice->node),
             .is_for_all_nodes = slice->is_for_all_nodes,
             .device_count = slice->offered,
+            .generation = slice->generation,
+            .slice_count = slice->slice_count,
+            .has_device_nodes = slice->has_device_nodes,
+            .reach = slice->reach,
+            .offers = slice->offers,
+            .offer_count = slice->offers ? slice->device_count : 0,
+            .counters = slice->counters,
+            .counter_count = slice->counter_count,
         };
 
         if (!slice->is_present)
@@ -251,6 +265,20 @@ static void copy_slices(struct copier *c)
         copy_say(c, DELTA_PUT_SLICE, &spec);
         arena_clear(&c->scratch);
     }
+}
+
+static struct device_spec copy_device(struct copier *c, const struct claim *claim, const struct device *device)
+{
+    return (struct device_spec){
+        .driver = copy_name(c, device->driver),
+        .pool = copy_name(c, device->pool),
+        .device = copy_name(c, device->name),
+        .request = copy_name(c, device->request),
+        .is_admin = device->is_admin != 0,
+        .is_share = device->is_share != 0,
+        .amounts = claim->amounts ? claim->amounts + device->first_amount : NULL,
+        .amount_count = device->amount_count,
+    };
 }
 
 static void copy_claims(struct copier *c)
@@ -269,14 +297,13 @@ static void copy_claims(struct copier *c)
             .device_count = claim->device_count,
             .reserved_for = copy_names(c, claim->reserved_for, claim->reserved_count),
             .reserved_count = claim->reserved_count,
+            .ask = claim->ask,
         };
 
         if (!claim->is_present)
             continue;
         for (uint32_t d = 0; d < claim->device_count; d++)
-            devices[d] =
-                (struct device_spec){copy_name(c, claim->devices[d].driver), copy_name(c, claim->devices[d].pool),
-                                     copy_name(c, claim->devices[d].name)};
+            devices[d] = copy_device(c, claim, &claim->devices[d]);
         /* With nobody else there, nobody else holds devices. */
         if (c->change->is_emptied) {
             spec.is_allocated = false;

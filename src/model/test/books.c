@@ -242,7 +242,7 @@ static void a_sharing_pod_that_names_no_gpu_gets_its_own(void **unused)
 static void a_device_of_several_claims_is_charged_once_to_the_node(void **unused)
 {
     struct state *state = state_new();
-    struct device_spec device = {"gpu.nvidia.com", "n", "0"};
+    struct device_spec device = {.driver = "gpu.nvidia.com", .pool = "n", .device = "0"};
     struct claim_spec claim = {
         .namespace = "ns",
         .name = "c",

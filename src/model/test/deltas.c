@@ -181,7 +181,21 @@ static void apply_pod(struct state *state, const struct world *world, uint32_t i
 static void apply_claim(struct state *state, const struct world *world, uint32_t i)
 {
     uint32_t bits = world->claim[i];
-    struct device_spec devices[] = {{"gpu.nvidia.com", "pool", "0"}, {"gpu.nvidia.com", "pool", bits & 1 ? "1" : "2"}};
+    static const struct device_amount amounts[] = {{"memory", "1Gi", 1 << 30, 0}, {"cores", "500m", 0, 500000000}};
+    struct device_spec devices[] = {{.driver = "gpu.nvidia.com",
+                                     .pool = "pool",
+                                     .device = "0",
+                                     .is_share = true,
+                                     .amounts = amounts,
+                                     .amount_count = bits & 2},
+                                    {.driver = "gpu.nvidia.com",
+                                     .pool = "pool",
+                                     .device = bits & 1 ? "1" : "2",
+                                     .request = "r",
+                                     .is_admin = (bits & 2) != 0,
+                                     .is_share = (bits & 8) != 0,
+                                     .amounts = amounts + 1,
+                                     .amount_count = 1}};
     const char *reserved = "u1";
     struct claim_spec spec = {
         .namespace = "ns",

@@ -281,6 +281,13 @@ static inline void dump_claim(struct dump *dump, const struct claim *claim)
                 claim->users.len);
     if (claim->is_allocated)
         dump_devices(dump, claim->devices, claim->device_count);
+    for (uint32_t d = 0; claim->is_allocated && d < claim->device_count; d++)
+        for (uint32_t i = 0; i < claim->devices[d].amount_count; i++) {
+            const struct device_amount *amount = &claim->amounts[claim->devices[d].first_amount + i];
+
+            strbuf_addf(&dump->out, " %u:%s=%" PRId64 ".%09d", claim->devices[d].is_share, amount->name, amount->whole,
+                        amount->nano);
+        }
     strbuf_addstr(&dump->out, " for");
     uint64_t sum = 0;
     for (uint32_t i = 0; i < claim->reserved_count; i++) {

@@ -276,7 +276,7 @@ static void devices_of_a_plan_are_free_when_the_pod_waits_again(void **unused)
 {
     struct state *state = state_new();
     const struct device_class_spec class = {.name = "gpu", .resource = "nvidia.com/gpu"};
-    const struct device_spec device = {"gpu.example.com", "n", "gpu-0"};
+    const struct device_spec device = {.driver = "gpu.example.com", .pool = "n", .device = "gpu-0"};
     struct pod_spec pod = a_pod("p", NULL);
     const char *uid = "ns/p";
 

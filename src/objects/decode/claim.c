@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Dynamic resource allocation: slices and claims. The model knows one device class and one count a claim, which is what
- * quotas see of it: the sum over all requests for GPUs, under the first GPU class; a claim without GPUs has its first
+ * Dynamic resource allocation: claims. Beside what a claim asks for, the model knows one device class and one count of it,
+ * which is what quotas see: the sum over all requests for GPUs, under the first GPU class; a claim without GPUs has its first
  * request's class and count. Versions v1beta1 to v1 differ in whether a request's fields stand under `exactly`.
  */
 #include <errno.h>
@@ -11,56 +11,17 @@
 #include "base/err.h"
 #include "model/state.h"
 #include "objects/decode/decode.h"
+#include "objects/decode/device_parts_internal.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
 
 #define SYNTHETIC_ANNOTATION "resource.kubernetes.io/extended-resource-claim"
 
-struct slice_json {
-    const char *driver;
-    const char *node;
-    bool is_for_all_nodes;
-    struct json_at pool;
-    struct json_at devices;
-};
-
-int resource_slice_decode(struct object_reader *reader, const struct object *object, struct err *err)
-{
-    static const struct field fields[] = {
-        FIELD_NEEDED(slice_json, driver, "driver", FIELD_STR),       FIELD(slice_json, node, "nodeName", FIELD_STR),
-        FIELD(slice_json, is_for_all_nodes, "allNodes", FIELD_BOOL), FIELD(slice_json, pool, "pool", FIELD_OBJECT),
-        FIELD(slice_json, devices, "devices", FIELD_ARRAY),
-    };
-    struct slice_json json = {0};
-    struct json_at in;
-    size_t count = 0;
-
-    TRY(json_member_object(&object->root, "spec", JSON_REQUIRED, &in, err));
-    TRY(FIELDS_DECODE(&in, fields, &json, err));
-    const char **devices = arena_calloc(&reader->scratch, json_len(&json.devices), sizeof *devices);
-    for (struct json_at item = {0}; json_next(&json.devices, &item); count++)
-        TRY(json_member_str(&item, "name", JSON_REQUIRED, &devices[count], err));
-
-    const char *pool = json_peek_str(&json.pool, "name");
-    return state_put_slice(reader->state,
-                           &(struct slice_spec){
-                               .name = object->name,
-                               .driver = json.driver,
-                               .pool = pool ? pool : "",
-                               .node = json.is_for_all_nodes ? NULL
-                                       : json.node           ? json.node
-                                                             : "",
-                               .is_for_all_nodes = json.is_for_all_nodes,
-                               .devices = devices,
-                               .device_count = count,
-                           },
-                           err);
-}
-
 struct request_json {
     const char *class;
     const char *mode;
     int64_t count;
+    bool is_share;  // it asks for a part of what devices have
 };
 
 static int request_decode(const struct json_at *at, struct request_json *json, struct err *err)
@@ -75,6 +36,9 @@ static int request_decode(const struct json_at *at, struct request_json *json, s
     *json = (struct request_json){.class = "", .mode = "ExactCount", .count = 1};
     TRY(json_member_object(at, "exactly", JSON_OPTIONAL, &exactly, err));
     TRY(FIELDS_DECODE(exactly.val ? &exactly : at, fields, json, err));
+    struct json_at capacity = json_member(exactly.val ? &exactly : at, "capacity");
+    struct json_at parts = json_member(&capacity, "requests");
+    json->is_share = json_len(&parts) > 0;
     if (json->count < 0) {
         struct json_at count = {.parent = at, .key = "count"};
         return json_fail(&count, err, -EINVAL, "expected a whole number >= 0, found %lld", (long long)json->count);
@@ -84,8 +48,30 @@ static int request_decode(const struct json_at *at, struct request_json *json, s
     return 0;
 }
 
+/*
+ * Of a prioritised list the least that it can be met with is counted, when all of it is for GPUs. Which way it is met is
+ * not known before.
+ */
+static int list_decode(const struct json_at *list, struct request_json *json, struct err *err)
+{
+    *json = (struct request_json){.class = "", .count = INT64_MAX};
+    for (struct json_at item = {0}; json_next(list, &item);) {
+        struct request_json one;
+
+        TRY(request_decode(&item, &one, err));
+        if (!strcasestr(one.class, "gpu") || one.is_share) {
+            *json = (struct request_json){.class = "", .count = 0};
+            return 0;
+        }
+        if (!*json->class)
+            json->class = one.class;
+        json->count = MIN(json->count, one.count);
+    }
+    return 0;
+}
+
 /* Sums up what the claim asks for. `spec_at` is a ResourceClaimSpec. */
-static int devices_decode(const struct json_at *spec_at, struct claim_spec *spec, struct err *err)
+static int devices_decode(struct arena *arena, const struct json_at *spec_at, struct claim_spec *spec, struct err *err)
 {
     struct json_at devices;
     struct json_at requests;
@@ -93,10 +79,16 @@ static int devices_decode(const struct json_at *spec_at, struct claim_spec *spec
 
     TRY(json_member_object(spec_at, "devices", JSON_OPTIONAL, &devices, err));
     TRY(json_member_array(&devices, "requests", JSON_OPTIONAL, &requests, err));
+    TRY(claim_ask_decode(arena, &devices, &spec->ask, err));
     for (struct json_at item = {0}; json_next(&requests, &item);) {
         struct request_json json;
+        struct json_at list;
 
-        TRY(request_decode(&item, &json, err));
+        TRY(json_member_array(&item, "firstAvailable", JSON_OPTIONAL, &list, err));
+        TRY(json_len(&list) > 0 ? list_decode(&list, &json, err) : request_decode(&item, &json, err));
+        /* Quotas count whole GPUs: claims on a part of one are not counted. */
+        if (json.is_share && strcasestr(json.class, "gpu"))
+            json.class = "";
         bool is_gpu = strcasestr(json.class, "gpu") != NULL;
         if ((is_gpu && !has_gpu) || !*spec->device_class) {
             spec->device_class = json.class;
@@ -107,6 +99,19 @@ static int devices_decode(const struct json_at *spec_at, struct claim_spec *spec
         has_gpu |= is_gpu;
     }
     return 0;
+}
+
+/* Which share of a device it is matters to its driver alone; how much it takes, to whoever wants another. */
+static int share_decode(struct arena *arena, const struct json_at *result, struct device_spec *device, struct err *err)
+{
+    struct json_at consumed;
+
+    TRY(json_member_object(result, "consumedCapacity", JSON_OPTIONAL, &consumed, err));
+    const char *share = json_peek_str(result, "shareID");
+    device->is_share = share && *share;
+    if (!device->is_share)
+        return 0;
+    return device_amounts_decode(arena, &consumed, NULL, &device->amounts, &device->amount_count, err);
 }
 
 static int allocation_decode(struct arena *arena, const struct json_at *allocation, struct claim_spec *spec,
@@ -123,6 +128,9 @@ static int allocation_decode(struct arena *arena, const struct json_at *allocati
         TRY(json_member_str(&item, "driver", JSON_REQUIRED, &devices[count].driver, err));
         TRY(json_member_str(&item, "pool", JSON_REQUIRED, &devices[count].pool, err));
         TRY(json_member_str(&item, "device", JSON_REQUIRED, &devices[count].device, err));
+        TRY(json_member_bool(&item, "adminAccess", JSON_OPTIONAL, &devices[count].is_admin, err));
+        devices[count].request = json_peek_str(&item, "request");
+        TRY(share_decode(arena, &item, &devices[count], err));
     }
     spec->is_allocated = allocation->val != NULL;
     spec->devices = devices;
@@ -179,7 +187,7 @@ int resource_claim_decode(struct object_reader *reader, const struct object *obj
     TRY(json_member_object(&object->root, "status", JSON_OPTIONAL, &status, err));
     TRY(json_member_object(&status, "allocation", JSON_OPTIONAL, &allocation, err));
     labels_decode(reader, object, &spec);
-    TRY(devices_decode(&in, &spec, err));
+    TRY(devices_decode(&reader->scratch, &in, &spec, err));
     TRY(allocation_decode(&reader->scratch, &allocation, &spec, err));
     TRY(reserved_decode(&reader->scratch, &status, &spec, err));
     spec.is_synthetic = synthetic && strcmp(synthetic, "true") == 0;
@@ -203,7 +211,7 @@ int claim_put_from_template(struct object_reader *reader, const char *namespace,
     struct json_at in = json_member(&template, "spec");
     int r = pairs_decode(&reader->scratch, &labels, &spec.labels, &spec.label_count, err);
     if (r >= 0)
-        r = devices_decode(&in, &spec, err);
+        r = devices_decode(&reader->scratch, &in, &spec, err);
     if (r < 0)
         return object_wrap(object, r, err);
     return state_put_claim(reader->state, &spec, err);
@@ -227,6 +235,7 @@ static int put_chosen(struct state *state, struct arena *arena, uint32_t id, con
         .is_synthetic = claim->is_synthetic,
         .reserved_for = uids,
         .reserved_count = (size_t)claim->reserved_count + 1,
+        .ask = claim->ask,
     };
 
     if (!claim->is_present || claim->is_allocated)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Device classes. Which devices are of a class is told by expressions in CEL; of these one thing is understood, which
- * nearly every class says: that its devices are of one driver.
+ * Device classes. Which devices are of a class is told by expressions in CEL. Of these one thing is read here, which nearly
+ * every class says: that its devices are of one driver.
  */
 #include <string.h>
 
 #include "base/err.h"
 #include "objects/decode/decode.h"
+#include "objects/decode/device_parts_internal.h"
 
 static const char *skip_space(const char *at)
 {
@@ -85,18 +86,13 @@ int device_class_decode(struct object_reader *reader, const struct object *objec
 {
     struct device_class_spec spec = {.name = object->name, .created = object->created};
     struct json_at in;
-    struct json_at selectors;
 
     TRY(json_member_object(&object->root, "spec", JSON_OPTIONAL, &in, err));
     TRY(json_member_str(&in, "extendedResourceName", JSON_OPTIONAL, &spec.resource, err));
-    TRY(json_member_array(&in, "selectors", JSON_OPTIONAL, &selectors, err));
-    for (struct json_at item = {0}; json_next(&selectors, &item) && !spec.driver;) {
-        struct json_at cel = json_member(&item, "cel");
-        const char *expression = json_peek_str(&cel, "expression");
-
-        if (expression)
-            spec.driver = driver_of_expression(&reader->scratch, expression);
-    }
+    TRY(device_selectors_decode(&reader->scratch, &in, &spec.selectors, &spec.selector_count, err));
+    TRY(device_configs_decode(&reader->scratch, &in, &spec.configs, &spec.config_count, err));
+    for (size_t i = 0; i < spec.selector_count && !spec.driver; i++)
+        spec.driver = driver_of_expression(&reader->scratch, spec.selectors[i]);
     state_put_device_class(reader->state, &spec);
     return 0;
 }

@@ -92,6 +92,14 @@ static bool has_pods(const struct gang *gang)
     return gang->stray_pods.len > 0 || gang->succeeded > 0;
 }
 
+static bool is_made_for_workload(const struct object *pod_group)
+{
+    struct json_at metadata = json_member(&pod_group->root, "metadata");
+    struct json_at owners = json_member(&metadata, "ownerReferences");
+
+    return yyjson_arr_size(owners.val) > 0;
+}
+
 static void doubt_pod_group(const struct object_set *set, const struct object_reader *reader,
                             const struct object *pod_group)
 {
@@ -105,7 +113,8 @@ static void doubt_pod_group(const struct object_set *set, const struct object_re
     if (class && *class && !has_class(reader->state, class))
         object_notes_warn(reader->notes, "PodGroup %s/%s: PriorityClass %s does not exist; the priority is %d",
                           pod_group->namespace, pod_group->name, class, gang->priority);
-    if (!has_pods(gang))
+    /* One that was made for a workload stays until the workload is removed, also after its pods have ended. */
+    if (!has_pods(gang) && !is_made_for_workload(pod_group))
         object_notes_warn(reader->notes, "PodGroup %s/%s: no pod belongs to it; pods join by the annotation %s: %s",
                           pod_group->namespace, pod_group->name, KEY_POD_GROUP, pod_group->name);
 }

@@ -79,6 +79,165 @@ static void slices_offer_devices(void **state)
     world_done(&w);
 }
 
+static void slices_say_all_of_their_devices(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(
+        &w,
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\nspec:\n  driver: d\n"
+        "  pool: {name: p, generation: 3, resourceSliceCount: 2}\n  perDeviceNodeSelection: true\n"
+        "  devices:\n  - name: g0\n    attributes: {model: {string: H200}, index: {int: 7}, ok: {bool: true}, v: "
+        "{version: "
+        "1.2.3}}\n    capacity: {memory: {value: 1500m}}\n    consumesCounters: [{counterSet: c, counters: {memory: "
+        "{value: 80Gi}}}]\n    taints: [{key: k, value: v, effect: NoExecute}, {key: other, effect: Unheard}]\n"
+        "    nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]}\n"
+        "    bindingConditions: [ready]\n    bindingFailureConditions: [failed]\n    bindsToNode: true\n"
+        "    allowMultipleAllocations: true\n---\n"
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: t}\nspec: {driver: d, allNodes: true, "
+        "pool: "
+        "{name: p, generation: 3, resourceSliceCount: 2}, sharedCounters: [{name: c, counters: {memory: {value: "
+        "80Gi}}}]}\n"
+        "---\n"
+        "{apiVersion: resource.k8s.io/v1beta1, kind: ResourceSlice, metadata: {name: u}, spec: {driver: d, nodeName: "
+        "n1, "
+        "pool: {name: n1}, devices: [{name: g1, basic: {attributes: {model: {string: A100}}}}]}}\n");
+    const struct slice *slice = &w.state->slices.items[0];
+    assert_true(slice->generation == 3 && slice->slice_count == 2 && slice->has_device_nodes);
+    const struct device_offer *offer = &slice->offers[0];
+    assert_int_equal(offer->attribute_count, 4);
+    assert_string_equal(offer->attributes[0].text, "H200");
+    assert_true(offer->attributes[1].kind == ATTRIBUTE_INT && offer->attributes[1].integer == 7);
+    assert_true(offer->attributes[2].kind == ATTRIBUTE_BOOL && offer->attributes[2].integer == 1);
+    assert_int_equal(offer->attributes[3].kind, ATTRIBUTE_VERSION);
+    assert_true(offer->capacity[0].whole == 1 && offer->capacity[0].nano == 500000000);
+    assert_string_equal(offer->capacity[0].text, "1500m");
+    assert_int_equal(offer->consumes[0].counters[0].whole, INT64_C(80) << 30);
+    assert_int_equal(offer->taints[0].effect, DEVICE_EFFECT_NO_EXECUTE);
+    assert_int_equal(offer->taints[1].effect, DEVICE_EFFECT_NONE);
+    assert_int_equal(offer->reach.selector_count, 1);
+    assert_true(offer->binds_to_node && offer->allows_multiple);
+    assert_true(offer->condition_count == 1 && offer->failure_count == 1);
+    assert_int_equal(w.state->slices.items[1].counter_count, 1);
+    /* Equal texts are equal pointers. */
+    assert_ptr_equal(w.state->slices.items[1].counters[0].name, offer->consumes[0].name);
+    assert_string_equal(w.state->slices.items[2].offers[0].attributes[0].text, "A100");
+    world_done(&w);
+}
+
+static void slices_say_how_devices_are_shared(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(&w,
+               "apiVersion: resource.k8s.io/v1\nkind: ResourceSlice\nmetadata: {name: s}\nspec:\n  driver: d\n"
+               "  nodeName: n1\n  pool: {name: p}\n  devices:\n  - name: g0\n    allowMultipleAllocations: true\n"
+               "    attributes: {numa: {ints: [0, 1]}, ok: {bools: [true]}}\n"
+               "    capacity:\n      memory: {value: 80Gi, requestPolicy: {default: 1Gi, validRange: {min: 1Gi, max: "
+               "40Gi, step: 500M}}}\n      cores: {value: 4, requestPolicy: {default: 1, validValues: [1, 2]}}\n"
+               "      plain: {value: 1}\n");
+    const struct device_offer *offer = &w.state->slices.items[0].offers[0];
+    assert_int_equal(offer->capacity_count, 3);
+    assert_int_equal(offer->policy_count, 2);
+    assert_ptr_equal(offer->policies[0].name, offer->capacity[0].name);
+    assert_int_equal(offer->policies[0].fallback.whole, INT64_C(1) << 30);
+    assert_int_equal(offer->policies[0].max.whole, INT64_C(40) << 30);
+    assert_int_equal(offer->policies[0].step.whole, 500000000);
+    assert_int_equal(offer->policies[0].value_count, 0);
+    assert_int_equal(offer->policies[1].value_count, 2);
+    assert_int_equal(offer->policies[1].values[1].whole, 2);
+    assert_string_equal(offer->policies[1].min.text, "");
+    assert_int_equal(offer->attributes[0].kind, ATTRIBUTE_INT);
+    assert_int_equal(offer->attributes[0].value_count, 2);
+    assert_string_equal(offer->attributes[0].values[1], "1");
+    assert_string_equal(offer->attributes[1].values[0], "true");
+    world_done(&w);
+}
+
+static void claims_say_what_their_shares_take(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(&w,
+               "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec:\n  devices: {requests: "
+               "[{name: r, exactly: {deviceClassName: gpu, capacity: {requests: {memory: 9Gi}}}}]}\n"
+               "status:\n  allocation: {devices: {results: [{request: r, driver: d, pool: p, device: whole}, {request: "
+               "r, driver: d, pool: p, device: part, shareID: 12345678-1234-4234-8234-123456789012, "
+               "consumedCapacity: {memory: 10Gi, cores: 500m}}]}}\n---\n"
+               "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: kai-scheduler, "
+               "resourceClaims: [{name: a, resourceClaimName: c}]}}\n");
+    const struct claim *claim = claim_of(&w, "p", 0);
+    assert_int_equal(claim->device_count, 2);
+    assert_true(!claim->devices[0].is_share && claim->devices[1].is_share);
+    assert_int_equal(claim->devices[1].amount_count, 2);
+    const struct device_amount *amounts = &claim->amounts[claim->devices[1].first_amount];
+    assert_int_equal(amounts[0].whole, INT64_C(10) << 30);
+    assert_string_equal(amounts[1].name, "cores");
+    assert_int_equal(amounts[1].nano, 500000000);
+    /* It is no whole GPU. */
+    assert_false(claim->is_gpu);
+    world_done(&w);
+}
+
+static void parts_of_gpus_are_no_gpus(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(&w,
+               "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 1}}}\n---\n"
+               "{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, spec: {driver: "
+               "gpu.nvidia.com, nodeName: n1, pool: {name: n1}, devices: [{name: gpu-0, attributes: {type: {string: "
+               "gpu}}}, {name: gpu-0-mig-0, attributes: {type: {string: mig}}}, {name: gpu-1}]}}\n");
+    assert_int_equal(world_node(&w, "n1")->dra_gpus, 2);
+    world_done(&w);
+}
+
+static void claims_say_all_that_they_ask_for(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(
+        &w,
+        "apiVersion: resource.k8s.io/v1\nkind: ResourceClaim\nmetadata: {name: c}\nspec:\n  devices:\n    requests:\n"
+        "    - {name: a, firstAvailable: [{name: big, deviceClassName: gpu, count: 2, selectors: [{cel: {expression: "
+        "'device.driver == \"d\"'}}]}, {name: small, deviceClassName: gpu, allocationMode: All}]}\n"
+        "    - {name: b, exactly: {deviceClassName: nic, adminAccess: true, tolerations: [{key: k, operator: Exists, "
+        "tolerationSeconds: 60}], "
+        "capacity: {requests: {memory: 1Gi}}}}\n"
+        "    constraints: [{requests: [a/big, b], matchAttribute: d/numa}, {distinctAttribute: d/id}]\n"
+        "    config: [{requests: [b], opaque: {driver: d, parameters: {kind: X}}}]\n---\n"
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {schedulerName: kai-scheduler, resourceClaims: [{name: "
+        "a, resourceClaimName: c}]}}\n");
+    const struct claim_ask *ask = &claim_of(&w, "p", 0)->ask;
+    /* A list counts with the least that it can be met with. */
+    assert_int_equal(claim_of(&w, "p", 0)->count, 1);
+    assert_string_equal(world_name(&w, claim_of(&w, "p", 0)->device_class), "gpu");
+    assert_int_equal(ask->request_count, 2);
+    assert_int_equal(ask->requests[0].ask_count, 2);
+    assert_string_equal(ask->requests[0].asks[0].name, "big");
+    assert_string_equal(ask->requests[0].asks[0].selectors[0], "device.driver == \"d\"");
+    assert_int_equal(ask->requests[0].asks[0].count, 2);
+    assert_true(ask->requests[0].asks[1].is_all);
+    const struct device_ask *admin = &ask->requests[1].asks[0];
+    assert_true(admin->is_admin && admin->tolerations[0].exists && admin->tolerations[0].any_effect);
+    assert_true(admin->tolerations[0].has_seconds && admin->tolerations[0].seconds == 60);
+    assert_int_equal(admin->capacity[0].whole, INT64_C(1) << 30);
+    assert_true(!ask->constraints[0].is_distinct && ask->constraints[0].request_count == 2);
+    assert_true(ask->constraints[1].is_distinct && ask->constraints[1].request_count == 0);
+    assert_string_equal(ask->configs[0].text, "{\"opaque\":{\"driver\":\"d\",\"parameters\":{\"kind\":\"X\"}}}");
+    world_done(&w);
+}
+
 static void volume_claims_know_where_their_volumes_are(void **state)
 {
     (void)state;
@@ -255,6 +414,11 @@ int main(void)
         cmocka_unit_test(claims_sum_up_their_gpus),
         cmocka_unit_test(claims_of_templates_are_made),
         cmocka_unit_test(slices_offer_devices),
+        cmocka_unit_test(slices_say_all_of_their_devices),
+        cmocka_unit_test(slices_say_how_devices_are_shared),
+        cmocka_unit_test(claims_say_what_their_shares_take),
+        cmocka_unit_test(parts_of_gpus_are_no_gpus),
+        cmocka_unit_test(claims_say_all_that_they_ask_for),
         cmocka_unit_test(volume_claims_know_where_their_volumes_are),
         cmocka_unit_test(open_claims_go_where_a_volume_is_free),
         cmocka_unit_test(classes_say_what_they_serve_and_of_which_driver_they_are),

@@ -96,6 +96,10 @@ static void a_priority_class_that_does_not_exist_is_named(void **state)
               "spec: {queue: all, minMember: 2, priorityClassName: urgent}\n",
           "PodGroup team/g: PriorityClass urgent does not exist; the priority is 50\n"
           "PodGroup team/g: no pod belongs to it; pods join by the annotation pod-group-name: g\n");
+    warns(ALL
+          "---\napiVersion: scheduling.run.ai/v2alpha2\nkind: PodGroup\nmetadata: {name: g, namespace: team, "
+          "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u}]}\nspec: {queue: all, minMember: 2}\n",
+          "");
 }
 
 static void a_level_that_nodes_have_no_label_for_is_named(void **state)

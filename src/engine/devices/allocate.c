@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The search. All that it remembers is the list of picks: going back is taking the last one away. Constraints and counters
+ * are judged by looking at the picks, of which a claim has at most 32.
+ */
+#include "engine/devices/allocate.h"
+
+#include "engine/devices/allocate_internal.h"
+
+/* Devices that are looked at for one pod on one node; requests that need more are not met there. */
+enum { STEPS_MAX = 100000, RESULTS_MAX = 32 };
+
+/* Too many: the claim's limit on devices is exceeded. Failed: nothing else is to be tried. */
+enum outcome { OUTCOME_NO, OUTCOME_YES, OUTCOME_TOO_MANY, OUTCOME_FAILED };
+
+struct search {
+    struct allocator *allocator;
+    struct wanted_claim *claims;
+    uint32_t claim_count;
+};
+
+/* Where the search is: the next device of an option of a request of a claim. */
+struct place {
+    uint32_t claim;
+    uint32_t request;
+    const struct option *option;  // NULL: still to be chosen
+    uint32_t done;                // devices that it has
+    uint32_t from;                // first candidate to look at
+};
+
+void allocator_done(struct allocator *allocator)
+{
+    arena_done(&allocator->arena);
+    bitset_done(&allocator->taken);
+    vec_done(&allocator->picks);
+    node_view_done(&allocator->view);
+}
+
+static bool meets_constraints(const struct search *search, const struct pick *pick)
+{
+    const struct claim_ask *ask = &search->claims[pick->claim].claim->ask;
+
+    for (size_t i = 0; i < ask->constraint_count; i++)
+        if (!constraint_is_met(search->allocator, &ask->constraints[i], pick))
+            return false;
+    return true;
+}
+
+/* What the device takes of the counter. */
+static device_nano drawn(const struct device_offer *offer, const char *set, const char *counter)
+{
+    device_nano sum = 0;
+
+    for (size_t c = 0; c < offer->consume_count; c++)
+        for (size_t n = 0; offer->consumes[c].name == set && n < offer->consumes[c].counter_count; n++)
+            if (offer->consumes[c].counters[n].name == counter)
+                sum += amount_nano(&offer->consumes[c].counters[n]);
+    return sum;
+}
+
+static const struct pool_view *pool_of(const struct allocator *allocator, const struct slice *slice)
+{
+    uint32_t rank = allocator->inventory->rank.items[slice - allocator->state->slices.items];
+
+    vec_foreach (&allocator->view.pools, pool)
+        if (rank >= pool->pool_start && rank < pool->pool_end)
+            return pool;
+    return NULL;
+}
+
+static bool device_is_in_part_held(const struct allocator *allocator, uint32_t number)
+{
+    return device_is_held(allocator, number) ||
+           share_book_has(allocator->shares, allocator->inventory->canon.items[number]);
+}
+
+/* What devices of the pool that are held or picked take of a counter. */
+static device_nano drawn_by_all(const struct allocator *allocator, const struct pool_view *pool, const char *set,
+                                const char *counter)
+{
+    device_nano sum = 0;
+
+    for (uint32_t i = pool->pool_start; i < pool->pool_end; i++) {
+        uint32_t id = allocator->inventory->ordered.items[i];
+        const struct slice *slice = &allocator->state->slices.items[id];
+
+        for (uint32_t d = 0; slice->generation == pool->generation && slice->offers && d < slice->device_count; d++)
+            if (slice->offers[d].consume_count > 0 &&
+                device_is_in_part_held(allocator, allocator->inventory->first.items[id] + d))
+                sum += drawn(&slice->offers[d], set, counter);
+    }
+    vec_foreach (&allocator->picks, other)
+        if (other->draws && pool_of(allocator, other->slice) == pool)
+            sum += drawn(&other->slice->offers[other->device], set, counter);
+    return sum;
+}
+
+static bool set_has_room(const struct allocator *allocator, const struct pool_view *pool, const struct counter_set *set,
+                         const struct device_offer *offer)
+{
+    for (size_t n = 0; n < set->counter_count; n++) {
+        const char *counter = set->counters[n].name;
+
+        if (drawn(offer, set->name, counter) + drawn_by_all(allocator, pool, set->name, counter) >
+            amount_nano(&set->counters[n]))
+            return false;
+    }
+    return true;
+}
+
+/* Counters are drawn on once by all shares of a device. */
+static bool must_draw(const struct allocator *allocator, const struct pick *pick)
+{
+    if (!pick->slice->offers || pick->slice->offers[pick->device].consume_count == 0)
+        return false;
+    if (!pick->is_share)
+        return true;
+    vec_foreach (&allocator->picks, other)
+        if (other->number == pick->number)
+            return false;
+    return !share_book_has_amounts(allocator->shares, allocator->inventory->canon.items[pick->number]);
+}
+
+static bool counters_have_room(const struct allocator *allocator, const struct pick *pick)
+{
+    if (!pick->draws)
+        return true;
+    const struct device_offer *offer = &pick->slice->offers[pick->device];
+    const struct pool_view *pool = pool_of(allocator, pick->slice);
+    for (uint32_t i = pool->pool_start; i < pool->pool_end; i++) {
+        const struct slice *slice = &allocator->state->slices.items[allocator->inventory->ordered.items[i]];
+
+        for (uint32_t c = 0; slice->generation == pool->generation && c < slice->counter_count; c++)
+            if (!set_has_room(allocator, pool, &slice->counters[c], offer))
+                return false;
+    }
+    return true;
+}
+
+const struct device_amount *capacity_lacking(const struct allocator *allocator, const struct device_offer *offer,
+                                             uint32_t number, const struct device_amount *amounts,
+                                             device_nano *ret_left)
+{
+    uint32_t canon = allocator->inventory->canon.items[number];
+
+    for (uint32_t i = 0; i < offer->capacity_count; i++) {
+        device_nano left =
+            amount_nano(&offer->capacity[i]) - share_book_sum(allocator->shares, canon, offer->capacity[i].name);
+
+        vec_foreach (&allocator->picks, other)
+            if (other->is_share && other->number == number)
+                left -= amount_nano(&other->amounts[i]);
+        if (amount_nano(&amounts[i]) > left) {
+            *ret_left = left;
+            return &amounts[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_capacity_left(const struct allocator *allocator, const struct pick *pick)
+{
+    device_nano left;
+
+    return !pick->amounts ||
+           !capacity_lacking(allocator, &pick->slice->offers[pick->device], pick->number, pick->amounts, &left);
+}
+
+/* In use by another claim, or by this pod already. Who only looks may have it once a claim. */
+static bool is_in_use(const struct allocator *allocator, const struct pick *pick)
+{
+    if (!pick->ask->is_admin)
+        return device_is_held(allocator, pick->number) || bitset_test(&allocator->taken, pick->number);
+    if (pick->is_share)
+        return false;
+    vec_foreach (&allocator->picks, other)
+        if (other->number == pick->number && other->claim == pick->claim)
+            return true;
+    return false;
+}
+
+/* `must`: the request is for all devices, and one that breaks a constraint ends the search. */
+static enum outcome take(const struct search *search, struct pick *pick, bool must)
+{
+    struct allocator *allocator = search->allocator;
+    const struct device_offer *offer = pick->slice->offers ? &pick->slice->offers[pick->device] : NULL;
+
+    if (is_in_use(allocator, pick))
+        return OUTCOME_NO;
+    pick->draws = must_draw(allocator, pick);
+    if (!counters_have_room(allocator, pick))
+        return OUTCOME_NO;
+    if (offer && !taints_are_tolerated(offer, pick->ask))
+        return OUTCOME_NO;
+    if (pick->request && !meets_constraints(search, pick))
+        return must ? OUTCOME_FAILED : OUTCOME_NO;
+    if (!has_capacity_left(allocator, pick))
+        return OUTCOME_NO;
+    vec_push(&allocator->picks, *pick);
+    if (!pick->is_share)
+        bitset_set(&allocator->taken, pick->number);
+    return OUTCOME_YES;
+}
+
+static void give_back(struct allocator *allocator)
+{
+    struct pick pick = vec_pop(&allocator->picks);
+
+    /* Another claim may look at it. */
+    vec_foreach (&allocator->picks, other)
+        if (other->number == pick.number)
+            return;
+    bitset_clear(&allocator->taken, pick.number);
+}
+
+static uint32_t picks_of(const struct allocator *allocator, uint32_t claim)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = allocator->picks.len; i > 0 && allocator->picks.items[i - 1].claim == claim; i--)
+        count++;
+    return count;
+}
+
+static enum outcome go_on(struct search *search, struct place at);
+
+static enum outcome choose_option(struct search *search, struct place at)
+{
+    const struct wanted_request *request = &search->claims[at.claim].requests[at.request];
+    bool are_all_too_many = true;
+
+    for (uint32_t o = 0; o < request->option_count; o++) {
+        at.option = &request->options[o];
+        enum outcome outcome = go_on(search, at);
+        if (outcome == OUTCOME_TOO_MANY && request->option_count > 1)
+            continue;
+        are_all_too_many = false;
+        if (outcome != OUTCOME_NO)
+            return outcome;
+    }
+    return are_all_too_many && request->option_count > 1 ? OUTCOME_TOO_MANY : OUTCOME_NO;
+}
+
+static struct pick pick_of(const struct search *search, const struct place *at, const struct candidate *candidate)
+{
+    const struct slice *slice = candidate->slice;
+
+    return (struct pick){.claim = at->claim,
+                         .number = candidate->number,
+                         .slice = slice,
+                         .device = candidate->device,
+                         .driver = state_name(search->allocator->state, slice->driver),
+                         .request = at->option->request,
+                         .ask = at->option->ask,
+                         .amounts = candidate->amounts,
+                         .amount_count =
+                             candidate->amounts ? (uint32_t)slice->offers[candidate->device].capacity_count : 0,
+                         .is_share = candidate->is_share};
+}
+
+/* One more device of the option, the candidate at `i`, and all that is to come. */
+static enum outcome try_candidate(struct search *search, const struct place *at, uint32_t i, bool must)
+{
+    const struct candidate *candidate = &at->option->candidates[i];
+    struct pick pick = pick_of(search, at, candidate);
+    struct place next = *at;
+
+    if (++search->allocator->steps > STEPS_MAX)
+        return OUTCOME_FAILED;
+    if (is_in_use(search->allocator, &pick))
+        return OUTCOME_NO;
+    if (candidate->is_error)
+        return OUTCOME_FAILED;
+    enum outcome outcome = take(search, &pick, must);
+    if (outcome != OUTCOME_YES)
+        return outcome;
+    next.done++;
+    next.from = i + 1;
+    outcome = go_on(search, next);
+    if (outcome != OUTCOME_YES)
+        give_back(search->allocator);
+    return outcome;
+}
+
+/* Many alike, of which one is as good as another: the first that are free, without going back. */
+static enum outcome pick_many(struct search *search, const struct place *at)
+{
+    struct allocator *allocator = search->allocator;
+    const struct option *option = at->option;
+    uint32_t before = allocator->picks.len;
+
+    for (uint32_t i = 0; i < option->candidate_count && allocator->picks.len - before < option->need; i++) {
+        struct pick pick = pick_of(search, at, &option->candidates[i]);
+
+        if (!option->candidates[i].is_error)
+            (void)take(search, &pick, false);
+    }
+    enum outcome outcome = OUTCOME_NO;
+    if (allocator->picks.len - before == option->need)
+        outcome = go_on(search, (struct place){.claim = at->claim + 1});
+    while (outcome != OUTCOME_YES && allocator->picks.len > before)
+        give_back(allocator);
+    return outcome;
+}
+
+static enum outcome pick_devices(struct search *search, const struct place *at)
+{
+    const struct option *option = at->option;
+    uint32_t missing = option->need - at->done;
+
+    if (option->ask->is_all)
+        return try_candidate(search, at, at->done, true);
+    for (uint32_t i = at->from; i < option->candidate_count; i++) {
+        /* Too few are left; an error among them would have been found, and ends all. */
+        if (!option->has_error && option->candidate_count - i < missing)
+            return OUTCOME_NO;
+        enum outcome outcome = try_candidate(search, at, i, false);
+        if (outcome != OUTCOME_NO)
+            return outcome;
+    }
+    return OUTCOME_NO;
+}
+
+static enum outcome go_on(struct search *search, struct place at)
+{
+    if (at.claim == search->claim_count)
+        return OUTCOME_YES;
+    const struct wanted_claim *wanted = &search->claims[at.claim];
+    if (at.request == wanted->request_count) {
+        enum outcome outcome = go_on(search, (struct place){.claim = at.claim + 1});
+        return outcome == OUTCOME_TOO_MANY ? OUTCOME_NO : outcome;
+    }
+    if (!at.option)
+        return choose_option(search, at);
+    if (at.option->ask->is_all && at.option->candidate_count == 0)
+        return OUTCOME_NO;
+    if (at.done >= at.option->need)
+        return go_on(search, (struct place){.claim = at.claim, .request = at.request + 1});
+    if (wanted->is_plain && at.option->need > RESULTS_MAX)
+        return pick_many(search, &at);
+    if (at.option->need - at.done > RESULTS_MAX - picks_of(search->allocator, at.claim))
+        return OUTCOME_TOO_MANY;
+    return pick_devices(search, &at);
+}
+
+void allocator_begin(struct allocator *allocator, node_id node)
+{
+    arena_clear(&allocator->arena);
+    if (allocator->taken.bits != allocator->inventory->device_count) {
+        bitset_resize(&allocator->taken, allocator->inventory->device_count);
+        bitset_clear_all(&allocator->taken);
+    }
+    /* No others are set: clearing all of them would cost the more, the larger the cluster is. */
+    vec_foreach (&allocator->picks, pick)
+        if (pick->number < allocator->taken.bits)
+            bitset_clear(&allocator->taken, pick->number);
+    vec_clear(&allocator->picks);
+    allocator->steps = 0;
+    node_view_make(&allocator->view, allocator->inventory, allocator->state, node);
+}
+
+bool allocator_find(struct allocator *allocator, node_id node, const struct claim *const *claims, uint32_t count)
+{
+    allocator_begin(allocator, node);
+    struct search search = {.allocator = allocator, .claim_count = count};
+    search.claims = arena_calloc(&allocator->arena, count, sizeof *search.claims);
+    for (uint32_t i = 0; i < count; i++)
+        if (!wanted_claim_read(allocator, node, claims[i], &search.claims[i]))
+            return false;
+    return go_on(&search, (struct place){0}) == OUTCOME_YES;
+}
+
+bool allocator_counters_allow(struct allocator *allocator, node_id node, const struct device *devices, uint32_t count)
+{
+    allocator_begin(allocator, node);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct device *device = &devices[i];
+        uint32_t number = device_number(allocator->inventory, device->driver, device->pool, device->name);
+
+        if (number == NO_ID || device->is_admin)
+            continue;
+        struct pick pick = {.number = number, .is_share = device->is_share};
+        pick.slice = device_slice(allocator->inventory, allocator->state, number, &pick.device);
+        /* Counters of a pool that the node does not see are none of its concern. */
+        if (!pool_of(allocator, pick.slice))
+            continue;
+        pick.draws = must_draw(allocator, &pick);
+        if (!counters_have_room(allocator, &pick))
+            return false;
+        vec_push(&allocator->picks, pick);
+    }
+    return true;
+}
