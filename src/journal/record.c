@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The tables of all that is recorded. A member that is added to a spec is added here, or replays are not the same. */
+/*
+ * The tables of all that is recorded. A member that is added to a spec is added here, or replays are not the same.
+ *
+ * Journals are kept, and read by later versions. So a change of the tables is a new form of the records (record.h): a row
+ * that is added has it as `.since`, one that goes or changes stays and gets it as `.until`. A spec whose member is not in a
+ * journal has zero there, which has to mean what the engine did before there was the member.
+ */
 #include "journal/record.h"
 
 #include "base/macros.h"
@@ -12,18 +18,20 @@
     uint32_t: WIRE_U32, uint64_t: WIRE_U64, int32_t: WIRE_I32, int64_t: WIRE_I64, double: WIRE_DOUBLE)
 #define MEMBER(s, m) (((struct s *)0)->m)
 
-/* A plain member; several in a row; an enum; a struct in place or behind a pointer; arrays of these. */
-#define F(s, m) {.type = TYPE_OF(MEMBER(s, m)), .at = offsetof(struct s, m)}
+/* A plain member; several in a row; an enum; a struct in place or behind a pointer; arrays of these. Behind them, the
+ * forms of which they are part. */
+#define F(s, m, ...) {.type = TYPE_OF(MEMBER(s, m)), .at = offsetof(struct s, m), __VA_ARGS__}
 #define ROW(s, m) {.type = TYPE_OF(MEMBER(s, m[0])), .at = offsetof(struct s, m), \
                    .repeat = ARRAY_LEN(MEMBER(s, m)), .step = sizeof(MEMBER(s, m[0]))}
-#define ENUM(s, m, last) {.type = WIRE_ENUM, .at = offsetof(struct s, m), .max = (last) + 1}
+#define ENUM(s, m, last, ...) {.type = WIRE_ENUM, .at = offsetof(struct s, m), .max = (last) + 1, __VA_ARGS__}
 #define ENUMS(s, m, last) {.type = WIRE_ENUM, .at = offsetof(struct s, m), .max = (last) + 1, \
                            .repeat = ARRAY_LEN(MEMBER(s, m)), .step = sizeof(MEMBER(s, m[0]))}
-#define IN(s, m, shape_) {.type = WIRE_STRUCT, .at = offsetof(struct s, m), .shape = &(shape_)}
+#define IN(s, m, shape_, ...) {.type = WIRE_STRUCT, .at = offsetof(struct s, m), .shape = &(shape_), __VA_ARGS__}
 #define TO(s, m, shape_) {.type = WIRE_POINTER, .at = offsetof(struct s, m), .shape = &(shape_)}
-#define MANY(s, m, n, shape_) {.type = WIRE_STRUCTS, .at = offsetof(struct s, m), .count_at = offsetof(struct s, n), \
-                               .shape = &(shape_)}
-#define NAMES(s, m, n) {.type = WIRE_STRINGS, .at = offsetof(struct s, m), .count_at = offsetof(struct s, n)}
+#define MANY(s, m, n, shape_, ...) {.type = WIRE_STRUCTS, .at = offsetof(struct s, m), \
+                                    .count_at = offsetof(struct s, n), .shape = &(shape_), __VA_ARGS__}
+#define NAMES(s, m, n, ...) {.type = WIRE_STRINGS, .at = offsetof(struct s, m), .count_at = offsetof(struct s, n), \
+                             __VA_ARGS__}
 #define NAMES_OR_COUNT(s, m, n) {.type = WIRE_STRINGS, .at = offsetof(struct s, m), .may_be_unnamed = true, \
                                  .count_at = offsetof(struct s, n)}
 #define NUMBERS(s, m, n) {.type = WIRE_NUMBERS, .at = offsetof(struct s, m), .count_at = offsetof(struct s, n)}
@@ -45,7 +53,7 @@ SHAPE(node_spec, F(node_spec, name), MANY(node_spec, labels, label_count, str_pa
       MANY(node_spec, allocatable, allocatable_count, amount_spec_shape), F(node_spec, device_count),
       F(node_spec, gpu_memory_mib), F(node_spec, is_gpu_memory_known), F(node_spec, is_mig_enabled),
       ENUM(node_spec, mig_strategy, MIG_MIXED), TO(node_spec, numa, numa_spec_shape), F(node_spec, clamps_idle_pods),
-      F(node_spec, workers), F(node_spec, hides_gpus));
+      F(node_spec, workers, .since = 2), F(node_spec, hides_gpus, .since = 2));
 
 SHAPE(queue_spec, F(queue_spec, name), F(queue_spec, display_name), F(queue_spec, uid), F(queue_spec, parent),
       F(queue_spec, priority), F(queue_spec, created), F(queue_spec, has_preempt_min_runtime),
@@ -95,7 +103,7 @@ SHAPE(pod_spec, F(pod_spec, namespace), F(pod_spec, name), F(pod_spec, uid), F(p
       F(pod_spec, nominated_node), NAMES(pod_spec, gpu_groups, gpu_group_count),
       MANY(pod_spec, labels, label_count, str_pair_shape), IN(pod_spec, request, request_spec_shape),
       IN(pod_spec, constraints, constraints_spec_shape), MANY(pod_spec, claims, claim_count, pod_claim_spec_shape),
-      F(pod_spec, gpu_resource), F(pod_spec, extended_claim),
+      F(pod_spec, gpu_resource, .since = 3), F(pod_spec, extended_claim, .since = 3),
       MANY(pod_spec, numa, numa_count, numa_draw_spec_shape), F(pod_spec, is_foreign), F(pod_spec, is_reservation),
       F(pod_spec, is_utility), F(pod_spec, roles), F(pod_spec, has_task_priority), F(pod_spec, is_task_priority_bad),
       F(pod_spec, task_priority));
@@ -103,15 +111,57 @@ SHAPE(pod_spec, F(pod_spec, namespace), F(pod_spec, name), F(pod_spec, uid), F(p
 SHAPE(topology_spec, F(topology_spec, name), MANY(topology_spec, levels, level_count, str_pair_shape));
 SHAPE(priority_class_spec, F(priority_class_spec, name), F(priority_class_spec, value),
       F(priority_class_spec, is_default));
-SHAPE(device_class_spec, F(device_class_spec, name), F(device_class_spec, resource), F(device_class_spec, driver),
-      F(device_class_spec, created));
+SHAPE(device_config, NAMES(device_config, requests, request_count), F(device_config, text));
+SHAPE(device_attribute, F(device_attribute, name), ENUM(device_attribute, kind, _ATTRIBUTE_KIND_MAX - 1),
+      F(device_attribute, integer), F(device_attribute, text),
+      NAMES(device_attribute, values, value_count, .since = 5));
+SHAPE(device_amount, F(device_amount, name), F(device_amount, text), F(device_amount, whole), F(device_amount, nano));
+SHAPE(capacity_policy, F(capacity_policy, name), IN(capacity_policy, fallback, device_amount_shape),
+      IN(capacity_policy, min, device_amount_shape), IN(capacity_policy, max, device_amount_shape),
+      IN(capacity_policy, step, device_amount_shape),
+      MANY(capacity_policy, values, value_count, device_amount_shape));
+SHAPE(counter_set, F(counter_set, name), MANY(counter_set, counters, counter_count, device_amount_shape));
+SHAPE(device_taint, F(device_taint, key), F(device_taint, value), ENUM(device_taint, effect, _DEVICE_EFFECT_MAX - 1));
+SHAPE(node_reach, F(node_reach, node), F(node_reach, is_for_all_nodes),
+      MANY(node_reach, terms, term_count, selector_spec_shape));
+SHAPE(device_offer, MANY(device_offer, attributes, attribute_count, device_attribute_shape),
+      MANY(device_offer, capacity, capacity_count, device_amount_shape),
+      MANY(device_offer, consumes, consume_count, counter_set_shape),
+      MANY(device_offer, taints, taint_count, device_taint_shape), IN(device_offer, reach, node_reach_shape),
+      F(device_offer, allows_multiple), F(device_offer, binds_to_node),
+      NAMES(device_offer, conditions, condition_count), NAMES(device_offer, failures, failure_count),
+      MANY(device_offer, policies, policy_count, capacity_policy_shape, .since = 5));
+SHAPE(device_toleration, F(device_toleration, key), F(device_toleration, value), F(device_toleration, exists),
+      F(device_toleration, any_effect), ENUM(device_toleration, effect, _DEVICE_EFFECT_MAX - 1),
+      F(device_toleration, has_seconds, .since = 5), F(device_toleration, seconds, .since = 5));
+SHAPE(device_ask, F(device_ask, name), F(device_ask, device_class), NAMES(device_ask, selectors, selector_count),
+      F(device_ask, is_all), F(device_ask, count), F(device_ask, is_admin),
+      MANY(device_ask, tolerations, toleration_count, device_toleration_shape),
+      MANY(device_ask, capacity, capacity_count, device_amount_shape));
+SHAPE(device_request, F(device_request, name), MANY(device_request, asks, ask_count, device_ask_shape));
+SHAPE(device_constraint, NAMES(device_constraint, requests, request_count), F(device_constraint, attribute),
+      F(device_constraint, is_distinct));
+SHAPE(claim_ask, MANY(claim_ask, requests, request_count, device_request_shape),
+      MANY(claim_ask, constraints, constraint_count, device_constraint_shape),
+      MANY(claim_ask, configs, config_count, device_config_shape));
+/* Once no more than a name_spec, whose namespace came first and was empty. */
+SHAPE(device_class_spec, F(device_class_spec, name, .until = 3), F(device_class_spec, name),
+      F(device_class_spec, resource, .since = 3), F(device_class_spec, driver, .since = 3),
+      F(device_class_spec, created, .since = 3), NAMES(device_class_spec, selectors, selector_count, .since = 4),
+      MANY(device_class_spec, configs, config_count, device_config_shape, .since = 4));
 SHAPE(slice_spec, F(slice_spec, name), F(slice_spec, driver), F(slice_spec, pool), F(slice_spec, device_class),
-      F(slice_spec, node), F(slice_spec, is_for_all_nodes), NAMES_OR_COUNT(slice_spec, devices, device_count));
-SHAPE(device_spec, F(device_spec, driver), F(device_spec, pool), F(device_spec, device));
+      F(slice_spec, node), F(slice_spec, is_for_all_nodes), NAMES_OR_COUNT(slice_spec, devices, device_count),
+      F(slice_spec, generation, .since = 4), F(slice_spec, slice_count, .since = 4),
+      F(slice_spec, has_device_nodes, .since = 4), IN(slice_spec, reach, node_reach_shape, .since = 4),
+      MANY(slice_spec, offers, offer_count, device_offer_shape, .since = 4),
+      MANY(slice_spec, counters, counter_count, counter_set_shape, .since = 4));
+SHAPE(device_spec, F(device_spec, driver), F(device_spec, pool), F(device_spec, device),
+      F(device_spec, request, .since = 4), F(device_spec, is_admin, .since = 4), F(device_spec, is_share, .since = 5),
+      MANY(device_spec, amounts, amount_count, device_amount_shape, .since = 5));
 SHAPE(claim_spec, F(claim_spec, namespace), F(claim_spec, name), F(claim_spec, device_class),
       MANY(claim_spec, labels, label_count, str_pair_shape), F(claim_spec, count), F(claim_spec, is_synthetic),
       F(claim_spec, is_allocated), MANY(claim_spec, devices, device_count, device_spec_shape),
-      NAMES(claim_spec, reserved_for, reserved_count));
+      NAMES(claim_spec, reserved_for, reserved_count), IN(claim_spec, ask, claim_ask_shape, .since = 4));
 SHAPE(volume_spec, F(volume_spec, namespace), F(volume_spec, name), F(volume_spec, is_bound), F(volume_spec, is_lost),
       F(volume_spec, waits_for_consumer), MANY(volume_spec, node_terms, node_term_count, selector_spec_shape));
 SHAPE(name_spec, F(name_spec, namespace), F(name_spec, name));
@@ -127,8 +177,10 @@ SHAPE(search_budgets, ROW(search_budgets, action), F(search_budgets, job), F(sea
       ROW(search_budgets, generator));
 SHAPE(config, ROW(config, has), ENUMS(config, generators, _PLUGIN_MAX - 1), F(config, generator_count),
       ENUMS(config, actions, _ACTION_MAX - 1), F(config, action_count), F(config, k_value),
-      F(config, saturation_multiplier), ENUM(config, gpu_placement, PLACEMENT_SPREAD),
-      ENUM(config, cpu_placement, PLACEMENT_SPREAD), F(config, default_preempt_min_runtime),
+      F(config, saturation_multiplier), ENUM(config, gpu_placement, PLACEMENT_SPREAD, .until = 4),
+      ENUM(config, gpu_placement, PLACEMENT_LEAST_STRANDED, .since = 4),
+      ENUM(config, cpu_placement, PLACEMENT_SPREAD, .until = 4),
+      ENUM(config, cpu_placement, PLACEMENT_LEAST_STRANDED, .since = 4), F(config, default_preempt_min_runtime),
       F(config, default_reclaim_min_runtime), ENUM(config, reclaim_runtime_method, RECLAIM_RUNTIME_QUEUE),
       F(config, max_consolidation_preemptees), F(config, allows_consolidating_reclaim), F(config, uses_signatures),
       F(config, restricts_nodes), F(config, staleness_grace), ROW(config, queue_depth), F(config, max_placements),
@@ -245,11 +297,20 @@ bool record_get(struct wire_in *in, struct record *ret)
     return !in->is_bad;
 }
 
-uint64_t record_fingerprint(void)
+uint64_t record_fingerprint(uint32_t form)
 {
-    uint64_t sum = wire_fingerprint(&config_shape) * 31 + wire_fingerprint(&record_cycle_shape);
+    uint64_t sum = wire_fingerprint(&config_shape, form) * 31 + wire_fingerprint(&record_cycle_shape, form);
 
     for (size_t i = 0; i < ARRAY_LEN(delta_shapes); i++)
-        sum = sum * 31 + wire_fingerprint(delta_shapes[i]);
+        sum = sum * 31 + wire_fingerprint(delta_shapes[i], form);
     return sum;
+}
+
+uint32_t record_form(uint64_t fingerprint)
+{
+    uint32_t form = RECORD_FORM;
+
+    while (form > 0 && record_fingerprint(form) != fingerprint)
+        form--;
+    return form;
 }

@@ -11,6 +11,18 @@
 #include "model/tap.h"
 
 /*
+ * The form of records that are written. Those of all forms before it are read as well, so that a journal outlives the version
+ * that wrote it:
+ *
+ *     1   the first
+ *     2   nodes are for CPU or for GPU workers
+ *     3   device classes have a driver and serve a resource, pods have claims for it
+ *     4   devices have attributes, capacity and counters, claims have requests; a third placement strategy
+ *     5   claims share devices by capacity, attributes may be lists, tolerations end
+ */
+enum { RECORD_FORM = 5 };
+
+/*
  * What a journal consists of: the settings, deltas, and cycles with what went into the engine and what came out. Everything
  * is said by name, since ids are those of one state.
  */
@@ -63,7 +75,7 @@ void record_put_cycle(struct wire_bytes *out, const struct record_cycle *cycle);
 /* Any of them, by its kind. */
 void record_put(struct wire_bytes *out, const struct record *record);
 
-/* The next one; false, with `in->is_bad` set, when there is none that makes sense. */
+/* The next one, in the form of `in`; false, with `in->is_bad` set, when there is none that makes sense. */
 MUST_CHECK bool record_get(struct wire_in *in, struct record *ret);
 
 /* Whether verdicts are those of this cycle: allocate tries every gang that waits; other actions only add to what it
@@ -77,5 +89,6 @@ static inline bool record_has_verdicts(const struct record_cycle *cycle)
 struct record_decision *record_decisions(const struct engine *engine, const struct state *state, struct arena *arena,
                                          size_t *ret_count);
 
-/* Changes whenever the bytes of records mean something else. */
-uint64_t record_fingerprint(void);
+/* A number that is another one for each form of the records, and the form that has it; 0: none that is known. */
+uint64_t record_fingerprint(uint32_t form);
+uint32_t record_form(uint64_t fingerprint);

@@ -17,10 +17,12 @@ struct err;
  *
  * All numbers are little-endian.
  *
- *     header   "MUSTERJ\n", u32 version, u32 0, u64 fingerprint of the records, i64 time, u64 XXH3 of these
+ *     header   "MUSTERJ\n", u32 version, u32 form of the records, u64 its fingerprint, i64 time, u64 XXH3 of these
  *     chunk    u32 bytes, u32 bytes unpacked, u32 XXH3 of these two, u64 XXH3 of the bytes, the bytes
  *
- * Checksums of chunks are seeded with their number, so that none can be taken for another one.
+ * Checksums of chunks are seeded with their number, so that none can be taken for another one. It is the fingerprint that
+ * says how records are read (record.h); the form tells a newer file from one of a version that is not known, and is 0 in files
+ * of forms 1 to 3 and the first of form 4.
  */
 enum { SEGMENT_VERSION = 1 };
 enum { SEGMENT_CHUNK_MAX = 64 << 20 };  // unpacked
@@ -43,9 +45,10 @@ void segment_close(struct segment_writer *writer);  // may be NULL
 
 struct segment_reader;
 
-/* Returns 0; -EINVAL when it is no such file or of another version; or what the system says. */
+/* Returns 0; -EINVAL when it is no such file, or of a version that is not known; or what the system says. */
 MUST_CHECK int segment_open(const char *path, struct segment_reader **ret, struct err *err);
 nsec_t segment_created(const struct segment_reader *reader);
+uint32_t segment_form(const struct segment_reader *reader);  // of its records
 
 /*
  * The next chunk, good until the next call. Returns 1; 0 at the end, also when the rest is a chunk that was not written

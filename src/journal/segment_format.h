@@ -6,6 +6,7 @@
 
 /* Where things are in a segment; see segment.h. */
 enum { HEADER_BYTES = 40, HEADER_SUMMED = 32, CHUNK_HEAD_BYTES = 20, MAGIC_BYTES = 8 };
+enum { VERSION_AT = 8, FORM_AT = 12, FINGERPRINT_AT = 16, CREATED_AT = 24 };
 
 #define SEGMENT_MAGIC "MUSTERJ\n"
 

@@ -23,6 +23,7 @@ struct segment_reader {
     uint64_t chunks;
     z_stream stream;
     nsec_t created;
+    uint32_t form;
     bool is_cut;
     struct wire_bytes packed;
     struct wire_bytes unpacked;
@@ -37,11 +38,17 @@ static int read_header(struct segment_reader *reader, struct err *err)
         return err_set(err, -EINVAL, "%s: is not a journal", reader->path);
     if (load_u64(header + HEADER_SUMMED) != segment_sum(header, HEADER_SUMMED, 0))
         return err_set(err, -EINVAL, "%s: the header is damaged", reader->path);
-    if (load_u32(header + 8) != SEGMENT_VERSION || load_u64(header + 16) != record_fingerprint())
+    if (load_u32(header + VERSION_AT) > SEGMENT_VERSION || load_u32(header + FORM_AT) > RECORD_FORM)
         return err_set(err, -EINVAL,
-                       "%s: was written by another version of Muster; replay it with the version that wrote it",
+                       "%s: was written by a newer version of Muster; replay it with that version or a later one",
                        reader->path);
-    reader->created = (nsec_t)load_u64(header + 24);
+    reader->form = record_form(load_u64(header + FINGERPRINT_AT));
+    if (load_u32(header + VERSION_AT) != SEGMENT_VERSION || reader->form == 0)
+        return err_set(err, -EINVAL,
+                       "%s: was written by a version of Muster that this one does not know; replay it with the version "
+                       "that wrote it",
+                       reader->path);
+    reader->created = (nsec_t)load_u64(header + CREATED_AT);
     reader->at = sizeof header;
     return 0;
 }
@@ -72,6 +79,11 @@ int segment_open(const char *path, struct segment_reader **ret, struct err *err)
 nsec_t segment_created(const struct segment_reader *reader)
 {
     return reader->created;
+}
+
+uint32_t segment_form(const struct segment_reader *reader)
+{
+    return reader->form;
 }
 
 bool segment_is_cut(const struct segment_reader *reader)

@@ -80,9 +80,10 @@ static int write_header(struct segment_writer *writer, nsec_t created, struct er
     uint8_t header[HEADER_BYTES] = {0};
 
     memcpy(header, SEGMENT_MAGIC, MAGIC_BYTES);
-    store_u32(header + 8, SEGMENT_VERSION);
-    store_u64(header + 16, record_fingerprint());
-    store_u64(header + 24, (uint64_t)created);
+    store_u32(header + VERSION_AT, SEGMENT_VERSION);
+    store_u32(header + FORM_AT, RECORD_FORM);
+    store_u64(header + FINGERPRINT_AT, record_fingerprint(RECORD_FORM));
+    store_u64(header + CREATED_AT, (uint64_t)created);
     store_u64(header + HEADER_SUMMED, segment_sum(header, HEADER_SUMMED, 0));
     return write_all(writer, header, sizeof header, err);
 }

@@ -126,6 +126,8 @@ void wire_put(struct wire_bytes *out, const struct wire_shape *shape, const void
     for (size_t i = 0; i < shape->count; i++) {
         const struct wire_field *field = &shape->fields[i];
 
+        if (field->until > 0)
+            continue;
         for (uint32_t k = 0; k < MAX(field->repeat, 1U); k++)
             put_member(out, field, value, (const char *)value + field->at + (size_t)k * field->step);
     }
@@ -297,23 +299,33 @@ static void get_member(struct wire_in *in, const struct wire_field *field, void 
     }
 }
 
+static bool is_in_form(const struct wire_field *field, uint32_t form)
+{
+    return form >= field->since && (field->until == 0 || form < field->until);
+}
+
 void wire_get(struct wire_in *in, const struct wire_shape *shape, void *ret_value)
 {
     for (size_t i = 0; i < shape->count; i++) {
         const struct wire_field *field = &shape->fields[i];
 
+        if (!is_in_form(field, in->form))
+            continue;
         for (uint32_t k = 0; k < MAX(field->repeat, 1U); k++)
             get_member(in, field, ret_value, (char *)ret_value + field->at + (size_t)k * field->step);
     }
 }
 
-uint64_t wire_fingerprint(const struct wire_shape *shape)
+uint64_t wire_fingerprint(const struct wire_shape *shape, uint32_t form)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
 
     for (size_t i = 0; i < shape->count; i++) {
         const struct wire_field *field = &shape->fields[i];
-        uint64_t inner = field->shape ? wire_fingerprint(field->shape) : 0;
+
+        if (!is_in_form(field, form))
+            continue;
+        uint64_t inner = field->shape ? wire_fingerprint(field->shape, form) : 0;
 
         sum = (sum ^ (uint64_t)field->type) * UINT64_C(1099511628211);
         sum = (sum ^ ((uint64_t)field->repeat << 32 | field->max)) * UINT64_C(1099511628211);

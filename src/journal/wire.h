@@ -12,6 +12,8 @@
 /*
  * Plain structs as bytes and back, by tables that say where each member is and what it is. Numbers take as few bytes as
  * they need, strings have their length in front. The tables of what a journal holds are in record.c.
+ *
+ * Tables change, and bytes of older forms are still read: a field says in which forms it is. The last form is written.
  */
 enum wire_type {
     WIRE_STRING,  // const char *, which may be NULL
@@ -40,6 +42,8 @@ struct wire_field {
     uint32_t step;        // from one to the next
     uint32_t count_at;    // arrays: where their size_t count is
     uint32_t max;         // enums
+    uint32_t since;       // the first form of the bytes that has it; 0: all before `until`
+    uint32_t until;       // the first one that no longer has it; 0: it is written
     bool may_be_unnamed;  // arrays: NULL with a count is a number of things without names
     const struct wire_shape *shape;
 };
@@ -62,10 +66,13 @@ struct wire_in {
     struct arena *arena;  // strings and arrays
     size_t budget;        // bytes of it that may still be taken
     bool is_bad;
+    uint32_t form;
 };
 
 uint64_t wire_get_number(struct wire_in *in);
+
+/* Members that the form does not have stay as they are. */
 void wire_get(struct wire_in *in, const struct wire_shape *shape, void *ret_value);
 
-/* A number that changes whenever the shape does, or one that it is made of. */
-uint64_t wire_fingerprint(const struct wire_shape *shape);
+/* A number that changes whenever the shape does in this form, or one that it is made of. */
+uint64_t wire_fingerprint(const struct wire_shape *shape, uint32_t form);

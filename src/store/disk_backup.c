@@ -120,24 +120,47 @@ static int exchange(const char *folder, struct err *err)
     return sync_folder(folder, err);
 }
 
-/* Moves what a killed process left in the log into the main file, so that the copy that is kept is whole. */
-static int settle(const char *folder, struct err *err)
+/* Moves what a killed process left in the log into the main file, so that the copy that is kept is whole. Its last version
+ * is 0 where none can be read. */
+static int settle(const char *folder, int64_t *ret_version, struct err *err)
 {
     _cleanup_(freep) char *path = disk_path(folder, DISK_FILE_NAME);
     sqlite3 *db = NULL;
 
+    *ret_version = 0;
     if (access(path, F_OK) < 0)
         return 0;
     int r = disk_connect(path, SQLITE_OPEN_READWRITE, &db, err);
-    if (r == 0)
+    if (r == 0) {
+        if (disk_last_version(db, ret_version, NULL) < 0)
+            *ret_version = 0;
         sqlite3_close(db);
+    }
     /* A store that cannot be read is what a backup is for. */
     return r == -EBADMSG ? 0 : r;
+}
+
+/* Clients have seen versions up to `seen`, with other contents than the backup has: the next ones are beyond them, and a
+ * watch from any of them has to list again. */
+static int go_beyond(const char *path, int64_t seen, struct err *err)
+{
+    char sql[96];
+    sqlite3 *db = NULL;
+    int r = disk_connect(path, SQLITE_OPEN_READWRITE, &db, err);
+
+    if (r < 0)
+        return r;
+    sqlite3_snprintf(sizeof sql, sql, "UPDATE meta SET value = max(value, %lld) + 1 WHERE key = 'version'",
+                     (long long)seen);
+    r = disk_run(db, sql, "writing the version", err);
+    sqlite3_close(db);
+    return r;
 }
 
 int disk_restore(const char *folder, const char *backup, struct err *err)
 {
     _cleanup_(freep) char *restored = disk_path(folder, BEING_RESTORED);
+    int64_t seen = 0;
     int lock_fd = -1;
     int r = disk_lock(folder, &lock_fd, err);
 
@@ -146,7 +169,9 @@ int disk_restore(const char *folder, const char *backup, struct err *err)
     unlink(restored);
     r = copy_backup(backup, restored, err);
     if (r == 0)
-        r = settle(folder, err);
+        r = settle(folder, &seen, err);
+    if (r == 0)
+        r = go_beyond(restored, seen, err);
     if (r == 0)
         r = exchange(folder, err);
     close(lock_fd);

@@ -44,6 +44,9 @@ MUST_CHECK int disk_connect(const char *path, int flags, sqlite3 **ret_db, struc
 /* Brings the tables to the newest form; refuses what is not a store or is of a newer release: -ENOTSUP, -EBADMSG. */
 MUST_CHECK int disk_migrate(sqlite3 *db, struct err *err);
 
+/* The last version that was given to a change. */
+MUST_CHECK int disk_last_version(sqlite3 *db, int64_t *ret_version, struct err *err);
+
 /* Runs statements without results. */
 MUST_CHECK int disk_run(sqlite3 *db, const char *sql, const char *doing, struct err *err);
 

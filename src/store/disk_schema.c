@@ -78,3 +78,8 @@ int disk_migrate(sqlite3 *db, struct err *err)
     }
     return 0;
 }
+
+int disk_last_version(sqlite3 *db, int64_t *ret_version, struct err *err)
+{
+    return read_number(db, "SELECT value FROM meta WHERE key = 'version'", ret_version, err);
+}

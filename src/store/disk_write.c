@@ -52,7 +52,7 @@ static int write_one(struct disk *disk, const struct disk_write *write, struct e
     return step(disk, DISK_PUT, err);
 }
 
-int disk_commit(struct disk *disk, const struct disk_writes *writes, uint64_t version, struct err *err)
+static int commit(struct disk *disk, const struct disk_writes *writes, uint64_t version, struct err *err)
 {
     int r = disk_run(disk->db, "BEGIN IMMEDIATE", "writing", err);
 
@@ -64,17 +64,29 @@ int disk_commit(struct disk *disk, const struct disk_writes *writes, uint64_t ve
     }
     if (r == 0)
         r = disk_run(disk->db, "COMMIT", "writing", err);
-    if (r == 0) {
-        if (disk->wal_pages > CHECKPOINT_PAGES_MAX)
-            disk_checkpoint(disk);
+    if (r == 0)
         return 0;
-    }
 
     /* SQLite may have rolled back by itself. What can neither be finished nor undone is not to be trusted; so is a file
      * after a sync that failed, because the kernel may have dropped what was not written. */
     if (!sqlite3_get_autocommit(disk->db) && sqlite3_exec(disk->db, "ROLLBACK", NULL, NULL, NULL) != SQLITE_OK)
         r = -EIO;
     return r == -ENOSPC ? r : -EIO;
+}
+
+int disk_commit(struct disk *disk, const struct disk_writes *writes, uint64_t version, struct err *err)
+{
+    int r = commit(disk, writes, version, err);
+
+    /* On a full disk the log may be what takes the room, and removals, which would make some, need room in it. */
+    if (r == -ENOSPC && disk->wal_pages > 0) {
+        disk_checkpoint(disk);
+        if (disk->wal_pages == 0)
+            r = commit(disk, writes, version, err);
+    }
+    if (r == 0 && disk->wal_pages > CHECKPOINT_PAGES_MAX)
+        disk_checkpoint(disk);
+    return r;
 }
 
 bool disk_wants_checkpoint(const struct disk *disk)

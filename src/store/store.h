@@ -188,5 +188,5 @@ void store_backup(struct store *store, const char *path, void (*done)(void *arg,
                   void *arg);
 
 /* Puts a backup in the place of the store in a folder, which no process may have open. The old one is kept beside it as
- * "objects.db.before-restore". Returns 0 or a negative errno as store_open() does. */
+ * "objects.db.before-restore". Versions go on behind those of both, so that clients notice. Returns 0 or a negative errno as store_open() does. */
 MUST_CHECK int store_restore(const char *folder, const char *backup, struct err *err);

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     expect(segment_open(argv[1], &reader, &err), &err);
     expect(segment_create(argv[2], segment_created(reader), &writer, &err), &err);
     while (segment_read(reader, &bytes, &len, &err) > 0) {
-        struct wire_in in = {bytes, bytes + len, &arena, SIZE_MAX, false};
+        struct wire_in in = {bytes, bytes + len, &arena, SIZE_MAX, false, segment_form(reader)};
         struct record record;
 
         vec_clear(&out);

@@ -172,20 +172,41 @@ static void a_full_disk_is_used_again_when_there_is_room(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     assert_int_equal(world_put(&world, "a", "x", "one"), 0);
-    memory_disk.fail_after = 1;
-    memory_disk.fail_result = SQLITE_FULL;
+    memory_disk.room = 1;
     world_start_put(&world, world.pods, "a", "x", "two");
     world_start_put(&world, world.pods, "a", "x", "three");
     assert_int_equal(world_wait(&world), -ENOSPC);
     assert_string_equal(world_body(&world, "a", "x"), "one");
     assert_string_equal(store_latest(world.store, world.pods, "a", "x")->body, "one");
     assert_string_equal(world.broken, "");
+    memory_disk.room = 0;
     assert_int_equal(world_put(&world, "a", "x", "four"), 0);
     assert_string_equal(world_body(&world, "a", "x"), "four");
     assert_int_equal(store_version(world.store), 4);
+    world_done(&world);
+    memory_disk_clear();
+}
+
+/* Without room for the log nothing could be removed. */
+static void a_full_disk_makes_room_by_shortening_its_log(void **state)
+{
+    (void)state;
+    struct world world;
+
+    world_init(&world);
+    world_open(&world, 0);
+    assert_int_equal(world_put(&world, "a", "x", "one"), 0);
+    /* Closing moves the log into the file, which has its size from then on. */
+    world_close(&world);
+    world_open(&world, 0);
+    assert_int_equal(world_put(&world, "a", "x", "two"), 0);
+    memory_disk.room = memory_disk_bytes();
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(world_put(&world, "a", "x", i % 2 ? "three" : "four"), 0);
+    assert_string_equal(world_body(&world, "a", "x"), "three");
+    memory_disk.room = 0;
     world_done(&world);
     memory_disk_clear();
 }
@@ -195,8 +216,7 @@ static void after_a_failed_sync_nothing_is_taken_any_more(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     assert_int_equal(world_put(&world, "a", "x", "one"), 0);
     memory_disk.fail_after = 1;
     memory_disk.fail_result = SQLITE_IOERR;
@@ -215,6 +235,7 @@ int main(void)
         cmocka_unit_test(nothing_acknowledged_is_lost_when_the_disk_fails),
         cmocka_unit_test(nothing_acknowledged_is_lost_when_the_disk_is_full),
         cmocka_unit_test(a_full_disk_is_used_again_when_there_is_room),
+        cmocka_unit_test(a_full_disk_makes_room_by_shortening_its_log),
         cmocka_unit_test(after_a_failed_sync_nothing_is_taken_any_more),
     };
 

@@ -41,6 +41,7 @@ static struct memory_disk {
     bool is_recording;
     int fail_after;  // writes and syncs until one fails; 0: none does
     int fail_result;
+    size_t room;  // bytes of all files together; 0: any
 } memory_disk;
 
 struct open_file {
@@ -79,6 +80,21 @@ static inline void write_file(struct memory_file *file, sqlite3_int64 at, const 
     memcpy(file->bytes + at, bytes, len);
 }
 
+static inline size_t memory_disk_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < MEMORY_FILES_MAX; i++)
+        bytes += memory_disk.files[i].exists ? memory_disk.files[i].len : 0;
+    return bytes;
+}
+
+/* Whether the file may not grow to `len` bytes. */
+static inline bool is_full(const struct memory_file *file, size_t len)
+{
+    return memory_disk.room > 0 && len > file->len && memory_disk_bytes() + len - file->len > memory_disk.room;
+}
+
 static inline bool is_failing(void)
 {
     return memory_disk.fail_after > 0 && --memory_disk.fail_after == 0;
@@ -110,6 +126,8 @@ static inline int file_write(sqlite3_file *file, const void *bytes, int len, sql
 {
     if (is_failing())
         return memory_disk.fail_result == SQLITE_FULL ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+    if (is_full(file_of(file), (size_t)at + (size_t)len))
+        return SQLITE_FULL;
     record(ACT_WRITE, ((struct open_file *)file)->file, at, bytes, (size_t)len);
     write_file(file_of(file), at, bytes, (size_t)len);
     return SQLITE_OK;

@@ -27,8 +27,7 @@ static void objects_are_read_in_the_order_of_their_names(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     assert_int_equal(world_put(&world, "b", "1", "x"), 0);
     assert_int_equal(world_put(&world, "a", "2", "x"), 0);
     assert_int_equal(world_put(&world, "", "z", "x"), 0);
@@ -47,8 +46,7 @@ static void a_walk_goes_on_behind_what_it_gave_whatever_happens(void **state)
     struct world world;
     struct store_cursor cursor;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     for (int i = 0; i < 9; i++)
         world_put(&world, "a", (char[]){(char)('0' + i), 0}, "x");
     store_cursor_init(&cursor, world.store, world.pods, "a", "1");
@@ -72,8 +70,7 @@ static void thousands_of_names_stay_in_order(void **state)
     char name[16], last[16] = "";
     int count = 0;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     for (unsigned i = 0; i < 3000; i++) {
         (void)snprintf(name, sizeof name, "%u", i * 7919 % 3001);
         world_start_put(&world, world.pods, "a", name, "x");
@@ -99,8 +96,7 @@ static void what_is_not_on_the_disk_is_not_seen(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     world_start_put(&world, world.pods, "a", "x", "one");
     world_start_put(&world, world.pods, "a", "x", "two");
     assert_null(store_get(world.store, world.pods, "a", "x"));
@@ -120,8 +116,7 @@ static void everything_is_there_again_after_a_restart(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     world_put(&world, "a", "x", "app=web one");
     world_put(&world, "a", "y", "two");
     world_remove(&world, "a", "y");
@@ -142,8 +137,7 @@ static void kinds_without_objects_leave_no_gap(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     /* Pods were asked for first, and there are none. */
     assert_true(world.jobs > world.pods);
     world_start_put(&world, world.jobs, "a", "x", "one");
@@ -174,8 +168,7 @@ static void objects_are_found_by_their_tags(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     world_put(&world, "a", "x", "app=web");
     world_put(&world, "a", "y", "app=web color=red");
     world_put(&world, "a", "z", "app=db");
@@ -224,8 +217,7 @@ static void followers_read_the_changes_of_their_kind(void **state)
     struct strbuf text;
     uint64_t position = 0;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     strbuf_init(&text, 1000);
     world_put(&world, "a", "x", "1");
     assert_int_equal(store_position(world.store, 1, &position), 0);
@@ -287,8 +279,7 @@ static void what_is_too_large_is_refused_alone(void **state)
     struct world world;
     char name[STORE_NAME_MAX + 2];
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     assert_int_equal(world_put(&world, "a", name, "1"), -E2BIG);
@@ -303,8 +294,7 @@ static void a_store_that_closes_finishes_and_takes_no_more(void **state)
     (void)state;
     struct world world;
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     world_start_put(&world, world.pods, "a", "x", "1");
     store_close(world.store, NULL, NULL);
     world_start_put(&world, world.pods, "a", "y", "1");
@@ -374,8 +364,7 @@ static void a_backup_is_restored(void **state)
     struct err err = {0};
     char path[128];
 
-    world_init(&world);
-    world_open(&world, 0);
+    world_begin(&world);
     world_put(&world, "a", "x", "one");
     (void)snprintf(path, sizeof path, "%s/backup", world.folder);
     assert_int_equal(back_up(&world, path), 0);
@@ -383,10 +372,15 @@ static void a_backup_is_restored(void **state)
     assert_int_equal(back_up(&world, path), -EEXIST);
     world_put(&world, "a", "x", "two");
     assert_int_equal(store_restore(world.folder, path, &err), -EBUSY);
+    uint64_t seen = store_version(world.store);
     world_close(&world);
 
     assert_int_equal(store_restore(world.folder, path, &err), 0);
     world_open(&world, 0);
+    /* Whoever has seen the newest version has to read everything again. */
+    uint64_t position = 0;
+    assert_true(store_version(world.store) > seen);
+    assert_int_equal(store_position(world.store, seen, &position), -ESTALE);
     assert_string_equal(world_body(&world, "a", "x"), "one");
     world_close(&world);
 

@@ -85,6 +85,13 @@ static inline void world_init(struct world *world)
     assert_non_null(mkdtemp(world->folder));
 }
 
+/* An empty store in a folder of its own. */
+static inline void world_begin(struct world *world)
+{
+    world_init(world);
+    world_open(world, 0);
+}
+
 static inline void world_stop(void *arg)
 {
     loop_stop(((struct world *)arg)->loop);
