@@ -119,7 +119,7 @@ static int configure(struct service *service, struct err *err)
     int code =
         flags_parse(hosted->sets, hosted->set_count, (int)hosted->argc, (const char *const *)hosted->argv, &asked, err);
     if (code == 0 && asked != FLAGS_RUN)
-        code = err_set(err, -EINVAL, "--help is not for a service that another one runs");
+        code = err_set(err, -EINVAL, "--help is not available for a hosted service");
     service->settings.wants_lease = false;
     return code < 0 ? code : service_configure(service, err);
 }

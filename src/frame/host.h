@@ -16,7 +16,8 @@ struct service_kind;
  * addresses and for the log are taken and change nothing, because these belong to the process; /readyz does not ask
  * hosted services either, so that the host decides what it takes to be ready.
  *
- * When the process stops, hosted services stop with it. One that fails ends the process, as every service does.
+ * When the process stops, hosted services stop with it, and the host's Lease is given back after those that act for it
+ * have stopped. One that fails ends the process, as every service does.
  */
 struct host_options {
     const char *kind;  // the name of one of the kinds that the process may host

@@ -178,7 +178,8 @@ void process_forget_service(struct process *process, const struct service *servi
 }
 
 static int run_process(const struct service_kind *const *kinds, size_t kind_count,
-                       const struct service_kind *const *hostable, int argc, const char *const *argv, struct err *err)
+                       const struct service_kind *const *hostable, bool is_check, int argc, const char *const *argv,
+                       struct err *err)
 {
     struct process_run run = {.hostable = hostable};
     struct process process = {.run = &run};
@@ -211,7 +212,7 @@ static int run_process(const struct service_kind *const *kinds, size_t kind_coun
         code = PROCESS_WANTS_VERSION;
     else if (code == 0)
         code = configure(&process, &level, err);
-    if (code == 0)
+    if (code == 0 && !is_check)
         code = run_until_stopped(&process, level, err);
     flags_done(sets, set_count);
     free(sets);
@@ -224,11 +225,17 @@ static int run_process(const struct service_kind *const *kinds, size_t kind_coun
 int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc, const char *const *argv,
                  struct err *err)
 {
-    return run_process(kinds, kind_count, NULL, argc, argv, err);
+    return run_process(kinds, kind_count, NULL, false, argc, argv, err);
+}
+
+int process_check(const struct service_kind *const *kinds, size_t kind_count, int argc, const char *const *argv,
+                  struct err *err)
+{
+    return run_process(kinds, kind_count, NULL, true, argc, argv, err);
 }
 
 int process_main_hosting(const struct service_kind *host, const struct service_kind *const *hostable, int argc,
                          const char *const *argv, struct err *err)
 {
-    return run_process(&host, 1, hostable, argc, argv, err);
+    return run_process(&host, 1, hostable, false, argc, argv, err);
 }

@@ -55,7 +55,12 @@ struct process {
 MUST_CHECK int process_main(const struct service_kind *const *kinds, size_t kind_count, int argc,
                             const char *const *argv, struct err *err);
 
-/* The same with one service that may start those of `hostable` (host.h), a list up to a NULL. */
+/* Reads the flags and configures the services as process_main() does, and goes no further. For a process that ends after
+ * it: what services have read stays. */
+MUST_CHECK int process_check(const struct service_kind *const *kinds, size_t kind_count, int argc,
+                             const char *const *argv, struct err *err);
+
+/* process_main() with one service that may start those of `hostable` (host.h), a list up to a NULL. */
 MUST_CHECK int process_main_hosting(const struct service_kind *host, const struct service_kind *const *hostable,
                                     int argc, const char *const *argv, struct err *err);
 

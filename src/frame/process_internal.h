@@ -46,9 +46,10 @@ struct service_run {
     bool is_opened;
     bool is_leading;
     bool is_ready;
-    bool is_stopping;  // it was told to
-    bool has_stopped;  // the kind has nothing under way any more
-    bool is_over;      // events are written and the lease is given back
+    bool is_stopping;    // it was told to
+    bool has_stopped;    // the kind has nothing under way any more
+    bool is_given_back;  // its lease is, or is about to be; true without one as well
+    bool is_over;        // events are written and the lease is given back
 };
 
 /* Settings: the tables of flags, and whether their values go together. */

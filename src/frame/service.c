@@ -94,18 +94,41 @@ static void on_released(void *arg)
     loop_timer_start(&service->run->drain_timer, 0);
 }
 
-void service_stopped(struct service *service)
+/* Hosted services act for the lease of their host: nobody else may act before they have stopped. */
+static bool has_acting_guests(const struct service *service)
+{
+    vec_foreach (&service->process->run->services, one) {
+        const struct service_run *run = (*one)->run;
+
+        if (run->hosted && (*one)->kind->can_elect && !run->has_stopped)
+            return true;
+    }
+    return false;
+}
+
+/* Whoever waits for the lease need not wait for our events. */
+static void give_back(struct service *service)
 {
     struct service_run *run = service->run;
 
-    if (run->has_stopped)
+    if (run->is_given_back || (run->lease && has_acting_guests(service)))
         return;
-    run->has_stopped = true;
-    /* Whoever waits for the lease need not wait for our events. */
+    run->is_given_back = true;
     if (run->lease)
         lease_release(run->lease, on_released, service);
     else
         loop_timer_start(&run->drain_timer, 0);
+}
+
+void service_stopped(struct service *service)
+{
+    if (service->run->has_stopped)
+        return;
+    service->run->has_stopped = true;
+    give_back(service);
+    vec_foreach (&service->process->run->services, one)
+        if ((*one)->run->has_stopped)
+            give_back(*one);
 }
 
 void service_begin_stop(struct service *service)

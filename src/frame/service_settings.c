@@ -13,7 +13,8 @@ static const struct flag api_flags[] = {
     {"context", FLAG_STRING, AT(context), "", "context of that file (empty: the current one)", 0, 0},
     {"qps", FLAG_DOUBLE, AT(qps), "0", "requests to the API server per second; 0: unlimited", 0, 1e6},
     {"burst", FLAG_DOUBLE, AT(burst), "300", "requests at once before --qps limits them", 0, 1e6},
-    {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "most requests to the API server in progress", 1, 10000},
+    {"in-flight-max", FLAG_INT, AT(in_flight_max), "64", "maximum number of requests to the API server in progress", 1,
+     10000},
 };
 
 static const struct flag election_flags[] = {

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "frame/process_internal.h"
+#include "frame/rush.h"
 #include "frame/service.h"
 #include "frame/work_meters.h"
 #include "kube/client/chance.h"
@@ -42,8 +43,21 @@ static void move(struct work *work, struct work_item *item, enum work_state stat
         list_push(list_of(work, state), &item->in_work);
 }
 
+static void wait_until(struct work *work, struct work_item *item, nsec_t due)
+{
+    move(work, item, WORK_WAITING);
+    item->due = due;
+    loop_timer_start(&work->retry, 0);
+}
+
 static void enqueue(struct work *work, struct work_item *item)
 {
+    nsec_t soonest = item->began + work->options.interval - work->options.delay;
+
+    if (item->began > 0 && soonest > nsec_now_monotonic()) {
+        wait_until(work, item, soonest);
+        return;
+    }
     move(work, item, WORK_QUEUED);
     work_meters_added(&work->meters);
     loop_task_queue(&work->pump);
@@ -53,11 +67,15 @@ static void enqueue(struct work *work, struct work_item *item)
 static struct work_item *next_item(struct work *work)
 {
     struct work_item *item = first_of(&work->queued);
-    nsec_t left = item ? item->since + work->options.delay - nsec_now_monotonic() : 0;
+    nsec_t now = nsec_now_monotonic();
+    nsec_t left = item ? item->since + work->options.delay - now : 0;
 
+    if (item && left <= 0 && work->options.rush)
+        left = rush_wait(work->options.rush, now, item->since, (uint32_t)work->running.len);
     if (left <= 0)
         return item;
-    if (!loop_timer_is_running(&work->delay))
+    /* Without an end of its own, the wait ends with work that is under way. */
+    if (left < NSEC_MAX && !loop_timer_is_running(&work->delay))
         loop_timer_start(&work->delay, left);
     return NULL;
 }
@@ -75,6 +93,7 @@ static void pump(void *arg)
         work_meters_started(&work->meters, nsec_now_monotonic() - item->since);
         item->is_again = false;
         move(work, item, WORK_RUNNING);
+        item->began = item->since;
         work->options.start(work->options.arg, item);
     }
 }
@@ -104,9 +123,7 @@ static void retry_later(struct work *work, struct work_item *item)
 
     item->backoff.first = RETRY_FIRST;
     item->backoff.max = RETRY_MAX;
-    move(work, item, WORK_WAITING);
-    item->due = item->since + backoff_next(&item->backoff, random);
-    loop_timer_start(&work->retry, 0);
+    wait_until(work, item, nsec_now_monotonic() + backoff_next(&item->backoff, random));
 }
 
 void work_add(struct work *work, struct work_item *item)
@@ -115,6 +132,14 @@ void work_add(struct work *work, struct work_item *item)
         item->is_again = true;
     else if (item->state == WORK_IDLE)
         enqueue(work, item);
+}
+
+void work_add_later(struct work *work, struct work_item *item, nsec_t time)
+{
+    if (item->state == WORK_IDLE)
+        wait_until(work, item, nsec_now_monotonic() + time);
+    else
+        work_add(work, item);
 }
 
 void work_done(struct work *work, struct work_item *item, const struct err *err)

@@ -9,6 +9,7 @@
 #include "kube/client/backoff.h"
 
 struct err;
+struct rush;
 struct service;
 
 /*
@@ -30,13 +31,16 @@ struct work_item {
     struct backoff backoff;
     nsec_t since;  // when it got into its state
     nsec_t due;    // while it waits: until when
+    nsec_t began;  // when work on it last began; 0: never
 };
 
 struct work_options {
     struct service *service;
     const char *controller;  // in metrics
     uint32_t workers;
-    nsec_t delay;  // from a change until work on it begins, so that changes which follow at once cost nothing
+    nsec_t delay;       // from a change until work on it begins, so that changes which follow at once cost nothing
+    nsec_t interval;    // from the beginning of work on an item to the next of work on the same one, at least
+    struct rush *rush;  // pods on their way that all of it waits for; NULL: for none
     bool (*may_start)(void *arg);
     /* Begins to work on the item, and calls work_done() for it exactly once, at once or later, unless it is dropped. */
     void (*start)(void *arg, struct work_item *item);
@@ -47,6 +51,9 @@ struct work *work_new(const struct work_options *options);
 void work_free(struct work *work);  // items are left alone
 
 void work_add(struct work *work, struct work_item *item);
+
+/* The same, but work on an item that is not in the queue yet begins no sooner than after that time. */
+void work_add_later(struct work *work, struct work_item *item, nsec_t time);
 
 /* Work on the item is over. `err` with a code says that it failed; it is tried again. NULL, or code 0: it went well. */
 void work_done(struct work *work, struct work_item *item, const struct err *err);

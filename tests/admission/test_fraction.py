@@ -16,7 +16,9 @@ def environment_of(api, pod):
     container = pod["spec"]["containers"][0]
     found = {}
     for source in container.get("envFrom", []):
-        found.update(api.get(f"{MAPS}/{source['configMapRef']['name']}").get("data") or {})
+        ref = source["configMapRef"]
+        if not ref.get("optional") or api.items(f"{MAPS}?fieldSelector=metadata.name={ref['name']}"):
+            found.update(api.get(f"{MAPS}/{ref['name']}").get("data") or {})
     for env in container["env"]:
         ref = env["valueFrom"]["configMapKeyRef"]
         data = api.get(f"{MAPS}/{ref['name']}")["data"]

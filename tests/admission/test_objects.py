@@ -34,7 +34,7 @@ def fraction(hooks):
     expect([one["name"] for one in main["env"]],
            ["NVIDIA_VISIBLE_DEVICES", "RUNAI_NUM_OF_GPUS", "GPU_PORTION", "CUDA_DEVICE_MEMORY_LIMIT"])
     expect({one["valueFrom"]["configMapKeyRef"]["name"] for one in main["env"]}, {f"{prefix}-0"})
-    expect(main["envFrom"], [{"configMapRef": {"name": f"{prefix}-0-evar", "optional": False}}])
+    expect(main["envFrom"], [{"configMapRef": {"name": f"{prefix}-0-evar", "optional": True}}])
     expect([one["configMap"]["name"] for one in spec["volumes"] if "configMap" in one], [f"{prefix}-0"])
     expect(spec["runtimeClassName"], "nvidia")
 

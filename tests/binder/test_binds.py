@@ -1,6 +1,8 @@
 """Requests that can be carried out."""
 
 import json
+import time
+import urllib.request
 
 import bed
 import proxy
@@ -26,6 +28,26 @@ def _(here):
     event = here.events("cpu", "Bound")[0]
     expect((event["type"], event["message"], event["source"]["component"]),
            ("Normal", f"Pod bound successfully to node {NODE}", "binder"))
+    here.clear()
+
+
+@SUITE.test("the metrics of a controller count the requests")
+def _(here):
+    port, = bed.free_ports(1)
+    here.stop()
+    here.start(f"--metrics-bind-address=127.0.0.1:{port}")
+    here.bind(pod("counted"), NODE, portion="0.00", count=0)
+    here.wait_phase("counted", "Succeeded")
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        text = answer.read().decode()
+    queue = 'name="bindrequest",controller="bindrequest"'
+    for line in (f"workqueue_adds_total{{{queue}}} 1", f"workqueue_queue_duration_seconds_count{{{queue}}} 1",
+                 f"workqueue_work_duration_seconds_count{{{queue}}} 1", f"workqueue_depth{{{queue}}} 0",
+                 'controller_runtime_reconcile_total{controller="bindrequest",result="success"} 1',
+                 'controller_runtime_active_workers{controller="bindrequest"} 0'):
+        expect_in(line + "\n", text)
+    here.stop()
+    here.start()
     here.clear()
 
 
@@ -191,6 +213,25 @@ def _(here):
     here.cluster.wait_gone(f"{CLAIMS}/devices")
 
 
+@SUITE.test("two claims have shares of one device, with tolerations that end")
+def _(here):
+    tolerations = [{"key": "a", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]
+    for number in range(2):
+        share = {"shareID": f"6ba7b810-9dad-41d1-80b4-00c04fd430c{number}", "consumedCapacity": {"memory": "20Gi"},
+                 "tolerations": tolerations}
+        wanted = {"devices": {"results": [allocation()["devices"]["results"][0] | share]}}
+        here.api.create(CLAIMS, {"metadata": {"name": f"share-{number}"}, "spec": claim_spec()})
+        here.bind(pod(f"sharer-{number}", resourceClaims=[{"name": "mine", "resourceClaimName": f"share-{number}"}]), NODE,
+                  resourceClaimAllocations=[{"name": "mine", "allocation": wanted}])
+        here.wait_bound(f"sharer-{number}", NODE)
+        written = here.api.get(f"{CLAIMS}/share-{number}")["status"]["allocation"]["devices"]["results"][0]
+        expect({key: written[key] for key in share}, share)
+    here.clear()
+    for number in range(2):
+        here.api.delete(f"{CLAIMS}/share-{number}")
+        here.cluster.wait_gone(f"{CLAIMS}/share-{number}")
+
+
 @SUITE.test("extended resources that are devices get a claim of their own")
 def _(here):
     plan = {"allocation": allocation("gpu-1"), "deviceRequests": claim_spec()["devices"]["requests"],
@@ -251,6 +292,54 @@ def _(here):
         here.bind(pod("awake"), NODE)
         here.wait_bound("awake", NODE)
         here.clear()
+
+
+@SUITE.test("binds that the watch shows late bring the label of the GPU group all the same: it is not written again")
+def _(here):
+    patches, short = [], [f"short-{number}" for number in range(3)]
+
+    def look(method, path):
+        place = path.split("?")[0]
+        if method == "POST" and place.endswith(("/pods/late/binding", "/pods/short-0/binding")):
+            between.stalls = lambda watched: "/pods?" in watched and "watch=" in watched
+        if method == "PATCH" and place.rpartition("/")[0] == PODS:
+            patches.append(place)
+        return False
+
+    def bind(*names):
+        for name in names:
+            here.bind(fraction_pod(name, "0.25"), NODE, "Fraction", portion="0.25", groups=["group-late"])
+        for name in names:
+            here.cluster.wait_for(f"{PODS}/{name}", lambda one: one["spec"].get("nodeName"))
+
+    here.stop()
+    with proxy.Proxy(here.cluster) as between:
+        between.refuses = look
+        here.start(kubeconfig=between.kubeconfig())
+        bind("late")
+        # Time enough for a binder that does not wait.
+        time.sleep(1)
+        expect(between.stalls is not None, True, "the watch stands still")
+        between.stalls = None
+        here.wait_phase("late", "Succeeded", 60)
+        # Pods that are gone by then say nothing of the server.
+        bind(*short)
+        for name in short:
+            here.api.call("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
+        between.stalls = None
+        here.cluster.wait_until(lambda: all(one.get("status", {}).get("phase") == "Succeeded"
+                                            for one in here.api.items(REQUESTS)), "their requests are done, or gone as well")
+        bind("last")
+        here.wait_phase("last", "Succeeded", 60)
+        for name in ("late", "last"):
+            expect(here.api.get(f"{PODS}/{name}")["metadata"]["labels"]["runai-gpu-group"], "group-late")
+        expect(patches, [], "patches of pods")
+        here.clear()
+        here.stop()
+    here.start()
+    here.bind(pod("awake"), NODE)
+    here.wait_bound("awake", NODE)
+    here.clear()
 
 
 @SUITE.test("HAMi-core's limit follows from the node and the portion")

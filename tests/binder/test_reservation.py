@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 
@@ -17,7 +18,7 @@ UUID = "GPU-11111111-2222-3333-4444-555555555555"
 def library(here):
     path = here.cluster.folder / "libnvidia-ml.so.1"
     if not path.exists():
-        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", path, SOURCE], check=True)
+        subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-shared", "-fPIC", "-o", path, SOURCE], check=True)
     return path
 
 

@@ -31,7 +31,8 @@ def _(here):
         expect(container(found)["name"], name)
         expect(container(found)["image"], "registry/local/muster:test")
         expect(found["spec"]["template"]["metadata"]["labels"]["app"], name)
-    expect([name for name in here.names(DEPLOYMENTS) if name != "kai-operator"], sorted(OPERANDS))
+    expect([name for name in here.names(DEPLOYMENTS) if name not in ("kai-operator", "job-starter")], sorted(OPERANDS))
+    expect(arguments(here.wait_for(f"{DEPLOYMENTS}/job-starter")), ("starter", {"numbers-namespace": "kai-scheduler"}))
 
 
 @SUITE.test("accounts, Services and webhook configurations have KAI's names")
@@ -90,6 +91,10 @@ def _(here):
                   lambda one: arguments(one)[1].get("block-nvidia-visible-devices") == "true")
     here.wait_gone(f"{DEPLOYMENTS}/binder")
     here.wait_gone(f"{SERVICES}/binder")
-    here.patch_config({"admission": {"blockNvidiaVisibleDevices": False}, "binder": {"service": {"enabled": True}}})
+    here.patch_config({"admission": {"service": {"enabled": False}}})
+    here.wait_gone(f"{MUTATING}/mutating-kai-admission")
+    here.patch_config({"admission": {"blockNvidiaVisibleDevices": False, "service": {"enabled": True}},
+                       "binder": {"service": {"enabled": True}}})
     here.wait_for(f"{DEPLOYMENTS}/binder")
+    here.wait_for(f"{MUTATING}/mutating-kai-admission")
     here.wait_ready()

@@ -22,7 +22,7 @@ def _(here):
     expect(len(here.api.items("/apis/scheduling.run.ai/v2/queues")), 2)
 
 
-@SUITE.test("CRDs of an older release are brought up to date when the operator starts")
+@SUITE.test("CRDs of an older release are brought up to date, and missing ones created, when the operator starts")
 def _(here):
     path = f"{CRDS}/queues.scheduling.run.ai"
     old = here.api.get(path)
@@ -30,8 +30,11 @@ def _(here):
     old["spec"]["versions"][0]["additionalPrinterColumns"] = columns[:1]
     here.api.replace(path, old)
     here.stop_operator()
+    here.api.delete(f"{CRDS}/topologies.kai.scheduler")
+    here.wait_gone(f"{CRDS}/topologies.kai.scheduler")
     here.start_operator()
     here.wait_for(path, lambda one: one["spec"]["versions"][0]["additionalPrinterColumns"] == columns)
+    here.wait_for(f"{CRDS}/topologies.kai.scheduler")
 
 
 @SUITE.test("helm rollback brings the old values back")

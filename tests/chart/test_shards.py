@@ -133,7 +133,9 @@ def _(here):
     path = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/numa-placement-exporter"
     here.patch_shard({"plugins": {"numa": {"enabled": True}}})
     here.wait_for(path)
-    here.patch_config({"numaPlacementExporter": {"service": {"enabled": False}}})
+    here.patch_config({"numaPlacementExporter": {"pollInterval": "9s"}})
+    here.wait_for(path, lambda one: arguments(one)[1].get("poll-interval") == "9s")
+    here.patch_config({"numaPlacementExporter": {"service": {"enabled": False}, "pollInterval": None}})
     here.wait_gone(path)
     here.patch_shard({"plugins": None})
     here.patch_config({"numaPlacementExporter": {"service": {"enabled": None}}})

@@ -2,22 +2,14 @@
 
 import fractions
 import math
-import re
 
 import bed
+from quantity import amount
 from stage import CLAIMS, GROUPS, PODS, QUEUES
 
-SUFFIXES = {"": 1, "n": fractions.Fraction(1, 10**9), "u": fractions.Fraction(1, 10**6), "m": fractions.Fraction(1, 1000),
-            "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18,
-            **{f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}}
 # Priority classes as the chart makes them; that of a PodGroup without one is "train".
 CLASSES = {"train": 50, "build-preemptible": 75, "build": 100, "inference": 125}
 LISTS = ("requested", "allocated", "allocatedNonPreemptible")
-
-
-def amount(text):
-    number, suffix = re.fullmatch(r"([0-9.]+(?:e[0-9]+)?)([a-zA-Z]*)", str(text)).groups()
-    return fractions.Fraction(number) * SUFFIXES[suffix]
 
 
 def read(resources):

@@ -51,17 +51,21 @@ def flags(folder):
     return [f"--audit-policy-file={policy}", f"--audit-log-path={folder / 'audit.log'}", "--audit-log-maxsize=10000"]
 
 
-def request_of(event, named):
-    """What an event of the log says; None for what is no resource, such as the list of all kinds."""
+def requests_of(event, named):
+    """What an event of the log says; nothing for what is no resource, such as the list of all kinds."""
     found = event.get("objectRef")
     if not found or "resource" not in found:
-        return None
+        return
     group, resource = found.get("apiGroup", ""), found["resource"]
-    return Request(
+    request = Request(
         event["user"]["username"], event["verb"], group,
         f"{resource}/{found['subresource']}" if "subresource" in found else resource, found.get("namespace", ""),
         found.get("name", "") if (group, resource) in named else "",
         event.get("annotations", {}).get(DECISION) != "forbid")
+    yield request
+    # The API server asks for the second right by itself when an object is applied that is not there yet.
+    if request.verb == "patch" and event.get("responseStatus", {}).get("code") == 201:
+        yield request._replace(verb="create", name="")
 
 
 def collect(folder):
@@ -76,9 +80,7 @@ def collect(folder):
                 event = json.loads(line)
             except ValueError:
                 continue  # A server that was killed may leave half a line.
-            request = request_of(event, named)
-            if request:
-                found[request] += 1
+            found.update(requests_of(event, named))
     os.makedirs(os.path.dirname(os.environ[FILE]), exist_ok=True)
     with open(os.environ[FILE], "a") as file:
         file.writelines(json.dumps([*request, count]) + "\n" for request, count in sorted(found.items()))

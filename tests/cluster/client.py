@@ -48,7 +48,9 @@ class Client:
         return connection
 
     def request(self, connection, method, path, body=None, kind="application/json"):
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": kind, "Accept": "application/json"}
+        headers = {"Content-Type": kind, "Accept": "application/json"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         return connection.getresponse()
 

@@ -65,8 +65,9 @@ class Processes:
     def pid(self, name):
         return self.running[name].pid
 
-    def stop(self, name, by=signal.SIGTERM, seconds=10):
-        """Ends a process and all it has started, at the latest when the time is over; returns its exit status."""
+    def stop(self, name, by=signal.SIGTERM, seconds=30):
+        """Ends a process and all it has started, at the latest when the time is over; returns its exit status. Services of
+        ours allow themselves 10 s to stop, which a busy machine draws out."""
         process = self.running.pop(name)
         send(process, by)
         try:

@@ -8,7 +8,7 @@ SPACE = "kai-scheduler"
 # Accounts that are not named as the file with their rights.
 ACCOUNTS = {"grouper": "pod-grouper", "numa-exporter": "numa-placement-exporter", "operator": "kai-operator",
             "podgroups": "podgroup-controller", "queues": "queue-controller", "reservation": "kai-resource-reservation",
-            "scaler": "node-scale-adjuster"}
+            "scaler": "node-scale-adjuster", "starter": "job-starter"}
 # Accounts in other namespaces.
 SPACES = {"reservation": "kai-resource-reservation"}
 

@@ -10,6 +10,8 @@ import http.client
 import json
 import urllib.parse
 
+from quantity import amount
+
 PODS = "/registry/pods/"
 MAGIC = b"k8s\x00"
 
@@ -66,10 +68,6 @@ def amounts_of(spec, which, resource):
                 yield first(found[2], 1).decode()
 
 
-def milli(text):
-    return int(text[:-1]) if text.endswith("m") else int(text) * 1000
-
-
 def pod_of(data):
     if not data.startswith(MAGIC):
         raise ValueError("a pod that is not stored as protobuf")
@@ -78,7 +76,7 @@ def pod_of(data):
     return Pod(
         first(meta, 3).decode(), first(meta, 1).decode(), first(meta, 5).decode(), text_map(meta, 11), text_map(meta, 12),
         first(spec, 10).decode(), sum(map(int, amounts_of(spec, LIMITS, b"nvidia.com/gpu"))),
-        sum(map(milli, amounts_of(spec, REQUESTS, b"cpu"))), first(status, 1).decode(), bool(first(meta, 9)))
+        int(1000 * sum(map(amount, amounts_of(spec, REQUESTS, b"cpu")))), first(status, 1).decode(), bool(first(meta, 9)))
 
 
 def encoded(text):

@@ -169,15 +169,29 @@ def test_labels(cluster):
 @SUITE.test("of two replicas one acts and shows queues; the other takes over")
 def test_replicas(cluster):
     restart(cluster, "queues", kill=False)
-    quick = ("--leader-elect", "--leader-election-namespace=kai-scheduler", "--lease-duration=3s",
-             "--lease-renew-deadline=2s", "--lease-retry-period=300ms")
-    world.start(cluster, "queues", *quick)
+    world.start(cluster, "queues", *world.QUICK_LEASE)
     cluster.wait_until(lambda: "kai_queue_info{" in world.metrics(cluster, "queues"), "the first replica shows queues")
-    world.start(cluster, "queues", *quick, name="queues-2")
+    world.start(cluster, "queues", *world.QUICK_LEASE, name="queues-2")
     expect("kai_queue_info{" in world.metrics(cluster, "queues-2"), False, "the second replica shows queues")
     cluster.kill("queues")
     cluster.api.create(world.QUEUES, world.queue("child", "paid"))
     cluster.wait_until(lambda: "kai_queue_info{" in world.metrics(cluster, "queues-2"), "the second replica takes over")
+    accounts.wait_equal(cluster)
+
+
+@SUITE.test("of two replicas of podgroups and of the scaler one leads; the other takes over")
+def test_leaders(cluster):
+    for name in ("podgroups", "scaler"):
+        if cluster.processes.alive(name):
+            restart(cluster, name, kill=False)
+        world.start(cluster, name, *world.QUICK_LEASE)
+        cluster.wait_until(lambda leads=name: world.leads(cluster, leads), f"the first replica of {name} leads")
+        world.start(cluster, name, *world.QUICK_LEASE, name=f"{name}-2")
+        expect(world.leads(cluster, f"{name}-2"), False, f"the second replica of {name} leads")
+        cluster.kill(name)
+        cluster.wait_until(lambda leads=name: world.leads(cluster, f"{leads}-2"), f"the second replica of {name} takes over")
+        restart(cluster, f"{name}-2", kill=False)
+    world.start(cluster, "podgroups")
     accounts.wait_equal(cluster)
 
 

@@ -1,15 +1,21 @@
 """All services in one process."""
 
+import os
 import shutil
+import signal
 import subprocess
+import time
 
 import accounts
 import bed
+import proxy
 import suite
 import world
 from suite import expect
 
 SUITE = suite.Suite()
+SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kai-scheduler/leases/muster-controller"
 WATCHED = ("pods", "nodes", "podgroups", "queues", "priorityclasses", "resourceclaims")
 
 
@@ -26,6 +32,12 @@ def bound(cluster, name):
     return cluster.wait_for(f"{world.PODS}/{name}", lambda pod: pod["spec"].get("nodeName"))
 
 
+def grouped(cluster, name):
+    """A pod that is bound gets its PodGroup after that, and counts from then on."""
+    bound(cluster, name)
+    cluster.wait_for(f"{world.PODS}/{name}", lambda pod: "pod-group-name" in pod["metadata"].get("annotations", {}))
+
+
 @SUITE.test("one process groups, places, binds and counts a pod")
 def test_one_process(cluster):
     for name in ("podgroups", "queues", "queues-2", "scaler", "numa-exporter"):
@@ -39,7 +51,7 @@ def test_one_process(cluster):
             {"type": "Ready", "status": "True"}]}})
     start(cluster)
     make(cluster, "first")
-    bound(cluster, "first")
+    grouped(cluster, "first")
     accounts.wait_equal(cluster)
     status = cluster.api.get(f"{world.QUEUES}/all")["status"]
     expect((status["requested"], status["allocated"]),
@@ -72,7 +84,7 @@ def test_cut(cluster):
     cluster.start("kube-apiserver")
     cluster.compact()
     make(cluster, "second")
-    bound(cluster, "second")
+    grouped(cluster, "second")
     accounts.wait_equal(cluster)
     world.remove(cluster, f"{world.PODS}/first")
     accounts.wait_equal(cluster)
@@ -98,3 +110,57 @@ def test_promtool(cluster):
     # 3: it can be read, and a name is not as it should be.
     expect(done.returncode in (0, 3), True, f"{done.returncode}: {done.stderr}")
     expect([line for line in done.stderr.splitlines() if line and not line.startswith("kai_")], [], "complaints")
+
+
+def start_replica(cluster, between):
+    """One that runs the services while it holds the lease, all its requests by way of the proxy."""
+    port, = bed.free_ports(1)
+    cluster.ports["replica"] = [port, port]
+    cluster.spawn("replica", world.MUSTER, "controller", "--namespace=kai-scheduler", "--apply-crds=false", "--leader-elect",
+                  "--stop-timeout=60s", f"--kubeconfig={between.kubeconfig()}", f"--metrics-bind-address=127.0.0.1:{port}",
+                  "--health-probe-bind-address=0")
+    cluster.wait_until(lambda: world.leads(cluster, "replica"), "the replica leads")
+
+
+def is_ready(cluster):
+    return world.ask(cluster.ports["replica"][0], "/readyz") == "ok"
+
+
+def holder(cluster):
+    return cluster.api.get(LEASE)["spec"].get("holderIdentity")
+
+
+@SUITE.test("a replica that leads is ready before its services are: webhooks do not wait for them")
+def test_ready(cluster):
+    cluster.stop("controller")
+    # The port of snapshots may be another's on this machine.
+    cluster.api.create(SHARDS, {"apiVersion": "kai.scheduler/v1", "kind": "SchedulingShard", "metadata": {"name": "default"},
+                                "spec": {"args": {"plugin-server-port": "0"}}})
+    with proxy.Proxy(cluster) as between:
+        between.holds = lambda method, path: "/queues" in path
+        start_replica(cluster, between)
+        cluster.wait_until(lambda: between.counts["held"] > 0, "services wait for their queues")
+        cluster.wait_until(lambda: is_ready(cluster), "the replica is ready")
+        between.holds = None
+        expect(cluster.stop("replica"), 0, "status of the replica")
+
+
+@SUITE.test("a replica that is told to stop keeps its lease until its binds are done")
+def test_lease(cluster):
+    with proxy.Proxy(cluster) as between:
+        start_replica(cluster, between)
+        make(cluster, "third")
+        bound(cluster, "third")
+        before = between.counts["held"]
+        between.holds = lambda method, path: path.split("?")[0].endswith("/binding")
+        make(cluster, "fourth")
+        cluster.wait_until(lambda: between.counts["held"] > before, "the bind is under way")
+        os.kill(cluster.processes.pid("replica"), signal.SIGTERM)
+        # Time enough for one that does not wait.
+        time.sleep(1)
+        expect(holder(cluster) not in ("", None), True, "somebody holds the lease")
+        between.holds = None
+        cluster.wait_until(lambda: holder(cluster) in ("", None), "the lease is given back")
+        bound(cluster, "fourth")
+        cluster.wait_until(lambda: not cluster.processes.alive("replica"), "the replica has stopped")
+        expect(cluster.stop("replica"), 0, "status of the replica")

@@ -111,7 +111,7 @@ def test_drift(cluster):
 @SUITE.test("a kubelet that refuses, sends nonsense or is gone is asked again")
 def test_trouble(cluster):
     for said, reason in (({"status": 12, "message": "not here"}, "gRPC status 12: not here"),
-                         ({"bytes": "0a7f"}, "no list of pods")):
+                         ({"bytes": "0a7f"}, "not a list of pods")):
         say(cluster, said)
         cluster.wait_until(lambda: figure(cluster, "kubelet_up") == 0, "the kubelet fails")
         expect_in(reason, cluster.log_of("numa-exporter"))

@@ -65,13 +65,13 @@ def test_prometheus(cluster):
 
 
 def begin(cluster, name, settings):
-    """A scheduler that reads or records past use; `settings` are those of usageDBConfig."""
+    """A scheduler that reads or records past use, with the rights of its account; `settings` are those of usageDBConfig."""
     listen = bed.free_ports(1)[0]
     conf = cluster.folder / f"{name}.json"
     conf.write_text(json.dumps({"usageDBConfig": settings}))
     cluster.ports[name] = [listen, listen]
-    cluster.spawn(name, world.MUSTER, "scheduler", f"--kubeconfig={cluster.kubeconfig}", f"--scheduler-conf={conf}",
-                  f"--listen-address=127.0.0.1:{listen}", "--plugin-server-port=0", "--namespace=default")
+    cluster.spawn(name, world.MUSTER, "scheduler", f"--kubeconfig={cluster.kubeconfigs['scheduler']}",
+                  f"--scheduler-conf={conf}", f"--listen-address=127.0.0.1:{listen}", "--plugin-server-port=0")
 
 
 def shares(cluster, name):
@@ -111,7 +111,8 @@ def test_history(cluster):
         cluster.stop("scheduler")
         cluster.stop("prometheus")
     expect(cluster.stop("recorder"), 0, "the status of the scheduler")
-    kept = json.loads(cluster.api.get("/api/v1/namespaces/default/configmaps/usage-kai-scheduler")["data"]["history.json"])
+    kept = json.loads(cluster.api.get("/api/v1/namespaces/kai-scheduler/configmaps/usage-kai-scheduler")["data"][
+        "history.json"])
     expect({"all", "little"} <= set(kept["queues"]), True, f"queues of the record {kept['queues']}")
     world.remove(cluster, f"{world.PODS}/little")
     begin(cluster, "recorder", {"clientType": "history", "usageParams": {"windowSize": "1h", "fetchInterval": "1s"}})

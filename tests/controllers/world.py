@@ -11,9 +11,12 @@ import roles
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = os.environ.get("MUSTER", str(ROOT / "build" / "asan" / "muster"))
 CLASSES = {"train": 50, "build": 100}
-SERVICES = ("podgroups", "queues", "scaler", "numa-exporter")
+SERVICES = ("podgroups", "queues", "scaler", "numa-exporter", "scheduler")
 COUNTING = ("podgroups", "queues")
 NODE_MIB = 81559
+# Of several replicas, one takes over from the other within seconds.
+QUICK_LEASE = ("--leader-elect", "--leader-election-namespace=kai-scheduler", "--lease-duration=3s",
+               "--lease-renew-deadline=2s", "--lease-retry-period=300ms")
 
 GROUPS = "/apis/scheduling.run.ai/v2alpha2/namespaces/default/podgroups"
 QUEUES = "/apis/scheduling.run.ai/v2/queues"
@@ -39,6 +42,11 @@ def start(cluster, service, *more, name=None):
                   f"--metrics-bind-address=127.0.0.1:{cluster.ports[name][0]}",
                   f"--health-probe-bind-address=127.0.0.1:{cluster.ports[name][1]}", "--v=4", *more)
     cluster.wait_until(lambda: ask(cluster.ports[name][1], "/readyz") == "ok", f"{name} is ready")
+
+
+def leads(cluster, name):
+    """Whether a replica says of itself that it is the leader."""
+    return any(value == 1 for _, value in series(metrics(cluster, name), "muster_leader"))
 
 
 def ask(port, path):

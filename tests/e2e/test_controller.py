@@ -1,5 +1,6 @@
 """Muster installed by its chart as one process: the Config and the shards act inside it, and so does admission."""
 
+import operands
 import stand as stands
 from suite import Suite, expect
 from test_install import PODS, SYSTEM, clear, components, is_ready, pod, run
@@ -10,7 +11,14 @@ SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
 QUEUES = "/apis/scheduling.run.ai/v2/queues"
 POOL = "kai.scheduler/node-pool"
 HOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
-APPS = {"admission", "binder", "kai-scheduler-default", "pod-grouper", "podgroup-controller", "queue-controller"}
+SLICES = (f"/apis/discovery.k8s.io/v1/namespaces/{stands.NAMESPACE}/endpointslices"
+          "?labelSelector=kubernetes.io/service-name=admission")
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{stands.NAMESPACE}/leases/muster-controller"
+TOPOLOGIES = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/topologies.kai.scheduler"
+EXPORTER = f"/apis/apps/v1/namespaces/{stands.NAMESPACE}/daemonsets/numa-placement-exporter"
+EXPORTER_SCALER = f"{operands.AUTOSCALERS}/numa-placement-exporter"
+APPS = {"admission", "binder", "job-starter", "kai-scheduler-default", "pod-grouper", "podgroup-controller",
+        "queue-controller"}
 
 
 def controller(cluster):
@@ -133,6 +141,80 @@ def _(stand):
     run(cluster, pod("half", annotations={"gpu-fraction": "0.5"}))
     expect(cluster.api.get(f"{PODS}/half")["spec"].get("runtimeClassName"), None, "runtime class")
     clear(cluster)
+
+
+@SUITE.test("what has pods of its own is made beside the process, and goes when it is switched off: exporter, Prometheus")
+def _(stand):
+    cluster = stand.cluster
+    operands.apply_crds(cluster)
+    cluster.api.patch(stands.CONFIG, {"spec": {
+        "numaPlacementExporter": {"service": {"enabled": True}}, "global": {"vpa": {"enabled": True}},
+        "prometheus": {"enabled": True, "retentionPeriod": "1s"}}})
+    for path in (EXPORTER, EXPORTER_SCALER, operands.PROMETHEUS, operands.ACCOUNT, operands.USAGE):
+        cluster.wait_for(path)
+    operands.say_available(cluster)
+    cluster.wait_until(stand.is_up, "the Config is available with them", stands.READY_SECONDS)
+    monitor = cluster.api.get(f"{operands.MONITORS}/queue-controller")["spec"]
+    service = cluster.api.get(f"/api/v1/namespaces/{stands.NAMESPACE}/services/{NAME}")
+    expect((monitor["selector"]["matchLabels"], [one["port"] for one in monitor["endpoints"]]),
+           ({"app": service["metadata"]["labels"]["app"]}, [service["spec"]["ports"][0]["name"]]), "what is scraped")
+    for path in (operands.ACCOUNT, operands.USAGE):
+        cluster.api.patch(path, {"metadata": {"labels": {"app": "changed"}}})
+        cluster.wait_for(path, lambda one: one["metadata"]["labels"]["app"] != "changed")
+    cluster.api.patch(stands.CONFIG, {"spec": {
+        "numaPlacementExporter": {"service": {"enabled": True}, "pollInterval": "7s"},
+        "prometheus": {"storageSize": "1Gi", "serviceMonitor": {"interval": "45s"}},
+        "global": {"vpa": {"updatePolicy": {"updateMode": "Off"}}}}})
+    cluster.wait_for(EXPORTER, lambda one: "--poll-interval=7s" in one["spec"]["template"]["spec"]["containers"][0]["args"])
+    cluster.wait_for(operands.PROMETHEUS, lambda one: "1Gi" in str(one["spec"]["storage"]))
+    cluster.wait_for(f"{operands.MONITORS}/queue-controller", lambda one: one["spec"]["endpoints"][0]["interval"] == "45s")
+    cluster.wait_for(EXPORTER_SCALER, lambda one: one["spec"]["updatePolicy"]["updateMode"] == "Off")
+    cluster.api.patch(stands.CONFIG, {"spec": {"numaPlacementExporter": {"service": {"enabled": False}},
+                                               "prometheus": {"enabled": False}, "global": {"vpa": None}}})
+    cluster.wait_until(lambda: operands.are_gone(cluster, EXPORTER, EXPORTER_SCALER, operands.PROMETHEUS, operands.ACCOUNT,
+                                                 operands.USAGE), "all of it is gone", stands.READY_SECONDS)
+    cluster.wait_until(stand.is_up, "the Config is available without them", stands.READY_SECONDS)
+
+
+def scale(stand, replicas):
+    cluster = stand.cluster
+    cluster.command("helm", "upgrade", "kai-scheduler", stand.chart, "--namespace", stands.NAMESPACE, "--reuse-values", "--set",
+                    f"controller.replicaCount={replicas}")
+
+    def are_ready():
+        found = components(cluster).get(NAME, [])
+        ends = sum(map(ready_endpoints, cluster.api.items(SLICES)))
+        return len(found) == replicas and all(is_ready(one) for one in found) and ends == replicas
+
+    cluster.wait_until(are_ready, f"{replicas} replicas are ready, and webhooks reach each of them", stands.READY_SECONDS)
+
+
+def ready_endpoints(found):
+    """How many of an EndpointSlice of the webhooks take requests."""
+    return sum(bool(one["conditions"].get("ready")) for one in found.get("endpoints") or [])
+
+
+def fewest_endpoints(cluster, version):
+    """Of the webhooks, at any time since a resourceVersion."""
+    return min((ready_endpoints(event["object"]) for event in cluster.api.watch(f"{SLICES}&resourceVersion={version}", 2)
+                if event["type"] == "MODIFIED"), default=None)
+
+
+@SUITE.test("of two replicas one leads; the other takes over, and webhooks keep an endpoint; a missing CRD is created at the start")
+def _(stand):
+    cluster = stand.cluster
+    cluster.api.delete(TOPOLOGIES)
+    cluster.wait_gone(TOPOLOGIES)
+    scale(stand, 2)
+    cluster.wait_for(TOPOLOGIES)
+    first = cluster.wait_for(LEASE, lambda one: one["spec"].get("holderIdentity"))["spec"]["holderIdentity"]
+    version = cluster.api.get(SLICES)["metadata"]["resourceVersion"]
+    cluster.api.delete(f"{SYSTEM}/{first.split('_')[0]}")
+    cluster.wait_for(LEASE, lambda one: one["spec"].get("holderIdentity") not in ("", None, first))
+    run(cluster, pod("after", gpus=1))
+    clear(cluster)
+    expect(fewest_endpoints(cluster, version), 1, "endpoints of the webhooks while the other takes over")
+    scale(stand, 1)
 
 
 @SUITE.test("the process was refused nothing, and stops when it is told to")

@@ -8,8 +8,8 @@ from suite import Suite, expect
 SUITE = Suite()
 PODS = "/api/v1/namespaces/default/pods"
 SYSTEM = f"/api/v1/namespaces/{stands.NAMESPACE}/pods"
-COMPONENTS = ["admission", "binder", "kai-operator", "kai-scheduler-default", "pod-grouper", "podgroup-controller",
-              "queue-controller"]
+COMPONENTS = ["admission", "binder", "job-starter", "kai-operator", "kai-scheduler-default", "pod-grouper",
+              "podgroup-controller", "queue-controller"]
 EXPORTER = "numa-placement-exporter"
 
 

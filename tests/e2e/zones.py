@@ -9,15 +9,10 @@ import threading
 import client
 import layouts
 import pod_resources
+from quantity import amount
 
 SOCKET_FOLDER = "var/lib/kubelet/pod-resources"
 GPU = "nvidia.com/gpu"
-SUFFIXES = {"m": 0.001, "k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-
-
-def amount(text):
-    suffix = text.lstrip("0123456789.")
-    return float(text[:len(text) - len(suffix)]) * SUFFIXES.get(suffix, 1)
 
 
 def needs_of(pod):

@@ -190,6 +190,14 @@ def defaults(cluster):
         owner = maker.make(api_version, kind, f"any-{kind.lower()}", {}, labels=QUEUE)
         maker.pod(f"any-{kind.lower()}-0", owner)
         check(maker, f"any-{kind.lower()}-0", owner)
+    machine = maker.make("kubevirt.io/v1", "VirtualMachine", "machine", {}, labels=QUEUE)
+    maker.pod("machine-0", maker.make("kubevirt.io/v1", "VirtualMachineInstance", "machine", {}, machine))
+    check(maker, "machine-0", machine)
+    labels = {"app": "daemon"}
+    daemon = maker.make("apps/v1", "DaemonSet", "daemon", {"selector": {"matchLabels": labels}, "template": {
+        "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}, labels=QUEUE)
+    maker.pod("daemon-0", daemon, labels)
+    maker.grouped("daemon-0")
 
 
 @SUITE.test("an AmlJob says how many nodes it has, a RunaiJob names the group after its pods")
@@ -308,7 +316,8 @@ def grove(cluster):
     maker = Maker(cluster)
     pcs = maker.make("grove.io/v1alpha1", "PodCliqueSet", "pcs", {}, labels={**QUEUE, "kai.scheduler/preemptibility":
                                                                             "non-preemptible"})
-    clique = maker.make("grove.io/v1alpha1", "PodClique", "pcs-a", {}, pcs)
+    scaling = maker.make("grove.io/v1alpha1", "PodCliqueScalingGroup", "pcs-sg", {}, pcs)
+    clique = maker.make("grove.io/v1alpha1", "PodClique", "pcs-a", {}, scaling)
     gang = maker.make("scheduler.grove.io/v1alpha1", "PodGang", "pcs-0", {
         "priorityClassName": "odd", "topologyConstraint": {"packConstraint": {"required": "zone"}},
         "topologyConstraintGroupConfigs": [{"name": "both", "podGroupNames": ["pcs-a", "pcs-b"]}],
@@ -320,6 +329,11 @@ def grove(cluster):
                   subgroup="pcs-a")
     expect(group["spec"]["topologyConstraint"], {"topology": "t", "requiredTopologyLevel": "zone"})
     expect(group["spec"]["preemptibility"], "non-preemptible")
+    older = maker.make("grove.io/v1alpha1", "PodGangSet", "pgs", {}, labels=QUEUE)
+    gang = maker.make("scheduler.grove.io/v1alpha1", "PodGang", "pgs-0", {"podgroups": [
+        {"name": "pgs-a", "minReplicas": 1, "podReferences": [{"namespace": "default", "name": "gb"}]}]}, older)
+    maker.pod("gb", maker.make("grove.io/v1alpha1", "PodClique", "pgs-a", {}, older), {"grove.io/podgang": "pgs-0"})
+    check(maker, "gb", gang, counts=(1, None), tree="pgs-a:1", subgroup="pgs-a")
 
 
 @SUITE.test("a kind that only wraps another leaves the rules to that one")
@@ -336,6 +350,11 @@ def wrappers(cluster):
     flow = maker.make("argoproj.io/v1alpha1", "Workflow", "flow", {}, labels=QUEUE)
     pod = maker.pod("flow-step", flow)
     check(maker, "flow-step", pod)
+    for kind in ("InteractiveWorkload", "DistributedWorkload", "InferenceWorkload", "DistributedInferenceWorkload"):
+        name = kind.lower()
+        inner = maker.make("run.ai/v1", "RunaiJob", name, {}, maker.make("run.ai/v2alpha1", kind, name, {}, labels=QUEUE))
+        maker.pod(f"{name}-0", inner)
+        maker.grouped(f"{name}-0")
     wrapped = maker.make("run.ai/v2alpha1", "TrainingWorkload", "tw", {}, labels={"project": "p"})
     runai = maker.make("run.ai/v1", "RunaiJob", "tw", {}, wrapped)
     maker.pod("tw-0", runai, {"kai.scheduler/node-pool": "np"})

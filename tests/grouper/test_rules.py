@@ -1,5 +1,6 @@
 """What holds for every kind: queues, priorities, what is never overwritten, who is left alone, and what goes wrong."""
 
+import re
 import time
 
 import roles
@@ -212,7 +213,44 @@ def restart(cluster):
     cluster.wait_until(lambda: world.figure(cluster, "muster_grouper_waiting") <= 5, "all is dealt with")
     expect(maker.group(group["metadata"]["name"])["metadata"]["resourceVersion"],
            group["metadata"]["resourceVersion"])
-    expect_in('muster_leader{service="grouper"} 1\n', world.ask(cluster.ports[0], "/metrics"))
+    text = world.ask(cluster.ports[0], "/metrics")
+    expect_in('muster_leader{service="grouper"} 1\n', text)
+    for name in ("workqueue_adds_total", "workqueue_queue_duration_seconds_count", "workqueue_work_duration_seconds_count"):
+        count = re.search(rf'^{name}{{name="pod",controller="pod"}} (\d+)$', text, re.MULTILINE)
+        expect(bool(count) and int(count[1]) > 0, True, name)
+    expect_in('workqueue_depth{name="pod",controller="pod"} ', text)
+    expect_in('controller_runtime_reconcile_total{controller="pod",result="success"} ', text)
+
+
+@SUITE.test("with a selector of namespaces, pods of others are left alone")
+def selected(cluster):
+    cluster.api.create("/api/v1/namespaces", {"metadata": {"name": "chosen", "labels": {"grouped": "yes"}}})
+    expect(cluster.stop("grouper"), 0)
+    world.start(cluster, "--namespace-label-selector=grouped=yes")
+    outside, inside = Maker(cluster), Maker(cluster, "chosen")
+    outside.pod("left-alone")
+    inside.pod("chosen")
+    inside.grouped("chosen")
+    expect("pod-group-name" in outside.pod_of("left-alone")["metadata"].get("annotations", {}), False, "a group of others")
+    expect(cluster.stop("grouper"), 0)
+    world.start(cluster)
+
+
+@SUITE.test("of two replicas one groups pods; the other takes over")
+def replicas(cluster):
+    maker, leader = Maker(cluster), 'muster_leader{service="grouper"}'
+    quick = ("--leader-elect", "--leader-election-namespace=kai-scheduler", "--lease-duration=3s",
+             "--lease-renew-deadline=2s", "--lease-retry-period=300ms")
+    expect(cluster.stop("grouper"), 0)
+    world.start(cluster, *quick)
+    cluster.wait_until(lambda: world.figure(cluster, leader) == 1, "the first replica leads")
+    world.start(cluster, *quick, name="grouper-2")
+    expect(world.figure(cluster, leader), 0.0, "the second replica leads")
+    cluster.kill("grouper")
+    maker.pod("over")
+    maker.grouped("over")
+    expect(cluster.stop("grouper-2"), 0)
+    world.start(cluster)
 
 
 @SUITE.test("the manifests are taken by the server, and the rights in them are enough to get ready")

@@ -155,17 +155,25 @@ def _(stage):
     dra = "/apis/resource.k8s.io/v1"
     claims = f"{dra}/namespaces/default/resourceclaims"
     stage.api.create(f"{dra}/deviceclasses", {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
-                                              "metadata": {"name": "gpu.example.com"}, "spec": {}})
+                                              "metadata": {"name": "gpu.example.com"}, "spec": {
+                                                  "config": [{"opaque": {"driver": "gpu.example.com",
+                                                                         "parameters": {"kind": "OfClass"}}}]}})
     stage.api.create(f"{dra}/resourceslices", {
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "slice"},
         "spec": {"driver": "gpu.example.com", "nodeName": node,
                  "pool": {"name": "pool", "generation": 1, "resourceSliceCount": 1},
-                 "devices": [{"name": f"gpu-{number}"} for number in range(4)]}})
+                 "devices": [{"name": f"gpu-{number}", "attributes": {"model": {"string": model}}}
+                             for number, model in enumerate(["A100", "H200", "A100", "H200"])]}})
     stage.api.create(claims, {
         "apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
         "metadata": {"name": "two", "labels": {"kai.scheduler/queue": "q"}},
-        "spec": {"devices": {"requests": [
-            {"name": "pair", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}}]}}})
+        "spec": {"devices": {
+            "requests": [{"name": "pair", "firstAvailable": [
+                {"name": "many", "deviceClassName": "gpu.example.com", "count": 9},
+                {"name": "two", "deviceClassName": "gpu.example.com", "count": 2, "selectors": [
+                    {"cel": {"expression": "device.attributes['gpu.example.com'].model == 'H200'"}}]}]}],
+            "config": [{"requests": ["pair"], "opaque": {"driver": "gpu.example.com",
+                                                         "parameters": {"kind": "OfClaim"}}}]}}})
     try:
         stage.pod("claimer", 0, resourceClaims=[{"name": "mine", "resourceClaimName": "two"}])
         spec = stage.cluster.wait_for(f"{REQUESTS}/claimer")["spec"]
@@ -173,11 +181,57 @@ def _(stage):
         allocation = spec["resourceClaimAllocations"][0]
         expect(allocation["name"], "mine")
         results = allocation["allocation"]["devices"]["results"]
-        expect(len({one["device"] for one in results}), 2)
-        expect({(one["request"], one["driver"], one["pool"]) for one in results}, {("pair", "gpu.example.com", "pool")})
+        expect([one["device"] for one in results], ["gpu-1", "gpu-3"])
+        expect({(one["request"], one["driver"], one["pool"]) for one in results},
+               {("pair/two", "gpu.example.com", "pool")})
+        config = allocation["allocation"]["devices"]["config"]
+        expect([(one["source"], one["requests"], one["opaque"]["parameters"]["kind"]) for one in config],
+               [("FromClass", ["pair/two"], "OfClass"), ("FromClaim", ["pair"], "OfClaim")])
+        fields = allocation["allocation"]["nodeSelector"]["nodeSelectorTerms"][0]["matchFields"]
+        expect(fields, [{"key": "metadata.name", "operator": "In", "values": [node]}])
     finally:
         stage.api.delete(f"{PODS}/claimer")
         for path in (f"{claims}/two", f"{dra}/resourceslices/slice", f"{dra}/deviceclasses/gpu.example.com"):
+            stage.api.delete(path)
+
+
+@SUITE.test("claims share a device, each with a part of its capacity")
+def _(stage):
+    stage.clear()
+    node = sorted(one["metadata"]["name"] for one in stage.api.items(NODES))[1]
+    dra = "/apis/resource.k8s.io/v1"
+    claims = f"{dra}/namespaces/default/resourceclaims"
+    stage.api.create(f"{dra}/deviceclasses", {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass",
+                                              "metadata": {"name": "share.example.com"}, "spec": {}})
+    policy = {"default": "10Gi", "validRange": {"min": "10Gi", "step": "10Gi"}}
+    stage.api.create(f"{dra}/resourceslices", {
+        "apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "shared"},
+        "spec": {"driver": "share.example.com", "nodeName": node,
+                 "pool": {"name": "pool", "generation": 1, "resourceSliceCount": 1},
+                 "devices": [{"name": "gpu-0", "allowMultipleAllocations": True,
+                              "capacity": {"memory": {"value": "80Gi", "requestPolicy": policy}}}]}})
+    names = ["small", "large", "rest"]
+    try:
+        shares = {}
+        for name, wanted in zip(names, ["15Gi", "60Gi", None], strict=True):
+            ask = {"deviceClassName": "share.example.com"} | ({"capacity": {"requests": {"memory": wanted}}} if wanted else {})
+            stage.api.create(claims, {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name},
+                                      "spec": {"devices": {"requests": [{"name": "r", "exactly": ask}]}}})
+            stage.pod(name, 0, resourceClaims=[{"name": "mine", "resourceClaimName": name}])
+            if name == "rest":
+                stage.condition(name, status="False")
+                break
+            spec = stage.cluster.wait_for(f"{REQUESTS}/{name}")["spec"]
+            expect(spec["selectedNode"], node)
+            shares[name] = spec["resourceClaimAllocations"][0]["allocation"]["devices"]["results"][0]
+        expect({name: (one["device"], one["consumedCapacity"]) for name, one in shares.items()},
+               {"small": ("gpu-0", {"memory": "20Gi"}), "large": ("gpu-0", {"memory": "60Gi"})})
+        expect(len({one["shareID"] for one in shares.values()}), 2)
+    finally:
+        for name in names:
+            stage.api.delete(f"{PODS}/{name}")
+            stage.api.delete(f"{claims}/{name}")
+        for path in (f"{dra}/resourceslices/shared", f"{dra}/deviceclasses/share.example.com"):
             stage.api.delete(path)
 
 

@@ -303,6 +303,13 @@ def _(stage):
         stage.cluster.wait_until(
             lambda: sum(bool(node_of(stage.get(f"rest-{number}"))) for number in range(4)) == 3, "three of four")
         expect(json.dumps([node_of(one) for one in stage.api.items(PODS)]).count(names[0]), 1)
+        # A pod that its PodGroup alone puts into the pool is labelled with it.
+        stage.group("by-group", queue="fast")
+        stage.api.patch(f"{GROUPS}/by-group", label)
+        stage.pod("grouped", 0, queue="fast", group="by-group")
+        expect(stage.bound("grouped"), [names[0]])
+        stage.cluster.wait_for(f"{PODS}/grouped",
+                               lambda one: one["metadata"]["labels"].get("kai.scheduler/node-pool") == "fast")
         expect(stage.stop("fast"), 0)
     finally:
         stage.api.patch(f"{NODES}/{names[0]}", {"metadata": {"labels": {"kai.scheduler/node-pool": None}}})

@@ -1,8 +1,12 @@
 """The scheduler: what users and tools of KAI see of it - rights, events, conditions, reasons."""
 
 import contextlib
+import io
 import json
+import urllib.request
+import zipfile
 
+import bed
 from stage import GROUPS, PODS, QUEUES, REQUESTS, condition, node_of, queue_object
 from suite import Suite, expect, expect_in
 
@@ -207,6 +211,48 @@ def _(stage):
         stage.pod("part", 0, group="shared", annotations={"gpu-fraction": "0.5"})
         request = stage.cluster.wait_for(f"{REQUESTS}/part")
         expect(request["metadata"]["annotations"], {"karpenter.sh/do-not-disrupt": "true"})
+
+
+@SUITE.test("a pod that is ending costs its queue nothing any more: another one may take what the limit allows, and no third")
+def _(stage):
+    stage.clear()
+    stage.queue("capped", limit=1)
+    stage.pod("ends", 0, queue="capped", annotations={"gpu-memory": "40000"})
+    stage.cluster.wait_for(f"{REQUESTS}/ends")
+    stage.pod("whole", 1, queue="capped")
+    stage.condition("whole", reason="Unschedulable")
+    stage.delete("ends")
+    stage.cluster.wait_gone(f"{PODS}/ends")
+    stage.bound("whole")
+    stage.api.patch(f"{PODS}/whole", {"metadata": {"finalizers": ["test.example.com/held"]}})
+    stage.delete("whole")
+    stage.cluster.wait_for(f"{PODS}/whole", lambda one: "deletionTimestamp" in one["metadata"])
+    stage.pod("next", 1, queue="capped")
+    stage.bound("next")
+    expect("deletionTimestamp" in stage.get("whole")["metadata"], True, "the first pod is still there")
+    stage.pod("third", 0, queue="capped", annotations={"gpu-memory": "40000"})
+    stage.condition("third", reason="Unschedulable")
+    stage.api.patch(f"{PODS}/whole", {"metadata": {"finalizers": None}})
+
+
+@SUITE.test("a snapshot has every kind that it is to have, and the scheduler may read all of them")
+def _(stage):
+    stage.clear()
+    port, = bed.free_ports(1)
+    storage = "/apis/storage.k8s.io/v1"
+    stage.api.create(f"{storage}/csidrivers", {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver",
+                                               "metadata": {"name": "disks.example.com"}, "spec": {}})
+    with scheduler(stage, f"--plugin-server-port={port}"):
+        stage.pod("inside", 1)
+        stage.bound("inside")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/get-snapshot", timeout=60) as answer:
+            with zipfile.ZipFile(io.BytesIO(answer.read())) as archive:
+                found = json.loads(archive.read("snapshot.json"))["rawObjects"]
+    stage.api.delete(f"{storage}/csidrivers/disks.example.com")
+    expect([one["metadata"]["name"] for one in found["pods"]], ["inside"])
+    expect([one["metadata"]["name"] for one in found["csiDrivers"]], ["disks.example.com"])
+    expect({"bindRequests", "configMaps", "csiStorageCapacities", "deviceClasses", "resourceSlices", "topologies"} - set(found),
+           set(), "lists that are missing")
 
 
 @SUITE.test("switches of plugins in KAI's file do nothing, as in KAI, and are named in the log")

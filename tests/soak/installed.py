@@ -18,7 +18,7 @@ import stand
 NODES, NODE_GPUS, NODE_CORES = 6, 8, 24
 SYSTEM_NODE = "system-0"
 SYSTEM_PODS = f"/api/v1/namespaces/{stand.NAMESPACE}/pods"
-SERVICES = ("admission", "binder", "grouper", "operator", "podgroups", "queues", "scaler", "scheduler")
+SERVICES = ("admission", "binder", "grouper", "operator", "podgroups", "queues", "scaler", "scheduler", "starter")
 # Few names of objects that are gone are kept, so that the scheduler makes its state anew now and then.
 VALUES = ("global.clusterAutoscaling=true", "global.nodeSelector.role=system", "scheduler.args.names-max=2000",
           "global.leaderElection=true")

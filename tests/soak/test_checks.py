@@ -145,12 +145,12 @@ def _(_):
     expect(judge.orphans(Shown({judge.MAPS: maps})), [f"{judge.MAPS}/p9-shared-0"])
 
 
-@SUITE.test("memory that grows is seen, and a process that was only warming up is not")
+@SUITE.test("memory that grows is seen, and a process that was only warming up or had one burst is not")
 def _(_):
     memory = trend.Memory()
     for number in range(20):
         memory.add(60 * number, {"leaks": (1, 20 + 0.1 * number), "flat": (2, 20 + 0.1 * (number % 2)),
-                                 "warms": (3, 15 if number == 0 else 20)})
+                                 "warms": (3, 15 if number == 0 else 20), "bursts": (4, 20 if number < 8 else 23)})
     expect([line.split(":")[0] for line in trend.growing(memory.lines())], ["leaks"])
     expect(round(memory.lines()["leaks"].per_hour, 2), 6.0)
 

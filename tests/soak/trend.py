@@ -7,7 +7,8 @@ import statistics
 MOST_MIB, MOST_PART = 0.5, 0.05
 FEWEST_SAMPLES = 6
 
-Line = collections.namedtuple("Line", "first last growth per_hour seconds samples mib")
+# `late` is the growth at the pace of the second half: one burst makes an allocator keep more, a leak goes on.
+Line = collections.namedtuple("Line", "first last growth late per_hour seconds samples mib")
 
 
 class Memory:
@@ -31,15 +32,19 @@ class Memory:
                 for service, samples in sorted(longest.items())}
 
 
+def slope_of(samples):
+    seconds, mib = zip(*samples)
+    return statistics.linear_regression(seconds, mib).slope if len(samples) > 1 and seconds[-1] > seconds[0] else 0
+
+
 def line_of(samples):
     seconds, mib = zip(*samples)
-    span = seconds[-1] - seconds[0]
-    slope = statistics.linear_regression(seconds, mib).slope if len(samples) > 1 and span else 0
-    return Line(mib[0], mib[-1], slope * span, slope * 3600, span, len(samples), mib)
+    span, slope, late = seconds[-1] - seconds[0], slope_of(samples), slope_of(samples[len(samples) // 2:])
+    return Line(mib[0], mib[-1], slope * span, late * span, slope * 3600, span, len(samples), mib)
 
 
 def is_flat(line):
-    return line.growth <= max(MOST_MIB, MOST_PART * line.first)
+    return min(line.growth, line.late) <= max(MOST_MIB, MOST_PART * line.first)
 
 
 def growing(lines):

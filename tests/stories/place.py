@@ -75,7 +75,11 @@ class Place(Stage):
             self.serve(name)
 
     def serve(self, name, *flags):
+        """Starts it, and waits until it can be told to stop: before that, the signal would end it as any program."""
+        log = self.cluster.processes.log_path(name)
+        before = log.stat().st_size if log.exists() else 0
         self.cluster.spawn(name, MUSTER, name, *SERVICES[name][0], *flags, kubeconfig=self.kubeconfigs[name])
+        self.cluster.wait_until(lambda: b" starting " in log.read_bytes()[before:], f"the {name} has started")
 
     def restart(self, *flags, name="scheduler"):
         expect(self.stop(name), 0, f"the status of the {name}")

@@ -74,6 +74,24 @@ def _(here):
         here.carried_out("second")
 
 
+@SUITE.test("a pod is evicted from a device with a NoExecute taint, and the next one gets another device")
+def _(here):
+    with devices(here):
+        claim(here, "one")
+        claimer(here, "first", "one")
+        here.carried_out("first")
+        result, = here.api.get(f"{CLAIMS}/one")["status"]["allocation"]["devices"]["results"]
+        taints = {result["device"]: [{"key": "broken", "effect": "NoExecute"}]}
+        here.api.patch(f"{DRA}/resourceslices/slice", {"spec": {"devices": [
+            {"name": name, "taints": taints.get(name, [])} for name in ("gpu-0", "gpu-1")]}})
+        # This is the work of kube-controller-manager.
+        here.cluster.wait_gone(f"{PODS}/first", 60)
+        claimer(here, "second", "one")
+        here.carried_out("second")
+        other, = here.api.get(f"{CLAIMS}/one")["status"]["allocation"]["devices"]["results"]
+        expect(other["device"] != result["device"], True)
+
+
 @SUITE.test("a claim is made from a template for each pod, allocated, and gone with it")
 def _(here):
     templates = f"{DRA}/namespaces/default/resourceclaimtemplates"

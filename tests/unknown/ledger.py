@@ -166,7 +166,9 @@ class Ledger:
         if claims_of(pod):
             all_devices = {(one["spec"]["driver"], one["spec"]["pool"]["name"], device["name"]): one["spec"]["nodeName"]
                            for one in self.store.all("resourceslices") for device in one["spec"]["devices"]}
-            taken = self.devices()
+            own = [device for claim in self.store.all("resourceclaims") if name_of(claim) in claims_of(pod)
+                   for device in devices_of(claim)]
+            taken = self.devices() - collections.Counter(own)
             return next((node for device, node in all_devices.items() if not taken[device]), None)
         fraction = fraction_of(pod)
         if fraction:

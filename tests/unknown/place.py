@@ -231,6 +231,8 @@ class Place:
                     break
                 self.end(self.world.next_ends())
             await self.until_watching()
+            # A write that was held back while a watch was cut may have come just now.
+            await self.settle()
             left = [one for plural in ("pods", "bindrequests") for one in self.store.all(plural)]
             return [f"left at the end: {', '.join(one['metadata']['name'] for one in left)}"] if left else []
         except Broken as error:

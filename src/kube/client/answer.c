@@ -79,7 +79,7 @@ static void add_line(struct err *err, int code, int status, const char *text)
     (void)err_set(err, code, "%s%s(HTTP status %d)", line, len ? " " : "", status);
 }
 
-void kube_answer_explain(struct kube_answer *answer, const char *what)
+void kube_answer_describe(struct kube_answer *answer)
 {
     yyjson_val *object = NULL;
 
@@ -93,6 +93,11 @@ void kube_answer_explain(struct kube_answer *answer, const char *what)
         }
         add_line(&answer->err, code_of(answer->status, answer->reason), answer->status, message);
     }
+}
+
+void kube_answer_explain(struct kube_answer *answer, const char *what)
+{
+    kube_answer_describe(answer);
     if (answer->err.code < 0)
         (void)err_wrap(&answer->err, answer->err.code, "%s", what);
 }

@@ -45,6 +45,8 @@ static const struct verb_row *row_of(enum kube_verb verb)
 
 static const char *accept_of(const struct kube_request *request)
 {
+    if (request->is_raw)
+        return "Accept: */*";
     if (!request->is_metadata_only)
         return "Accept: application/json";
     if (request->verb == KUBE_LIST)
@@ -296,7 +298,7 @@ static void on_http_done(void *arg, const struct http_response *response)
     leave_server(call);
     if (call->split_err.code)
         answer.err = call->split_err;
-    if (is_stream && answer.err.code == 0)
+    if (is_stream && !call->request.is_raw && answer.err.code == 0)
         (void)!split_end(&call->split, &answer.err);
     sum_up(call, &answer, response->is_unsent);
     if (!try_again(call, &answer, response->is_unsent, kube_retry_after(http_response_header(response, "Retry-After"))))
@@ -328,7 +330,8 @@ static int on_bytes(void *arg, const char *bytes, size_t len)
 
     kube_client_enter(client);
     call->is_reading = true;
-    int r = split_feed(&call->split, bytes, len, on_item, call, &call->split_err);
+    int r = call->request.is_raw ? on_item(call, bytes, len)
+                                 : split_feed(&call->split, bytes, len, on_item, call, &call->split_err);
     call->is_reading = false;
     if (call->is_cancelled)
         kube_call_free(call);

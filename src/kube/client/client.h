@@ -127,6 +127,7 @@ struct kube_request {
     size_t body_max;              // 0: 16 MiB
     void (*on_begun)(void *arg);  // the server has begun to answer, and does not refuse; may be NULL
     kube_item_fn on_item;         // of a list or watch: takes the items as they come
+    bool is_raw;                  // the answer is no JSON: on_item takes its bytes as they come
     kube_done_fn on_done;
     void *arg;
 };

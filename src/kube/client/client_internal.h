@@ -87,5 +87,8 @@ void kube_client_unqueue(struct kube_client *client, struct kube_call *call);
 void kube_client_enter(struct kube_client *client);
 void kube_client_leave(struct kube_client *client);
 
+/* Fills in the error of an answer that is a refusal, with the server's own text; borrowed from the call's document. */
+void kube_answer_describe(struct kube_answer *answer);
+
 /* Fills in what an answer of the server means. */
 void kube_answer_explain(struct kube_answer *answer, const char *what);

@@ -36,8 +36,14 @@ static void add_delete_options(yyjson_mut_doc *doc, yyjson_mut_val *to, const st
         (void)yyjson_mut_obj_add_int(doc, to, "gracePeriodSeconds", request->grace_s);
     if (request->propagation)
         (void)yyjson_mut_obj_add_str(doc, to, "propagationPolicy", request->propagation);
-    if (request->uid && request->uid[0])
-        (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, to, "preconditions"), "uid", request->uid);
+    if ((request->uid && request->uid[0]) || request->version) {
+        yyjson_mut_val *conditions = yyjson_mut_obj_add_obj(doc, to, "preconditions");
+
+        if (request->uid && request->uid[0])
+            (void)yyjson_mut_obj_add_str(doc, conditions, "uid", request->uid);
+        if (request->version)
+            (void)yyjson_mut_obj_add_str(doc, conditions, "resourceVersion", request->version);
+    }
 }
 
 struct kube_call *kube_delete(struct kube_client *client, const struct kube_delete_request *request)

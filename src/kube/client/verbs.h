@@ -46,6 +46,7 @@ struct kube_delete_request {
     const char *namespace;
     const char *name;
     const char *uid;            // NULL: whichever has the name
+    const char *version;        // only as it was at that version; NULL: at any
     const char *propagation;    // "Background", "Foreground", "Orphan"; NULL: as the kind does
     int64_t grace_s;            // negative: the object's own
     kube_repeat_fn may_repeat;  // for kube_removal_start(), before it is tried again; NULL: it always may

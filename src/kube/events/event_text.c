@@ -30,6 +30,14 @@ void event_text_done(struct event_text *text)
     *text = (struct event_text){0};
 }
 
+void event_text_rest(struct event_text *text)
+{
+    char *name = TAKE_PTR(text->event_name);
+
+    event_text_done(text);
+    text->event_name = name;
+}
+
 void event_text_rename(struct event_text *text, nsec_t now)
 {
     struct strbuf name;
@@ -88,10 +96,10 @@ static void set_object(struct event_text *text, const struct event *event)
 
 void event_text_set(struct event_text *text, const struct event *event, bool is_combined, nsec_t now)
 {
-    if (!text->event_name) {
+    if (!text->kind)
         set_object(text, event);
+    if (!text->event_name)
         event_text_rename(text, now);
-    }
     free(text->message);
     text->message = message_of(event, is_combined);
     yyjson_mut_doc_free(text->notes);

@@ -115,6 +115,8 @@ static void on_written(void *arg, const struct kube_answer *answer)
         write_entry(entry);
     else if (entry->is_evicted)
         entry_free(entry);
+    else
+        event_text_rest(&entry->text);
 }
 
 static void write_entry(struct entry *entry)
@@ -191,6 +193,7 @@ void recorder_record(struct recorder *recorder, const struct event *event)
         recorder->counts.spared++;
     } else if (recorder->waiting >= recorder->waiting_max) {
         recorder->counts.failed++;
+        event_text_rest(&entry->text);
     } else {
         write_entry(entry);
     }

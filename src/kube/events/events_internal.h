@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "kube/events/events.h"
 
-/* The texts of an event, kept for as long as it may be written. All zeros is none. */
+/* The texts of an event, kept while it is written. All zeros is none. */
 struct event_text {
     char *event_name;
     char *event_namespace;
@@ -27,6 +27,9 @@ void event_text_done(struct event_text *text);
 
 /* Takes the texts of an event; it is named when that is the first one. Afterwards only what may differ is taken. */
 void event_text_set(struct event_text *text, const struct event *event, bool is_combined, nsec_t now);
+
+/* Only the event's own name is kept until the texts are set again: there may be thousands that are never written again. */
+void event_text_rest(struct event_text *text);
 
 /* Another name, for writing it anew. */
 void event_text_rename(struct event_text *text, nsec_t now);

@@ -166,8 +166,8 @@ struct follower *follower_new(struct kube_client *client, const struct follow_op
 {
     struct follower *taker = xcalloc(1, sizeof *taker);
     struct list *feeds = kube_client_feeds(client);
-    bool is_shared =
-        feeds && !options->namespace && filter_parse(&taker->filter, options->label_selector, options->field_selector);
+    bool is_shared = feeds && !options->namespace && !options->is_unshared &&
+                     filter_parse(&taker->filter, options->label_selector, options->field_selector);
     struct feed *feed = is_shared ? find_feed(feeds, options->resource, options->is_metadata_only) : NULL;
 
     taker->options = *options;

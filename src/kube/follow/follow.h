@@ -64,6 +64,7 @@ struct follow_options {
     const char *label_selector;
     const char *field_selector;
     bool is_metadata_only;
+    bool is_unshared;      // has a watch of its own: the server lets us see no more than the selectors say
     uint32_t page_size;    // of lists; 0: 500
     bool streams_lists;    // lets the server send what is there as a stream of events, if it can, instead of listing
     uint32_t watch_s;      // a watch is renewed after so long, up to twice that; 0: 300

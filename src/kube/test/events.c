@@ -147,6 +147,27 @@ static void an_event_is_written_as_the_api_wants_it(void **state)
     event_text_done(&text);
 }
 
+static void an_event_that_is_written_keeps_its_name_alone_until_it_comes_again(void **state)
+{
+    (void)state;
+    struct event event = event_of("pod", "x");
+    struct event again = event_of("pod", "y");
+    struct event_text text = {0};
+
+    event_text_set(&text, &event, false, 255);
+    event_text_rest(&text);
+    assert_string_equal(text.event_name, "pod.ff");
+    assert_null(text.kind);
+    assert_null(text.name);
+    assert_null(text.message);
+    event_text_set(&text, &again, false, 256);
+    assert_string_equal(text.event_name, "pod.ff");
+    assert_string_equal(text.event_namespace, "n");
+    assert_string_equal(text.uid, "u");
+    assert_string_equal(text.message, "y");
+    event_text_done(&text);
+}
+
 static void long_texts_are_cut_between_characters(void **state)
 {
     (void)state;
@@ -175,6 +196,7 @@ int main(void)
         cmocka_unit_test(too_much_about_one_object_is_kept_quiet),
         cmocka_unit_test(the_least_recently_used_makes_room),
         cmocka_unit_test(an_event_is_written_as_the_api_wants_it),
+        cmocka_unit_test(an_event_that_is_written_keeps_its_name_alone_until_it_comes_again),
         cmocka_unit_test(long_texts_are_cut_between_characters),
     };
 

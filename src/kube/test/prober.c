@@ -16,12 +16,13 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
-#include "kube/access/config.h"
 #include "kube/client/client.h"
 #include "kube/follow/follow.h"
 #include "kube/lease/lease.h"
 #include "net/loop.h"
 #include "net/rest/rest.h"
+
+#include "kube/test/served.h"
 
 enum { KINDS = 4 };
 
@@ -123,21 +124,10 @@ static void on_late(void *arg)
 
 static void world_init(struct world *world, const char *probes)
 {
-    struct kube_config *config = NULL;
-    char text[256];
-
     *world = (struct world){.loop = loop_new(), .probes = probes};
     strbuf_init(&world->asked, 1000);
     struct rest_set set = {routes, ARRAY_LEN(routes), world};
-    struct rest_options options = {.http.address = "127.0.0.1", .sets = &set, .set_count = 1};
-    assert_int_equal(rest_server_start(world->loop, &options, &world->server, NULL), 0);
-    (void)snprintf(text, sizeof text,
-                   "current-context: a\ncontexts: [{name: a, context: {cluster: c}}]\n"
-                   "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:%u'}}]\n",
-                   http_server_port(world->server));
-    struct kube_config_text source = {.name = "config", .text = text, .len = strlen(text)};
-    assert_int_equal(kube_config_parse(&source, 1, NULL, &config, NULL), 0);
-    world->client = kube_client_new(world->loop, config, &(struct kube_client_options){.seed = 1});
+    world->client = served_client(world->loop, &set, &world->server);
     loop_timer_init(&world->timer, world->loop, on_late, world);
     loop_timer_start(&world->timer, 120 * NSEC_PER_SEC);
 }

@@ -181,7 +181,7 @@ void server_use(struct admission *admission, const struct certificate *certifica
         return;
     }
     if (r < 0) {
-        log_fail(admission->service->log, "the new certificate cannot be used: the old one stays", log_error(&err));
+        log_fail(admission->service->log, "the new certificate cannot be used; keeping the old one", log_error(&err));
         return;
     }
     free(vault->served_pem);

@@ -116,7 +116,7 @@ static void on_patched(void *arg, const struct kube_answer *answer)
     }
     /* 422: somebody has changed it since, which the watch will show. */
     if (answer->status != 422 && answer->status != 404 && !kube_answer_is_conflict(answer))
-        log_warn(admission->service->log, "the caBundle cannot be written: trying again",
+        log_warn(admission->service->log, "the caBundle could not be written; trying again",
                  log_str("configuration", hook->name), log_error(&err));
     nsec_t wait = backoff_next(&hook->backoff, chance_next(kube_client_chance(admission->service->client)));
     hook->not_before = nsec_now_monotonic() + wait;

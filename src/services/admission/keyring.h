@@ -7,7 +7,7 @@
 
 #include "base/macros.h"
 #include "base/time.h"
-#include "net/certificate.h"
+#include "net/certificates/certificate.h"
 
 struct err;
 struct strbuf;

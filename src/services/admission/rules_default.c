@@ -164,7 +164,8 @@ static void set_env_from(struct draft *draft)
     }
     yyjson_mut_val *ref = yyjson_mut_obj_add_obj(draft->doc, yyjson_mut_arr_add_obj(draft->doc, list), "configMapRef");
     yyjson_mut_obj_add_strcpy(draft->doc, ref, "name", draft->direct);
-    yyjson_mut_obj_add_bool(draft->doc, ref, "optional", false);
+    /* All variables come from the other ConfigMap: this one would be empty, and the binder need not write it. */
+    yyjson_mut_obj_add_bool(draft->doc, ref, "optional", true);
 }
 
 /* Names of volumes are labels, of ConfigMaps more. Runs of other characters become one dash; dashes at the ends go. */

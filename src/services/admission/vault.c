@@ -58,7 +58,7 @@ static void on_written(void *arg, const struct kube_answer *answer)
     }
     /* Another replica was first: its certificates come with the watch. The pause is for a watch that is slow. */
     if (!kube_answer_is_conflict(answer) && answer->status != 409)
-        log_warn(admission->service->log, "the certificates cannot be stored: trying again", log_error(&err));
+        log_warn(admission->service->log, "the certificates could not be stored; trying again", log_error(&err));
     nsec_t wait = backoff_next(&vault->backoff, chance_next(kube_client_chance(admission->service->client)));
     vault->not_before = nsec_now_monotonic() + wait;
     loop_timer_start(&vault->timer, wait);
@@ -124,7 +124,7 @@ static void turn(void *arg)
     copy_keyring(vault, &wanted);
     int r = keyring_advance(&wanted, &wishes, nsec_now_wall(), why, &err);
     if (r < 0)
-        log_fail(admission->service->log, "certificates cannot be made: trying again", log_error(&err));
+        log_fail(admission->service->log, "certificates could not be created; trying again", log_error(&err));
     else if (r > 0) {
         log_info(admission->service->log, "certificates are renewed", log_str("reason", why));
         store(admission, &wanted);

@@ -72,6 +72,7 @@ struct item {
     struct binder *binder;
     struct request *request;
     enum item_state state;
+    nsec_t due_since;   // when it last got into the queue
     bool is_gone;       // the object is; the item goes with its job
     uint32_t failures;  // to write the outcome, in a row
     struct loop_timer timer;
@@ -148,6 +149,12 @@ void binder_request_seen(struct binder *binder, yyjson_val *object);
 void binder_request_gone(struct binder *binder, const char *namespace, const char *name);
 bool binder_wants_group(const struct binder *binder, const char *id);
 
+/* How long the jobs that run have taken until now. */
+struct items_work {
+    nsec_t sum, longest;
+};
+struct items_work items_work(const struct items *items, nsec_t now);
+
 /* The job is over: the item rests so long (0: until something happens) and is then due again. */
 void item_ended(struct item *item, nsec_t rest);
 
@@ -209,8 +216,9 @@ struct job {
     bool is_stale;     // the pod is not the one that was meant
     bool is_unknown;   // nobody could say what became of it: once more, later
     bool is_labelled;  // the pod may be in groups
+    bool is_bare;      // it was seen bound, and in none
     bool is_asked;     // the server was asked to bind it
-    uint64_t pauses;   // of the binder, when it was
+    uint64_t pauses;   // of the binder, when the job began
     bool is_held;      // what is known may be old: it begins anew when it is not
     bool is_stuck;
     char **gpus;  // by group
@@ -224,6 +232,8 @@ struct job {
     struct kube_list *list;
     struct attempt *attempt;
     struct loop_timer timer;
+    struct loop_task look;
+    bool has_looked;  // at all sockets, before the bind
     uint32_t tries;
     nsec_t started, ended;
     bool is_telling;  // the pod is bound; all that is left is to tell so

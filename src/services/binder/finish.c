@@ -17,6 +17,10 @@
 
 enum { MESSAGE_MAX = 1024 };
 
+/* How long a pod that is bound has to be seen so, before it is written once more which GPU group it is in. */
+enum { SEEN_LOOKS = 300 };
+#define SEEN_WAIT (100 * NSEC_PER_MSEC)
+
 static nsec_t retry_wait(const struct item *item)
 {
     const struct binder_flags *flags = item->binder->flags;
@@ -152,30 +156,51 @@ static void on_labelled(void *arg, const struct kube_answer *answer)
         end(job, retry_wait(job->item));
         return;
     }
+    /* One that is over is not kept either, which says nothing of its bind. */
+    if (answer->err.code == 0)
+        job->binder->unlabelled_binds += job->is_bare;
     if (answer->err.code == 0 && kube_answer_object(answer, &pod, NULL) == 0)
         binder_pod_seen(job->binder, pod);
     tell(job);
 }
 
-/* The bind brought no label: the server takes none with a bind, or we have not heard of the pod since. */
+/* The bind brought no label: the server takes none with a bind, or the watch does not show the pod as it is now. */
 static void label(struct job *job)
 {
     const struct request *request = job->request;
     const struct roster_pod *pod = roster_find(&job->binder->roster, request->namespace, request->pod);
 
-    /* A pod that was seen bound and is in no group is not kept; one that is over is not either. */
-    if (!pod)
-        job->binder->unlabelled_binds++;
+    /* A pod that was seen bound and is in no group is not kept. */
+    job->is_bare = !pod;
     job_write(job, KUBE_PATCH_MERGE, KUBE_PODS, request->namespace, request->pod, NULL,
               write_labels(job->pod_uid, &request->groups, true), on_labelled);
 }
 
+/* What is known of the pod is from before its bind, which the watch is about to show. */
+static bool is_behind(const struct job *job)
+{
+    const struct request *request = job->request;
+    const struct roster_pod *pod = roster_find(&job->binder->roster, request->namespace, request->pod);
+
+    return pod && strcmp(pod->uid, job->pod_uid) == 0 && !pod->node[0] && !binder_is_held(job->binder) &&
+           !job->binder->is_stopping;
+}
+
+static void tell_again(void *job)
+{
+    job_tell(job);
+}
+
 void job_tell(struct job *job)
 {
-    bool is_shared = job->err.code == 0 && request_is_fraction(job->request);
+    bool is_gone = job->item->is_gone || roster_is_gone(&job->binder->roster, job->pod_uid);
+    bool is_shared = job->err.code == 0 && request_is_fraction(job->request) && !is_gone;
 
-    if (is_shared && !job->item->is_gone && !job_has_labels(job)) {
-        label(job);
+    if (is_shared && !job_has_labels(job)) {
+        if (is_behind(job) && job->tries++ < SEEN_LOOKS)
+            job_wait(job, SEEN_WAIT, tell_again);
+        else
+            label(job);
         return;
     }
     if (is_shared && job->binder->unlabelled_binds < UNLABELLED_BINDS_MAX)

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "services/binder/binder_internal.h"
+#include "services/binder/meters.h"
 
 static struct item *find(const struct items *items, const char *namespace, const char *name)
 {
@@ -49,9 +50,13 @@ static void set_state(struct item *item, enum item_state state)
         loop_timer_stop(&item->timer);
     items->running -= item->state == ITEM_RUNNING;
     items->running += state == ITEM_RUNNING;
+    if (state == ITEM_RUNNING)
+        meters_started(item->binder->meters, nsec_now_monotonic() - item->due_since);
     item->state = state;
     if (state != ITEM_DUE)
         return;
+    item->due_since = nsec_now_monotonic();
+    meters_added(item->binder->meters);
     list_push(&items->due, &item->in_due);
     loop_task_queue(&item->binder->pump);
 }
@@ -243,6 +248,19 @@ bool binder_is_binding(const struct binder *binder)
         if (job->bind)
             return true;
     return false;
+}
+
+struct items_work items_work(const struct items *items, nsec_t now)
+{
+    struct list_link *going = items->going.first;
+    struct items_work work = {0};
+    const struct job *job;
+
+    for (size_t cursor = 0; (job = next_job(items, &cursor, &going));) {
+        work.sum += now - job->started;
+        work.longest = MAX(work.longest, now - job->started);
+    }
+    return work;
 }
 
 static struct job *find_held(const struct items *items)

@@ -282,12 +282,21 @@ static void step_label(struct job *job)
 
 /* The bind itself. */
 
-static void step_bind(struct job *job);
-
-static void bind_again(void *arg)
+/* No watch was cut since the job began. */
+static bool is_current(const struct job *job)
 {
-    step_bind(arg);
+    return job->pauses == job->binder->pauses && !binder_is_held(job->binder);
 }
+
+/* It begins anew when nothing is held back any more, which may be now; then the job is gone. */
+static void job_hold(struct job *job)
+{
+    job->is_held = true;
+    if (!binder_is_held(job->binder))
+        binder_resume_jobs(job->binder);
+}
+
+static void look_and_bind(void *job);
 
 static void on_bound(void *arg, const struct kube_answer *answer)
 {
@@ -296,14 +305,12 @@ static void on_bound(void *arg, const struct kube_answer *answer)
     job->bind = NULL;
     /* It begins anew, unless everything is listed anew, and the job goes with what was known. */
     if (answer->err.code == -ESTALE) {
-        job->is_held = true;
-        if (!binder_is_held(job->binder))
-            binder_resume_jobs(job->binder);
+        job_hold(job);
         return;
     }
     /* Somebody changed the pod at that moment; it has no node yet. */
     if (answer->err.code == -EAGAIN && ++job->tries < BIND_TRIES) {
-        job_wait(job, (20 << job->tries) * NSEC_PER_MSEC, bind_again);
+        job_wait(job, (20 << job->tries) * NSEC_PER_MSEC, look_and_bind);
         return;
     }
     if (answer->err.code < 0) {
@@ -354,7 +361,6 @@ static void step_bind(struct job *job)
     const char *const labels[] = {KEY_GPU_GROUP, has_label ? request->groups.items[0] : NULL, NULL};
 
     job->is_asked = true;
-    job->pauses = job->binder->pauses;
     job->bind = kube_bind_start(job->binder->client, &(struct kube_bind_request){
                                                          .namespace = request->namespace,
                                                          .pod = request->pod,
@@ -368,6 +374,34 @@ static void step_bind(struct job *job)
                                                      });
 }
 
+/*
+ * What the steps before have written counts only while no watch was cut since: a server that was restored may have lost it.
+ * Its watches end before it answers anybody again. So all sockets have their turn between the last answer and the bind: a
+ * task that is queued by a task runs after them.
+ */
+static void on_look(void *arg)
+{
+    struct job *job = arg;
+
+    if (!job->has_looked) {
+        job->has_looked = true;
+        loop_task_queue(&job->look);
+    } else if (is_current(job) && !job->item->is_gone) {
+        step_bind(job);
+    } else {
+        job_hold(job);
+    }
+}
+
+static void look_and_bind(void *arg)
+{
+    struct job *job = arg;
+
+    job->has_looked = false;
+    loop_task_init(&job->look, job->binder->loop, on_look, job);
+    loop_task_queue(&job->look);
+}
+
 static void (*const first_steps[])(struct job *) = {step_pod, step_node, step_sync, step_reserve, step_label};
 enum { FIRST_STEPS = ARRAY_LEN(first_steps) };
 
@@ -377,8 +411,8 @@ void job_next(struct job *job)
     struct err err = {0};
 
     /* A pod that is bound has nothing to wait for. */
-    if (binder_is_held(job->binder) && !job->pod_node) {
-        job->is_held = true;
+    if (!job->pod_node && (binder_is_held(job->binder) || (!is_current(job) && !job->item->is_gone))) {
+        job_hold(job);
         return;
     }
     size_t step = job->step++;
@@ -396,7 +430,7 @@ void job_next(struct job *job)
         else
             job_next(job);
     } else if (step == FIRST_STEPS + plugins->count) {
-        step_bind(job);
+        look_and_bind(job);
     } else {
         job_finish(job);
     }
@@ -438,6 +472,7 @@ struct job *job_new(struct item *item)
         .item = item,
         .request = item->request,
         .pod_uid = xstrdup(""),
+        .pauses = item->binder->pauses,
         .started = nsec_now_monotonic(),
     };
     item->job = job;
@@ -476,6 +511,7 @@ void job_free(struct job *job)
     if (job->list)
         kube_list_cancel(job->list);
     attempt_cancel(job->attempt);
+    loop_task_cancel(&job->look);
     loop_timer_done(&job->timer);
     for (uint32_t i = 0; job->gpus && i < job->request->groups.len; i++)
         free(job->gpus[i]);

@@ -6,11 +6,13 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "frame/service.h"
+#include "frame/work_meters.h"
 #include "services/binder/binder_internal.h"
 #include "text/metrics.h"
 
 struct binder_meters {
     struct meter_series *bound, *failed, *duration, *due, *running, *reserved, *pods;
+    struct work_meters work;
 };
 
 static void collect(void *arg, struct metrics *metrics)
@@ -23,6 +25,8 @@ static void collect(void *arg, struct metrics *metrics)
     meter_set(meters->running, (double)binder->items.running);
     meter_set(meters->reserved, (double)binder->roster.groups);
     meter_set(meters->pods, (double)binder->roster.pods);
+    struct items_work work = items_work(&binder->items, nsec_now_monotonic());
+    work_meters_show(&meters->work, binder->items.due.len, binder->items.running, work.sum, work.longest);
 }
 
 struct binder_meters *meters_new(struct binder *binder)
@@ -49,6 +53,7 @@ struct binder_meters *meters_new(struct binder *binder)
         .pods = meter_series(metrics_gauge(metrics, "binder_known_pods", "Pods that the binder keeps in memory.", NULL),
                              NULL),
     };
+    work_meters_init(&meters->work, binder->service, "bindrequest", (uint32_t)binder->flags->reconciles_max);
     metrics_on_collect(metrics, collect, binder);
     return meters;
 }
@@ -58,8 +63,19 @@ void meters_free(struct binder_meters *meters)
     free(meters);
 }
 
+void meters_added(struct binder_meters *meters)
+{
+    work_meters_added(&meters->work);
+}
+
+void meters_started(struct binder_meters *meters, nsec_t waited)
+{
+    work_meters_started(&meters->work, waited);
+}
+
 void meters_observe(struct binder_meters *meters, bool is_bound, nsec_t duration)
 {
     meter_add(is_bound ? meters->bound : meters->failed, 1);
     meter_observe(meters->duration, (double)duration / (double)NSEC_PER_SEC);
+    work_meters_ended(&meters->work, duration, is_bound);
 }

@@ -274,8 +274,7 @@ static struct roster_pod *add(struct roster *roster, const struct kube_meta *met
     return pod;
 }
 
-/* An answer may come later than the news that the pod is gone. */
-static bool is_gone(const struct roster *roster, const char *uid)
+bool roster_is_gone(const struct roster *roster, const char *uid)
 {
     uint64_t hash = hash_str(uid, 0);
 
@@ -300,7 +299,7 @@ struct roster_pod *roster_put(struct roster *roster, yyjson_val *object, struct 
         forget(roster, pod, change);
         pod = NULL;
     }
-    if (is_over(object) || is_gone(roster, meta.uid))
+    if (is_over(object) || roster_is_gone(roster, meta.uid))
         return NULL;
     if (!pod)
         pod = add(roster, &meta);

@@ -79,6 +79,9 @@ struct roster_pod *roster_put(struct roster *roster, yyjson_val *pod, struct ros
 void roster_remove(struct roster *roster, const char *namespace, const char *name, const char *uid,
                    struct roster_change *change);
 
+/* One of the pods that were removed last: an answer may come later than the news that a pod is gone. */
+bool roster_is_gone(const struct roster *roster, const char *uid);
+
 /* The reservation pod of a group; one that is not being deleted is preferred. NULL: none. */
 struct roster_pod *roster_reservation(const struct roster_group *group);
 

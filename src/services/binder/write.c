@@ -142,6 +142,8 @@ yyjson_mut_doc *write_reservation(const struct reservation_options *options, con
     document_set(doc, document_member(doc, meta, "annotations"), KEY_DO_NOT_DISRUPT, "true");
     document_set(doc, document_member(doc, meta, "annotations"), KEY_SAFE_TO_EVICT, "false");
     document_set(doc, spec, "nodeName", node);
+    /* It has its node. Where our scheduler is the default one, the pod would be charged to a queue, beside those it serves. */
+    document_set(doc, spec, "schedulerName", KEY_KUBERNETES_SCHEDULER);
     document_set(doc, spec, "serviceAccountName", options->service_account);
     if (options->runtime_class[0])
         document_set(doc, spec, "runtimeClassName", options->runtime_class);

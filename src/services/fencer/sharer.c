@@ -128,7 +128,7 @@ static bool has_ended(yyjson_val *pod)
 
 bool sharer_read(yyjson_val *pod, struct sharer *ret_sharer)
 {
-    struct sharer sharer = {0};
+    struct sharer sharer = {.user = -1};
     struct sharing_container found = {0};
     struct kube_meta meta;
     struct err err = {0};
@@ -161,6 +161,7 @@ void sharer_done(struct sharer *sharer)
     free(sharer->container);
     free(sharer->words);
     free(sharer->problem);
+    free(sharer->cgroup);
 }
 
 bool keeper_read(yyjson_val *pod, struct keeper *ret_keeper)
@@ -214,6 +215,10 @@ char *sharer_ask(const struct sharer *sharer, const struct keepers *keepers)
     (void)yyjson_mut_obj_add_str(doc, labels, "namespace", sharer->namespace);
     (void)yyjson_mut_obj_add_str(doc, labels, "pod", sharer->name);
     (void)yyjson_mut_obj_add_str(doc, labels, "container", sharer->container);
+    if (sharer->user >= 0)
+        (void)yyjson_mut_obj_add_int(doc, root, "uid", sharer->user);
+    if (sharer->cgroup)
+        (void)yyjson_mut_obj_add_str(doc, root, "cgroup", sharer->cgroup);
     (void)yyjson_mut_obj_add_val(doc, root, "pod", yyjson_mut_raw(doc, sharer->words));
     return write_json(doc);
 }

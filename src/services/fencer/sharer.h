@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <yyjson.h>
 
 #include "base/vec.h"
@@ -23,6 +24,8 @@ struct sharer {
     char *container;              // that uses them; "" when `problem` is set
     char *words;                  // what it asks for, as the GPU daemon reads it: a JSON object
     char *problem;                // why nothing can be asked for it; NULL: nothing is wrong
+    int64_t user;                 // that its processes have to run as; -1, as it is read: any that can reach the socket
+    char *cgroup;                 // that they have to be in, freed with it; NULL, as it is read: any
 };
 
 /* Whether the pod shares GPUs and has not ended; if so `*ret_sharer` is it, to be given back with sharer_done(). */

@@ -86,7 +86,7 @@ static void on_older(void *arg, const char *seen, const char *now)
 
     log_fail(grouper->service->log,
              "the API server shows an older state than before: it was restored from a backup, or a cache is stale; "
-             "everything is listed anew",
+             "all objects are listed again",
              log_str("seen", seen), log_str("now", now));
     if (!loop_timer_is_running(&grouper->renewal))
         loop_timer_start(&grouper->renewal, 0);

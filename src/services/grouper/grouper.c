@@ -60,13 +60,28 @@ static struct meter_series *counter(struct service *service, const char *name, c
     return meter_series(metrics_counter(service->metrics, name, help, NULL), NULL);
 }
 
+static void show_work(struct grouper *grouper, size_t queued)
+{
+    nsec_t now = nsec_now_monotonic(), unfinished = 0, longest = 0;
+
+    vec_foreach (&grouper->running, work) {
+        nsec_t worked = now - reconcile_pod(*work)->entered;
+
+        unfinished += worked;
+        longest = MAX(longest, worked);
+    }
+    work_meters_show(&grouper->meters, queued, grouper->running.len, unfinished, longest);
+}
+
 static void collect(void *arg, struct metrics *metrics)
 {
-    const struct grouper *grouper = arg;
-    size_t waiting = grouper->waiting.len;
+    struct grouper *grouper = arg;
+    size_t queued = 0;
 
     for (int lane = 0; lane < _LANE_MAX; lane++)
-        waiting += grouper->lanes[lane].len;
+        queued += grouper->lanes[lane].len;
+    show_work(grouper, queued);
+    size_t waiting = grouper->waiting.len + queued;
     meter_set(meter_series(metrics_gauge(metrics, "grouper_waiting", "Pods that wait to be grouped.", NULL), NULL),
               (double)waiting);
     meter_set(meter_series(metrics_gauge(metrics, "grouper_running", "Pods that are being grouped.", NULL), NULL),
@@ -91,6 +106,7 @@ static int open_grouper(struct service *service, struct err *err)
     grouper->updated = counter(service, "grouper_groups_updated_total", "Pod groups that were changed.");
     grouper->patched = counter(service, "grouper_pods_patched_total", "Pods that were annotated with their group.");
     grouper->failed = counter(service, "grouper_failures_total", "Attempts to group a pod that failed.");
+    work_meters_init(&grouper->meters, service, "pod", (uint32_t)grouper->flags->workers);
     metrics_on_collect(service->metrics, collect, grouper);
     known_init(&grouper->known);
     grouper->discovery = discovery_new(service->client);

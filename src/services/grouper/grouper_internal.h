@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "frame/rush.h"
 #include "frame/service.h"
+#include "frame/work_meters.h"
 #include "kube/client/backoff.h"
 #include "kube/follow/pause.h"
 #include "net/loop.h"
@@ -62,8 +63,9 @@ struct pod_record {
     enum pod_state state;
     enum pod_lane lane;  // that it is in, or has come from
     struct backoff backoff;
-    nsec_t since;  // when it was first heard of
-    nsec_t due;    // when it is tried again
+    nsec_t since;    // when it was first heard of
+    nsec_t entered;  // when it got into the queue, or was taken out of it
+    nsec_t due;      // when it is tried again
     struct list_link in_lane;
     struct reconcile *work;  // that deals with it
 };
@@ -93,6 +95,7 @@ struct grouper {
     struct loop_task pump;
     bool is_stopping;
     struct meter_series *grouped, *created, *updated, *patched, *failed;
+    struct work_meters meters;
 };
 
 /* Deals with one pod; calls grouper_done() when it is over. */

@@ -44,12 +44,19 @@ static enum pod_lane lane_of(const struct grouper *grouper, const struct pod_rec
     return stand->is_unschedulable || now - pod->since >= YOUTH ? LANE_SINGLES : LANE_YOUNG;
 }
 
-static void enqueue(struct grouper *grouper, struct pod_record *pod)
+static void change_lane(struct grouper *grouper, struct pod_record *pod)
 {
     pod->state = POD_QUEUED;
     pod->lane = lane_of(grouper, pod, nsec_now_monotonic());
     list_push(&grouper->lanes[pod->lane], &pod->in_lane);
     loop_task_queue(&grouper->pump);
+}
+
+static void enqueue(struct grouper *grouper, struct pod_record *pod)
+{
+    pod->entered = nsec_now_monotonic();
+    work_meters_added(&grouper->meters);
+    change_lane(grouper, pod);
 }
 
 static void dequeue(struct grouper *grouper, struct pod_record *pod)
@@ -139,7 +146,7 @@ static void note_stand(struct grouper *grouper, struct pod_record *pod, yyjson_v
     if (pod->state != POD_QUEUED || pod->lane == lane_of(grouper, pod, nsec_now_monotonic()))
         return;
     dequeue(grouper, pod);
-    enqueue(grouper, pod);
+    change_lane(grouper, pod);
 }
 
 static void set_text(struct pod_record *pod, yyjson_val *object, uint64_t digest)
@@ -230,7 +237,7 @@ static nsec_t let_grow_up(struct grouper *grouper, nsec_t now)
         if (now - pod->since < YOUTH)
             return pod->since + YOUTH - now;
         dequeue(grouper, pod);
-        enqueue(grouper, pod);
+        change_lane(grouper, pod);
     }
     return NSEC_MAX;
 }
@@ -272,6 +279,9 @@ static void on_pump(void *arg)
 
         if (!pod)
             break;
+        nsec_t now = nsec_now_monotonic();
+        work_meters_started(&grouper->meters, now - pod->entered);
+        pod->entered = now;
         pod->state = POD_RUNNING;
         reconcile_start(grouper, pod);
     }
@@ -334,6 +344,7 @@ void grouper_done(struct grouper *grouper, struct reconcile *work, struct pod_re
                   const struct err *err)
 {
     forget_running(grouper, work);
+    work_meters_ended(&grouper->meters, nsec_now_monotonic() - pod->entered, !err);
     pod->work = NULL;
     pod->state = POD_IDLE;
     if (err) {

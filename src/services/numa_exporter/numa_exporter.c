@@ -70,7 +70,7 @@ static const struct flag flags[] = {
     {"podresources-socket", FLAG_STRING, AT(socket), "/var/lib/kubelet/pod-resources/kubelet.sock",
      "socket of the kubelet's API", 0, 0},
     {"sysfs-root", FLAG_STRING, AT(sysfs_root), "/sys", "where the machine's sysfs is mounted", 0, 0},
-    {"poll-interval", FLAG_DURATION, AT(poll_interval), "1s", "how often the kubelet is asked", 0, 0},
+    {"poll-interval", FLAG_DURATION, AT(poll_interval), "1s", "how often the kubelet is polled", 0, 0},
     {"drift-resync-interval", FLAG_DURATION, AT(resync_interval), "60s",
      "how often annotations are compared with those of the API server (0: never)", 0, 0},
 };
@@ -85,9 +85,9 @@ static int configure(struct service *service, struct err *err)
     if (!values->node[0])
         return err_set(err, -EINVAL, "the name of this node is not set: use --node-name or NODE_NAME");
     if (values->poll_interval < 10 * NSEC_PER_MSEC)
-        return err_set(err, -EINVAL, "--poll-interval: is less than 10ms");
+        return err_set(err, -EINVAL, "--poll-interval: must be 10ms or more");
     if (values->resync_interval < 0)
-        return err_set(err, -EINVAL, "--drift-resync-interval: is less than 0");
+        return err_set(err, -EINVAL, "--drift-resync-interval: must not be negative");
     return 0;
 }
 
@@ -269,7 +269,8 @@ static void kubelet_failed(struct exporter *exporter, const struct err *err)
 {
     meter_set(exporter->kubelet_up, 0);
     if (!exporter->is_kubelet_silent)
-        log_warn(exporter->service->log, "the kubelet does not say which resources pods have; asking again",
+        log_warn(exporter->service->log,
+                 "the kubelet did not report the resources of pods; trying again after the next poll",
                  log_str("socket", exporter->flags->socket), log_error(err),
                  log_duration("every", exporter->flags->poll_interval));
     exporter->is_kubelet_silent = true;

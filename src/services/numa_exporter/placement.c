@@ -182,7 +182,7 @@ int placed_pods_decode(const char *bytes, size_t len, const struct cpu_zones *zo
     Kubelet__PodList *list = kubelet__pod_list__unpack(&allocator, len, (const uint8_t *)bytes);
 
     if (!list)
-        return err_set(err, -EBADMSG, "the answer is no list of pods with their resources");
+        return err_set(err, -EBADMSG, "the kubelet's answer is not a list of pods and their resources");
     for (size_t i = 0; i < list->n_pods; i++) {
         const Kubelet__Pod *pod = list->pods[i];
         char *placement = *pod->namespace_ && *pod->name ? placement_of(pod, zones) : NULL;

@@ -15,30 +15,38 @@
 #include "text/json.h"
 
 const struct owned_row owned_rows[_OWNED_KIND_MAX] = {
-    [OWNED_SERVICE_ACCOUNT] = {{"", "v1", "serviceaccounts", "ServiceAccount", true}, NULL, false},
-    [OWNED_CONFIG_MAP] = {{"", "v1", "configmaps", "ConfigMap", true}, NULL, false},
-    [OWNED_SERVICE] = {{"", "v1", "services", "Service", true}, NULL, false},
-    [OWNED_ENDPOINT_SLICE] = {{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true}, NULL, false},
-    [OWNED_DEPLOYMENT] = {{"apps", "v1", "deployments", "Deployment", true}, NULL, true},
-    [OWNED_DAEMON_SET] = {{"apps", "v1", "daemonsets", "DaemonSet", true}, NULL, false},
-    [OWNED_DISRUPTION_BUDGET] = {{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true}, NULL, false},
+    [OWNED_SERVICE_ACCOUNT] = {{"", "v1", "serviceaccounts", "ServiceAccount", true}, NULL, false, true},
+    [OWNED_CONFIG_MAP] = {{"", "v1", "configmaps", "ConfigMap", true}, NULL, false, false},
+    [OWNED_SERVICE] = {{"", "v1", "services", "Service", true}, NULL, false, true},
+    [OWNED_ENDPOINT_SLICE] = {{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", true}, NULL, false, false},
+    [OWNED_DEPLOYMENT] = {{"apps", "v1", "deployments", "Deployment", true}, NULL, true, false},
+    [OWNED_DAEMON_SET] = {{"apps", "v1", "daemonsets", "DaemonSet", true}, NULL, false, true},
+    [OWNED_DISRUPTION_BUDGET] = {{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true},
+                                 NULL,
+                                 false,
+                                 false},
     [OWNED_MUTATING_WEBHOOK] = {{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",
                                  "MutatingWebhookConfiguration", false},
                                 NULL,
-                                true},
+                                true,
+                                false},
     [OWNED_VALIDATING_WEBHOOK] = {{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations",
                                    "ValidatingWebhookConfiguration", false},
                                   NULL,
-                                  true},
+                                  true,
+                                  false},
     [OWNED_AUTOSCALER] = {{"autoscaling.k8s.io", "v1", "verticalpodautoscalers", "VerticalPodAutoscaler", true},
                           "verticalpodautoscalers.autoscaling.k8s.io",
-                          false},
+                          false,
+                          true},
     [OWNED_PROMETHEUS] = {{"monitoring.coreos.com", "v1", "prometheuses", "Prometheus", true},
                           "prometheuses.monitoring.coreos.com",
-                          false},
+                          false,
+                          true},
     [OWNED_SERVICE_MONITOR] = {{"monitoring.coreos.com", "v1", "servicemonitors", "ServiceMonitor", true},
                                "servicemonitors.monitoring.coreos.com",
-                               false},
+                               false,
+                               true},
 };
 
 /* No name, image or argument is longer. */
@@ -62,7 +70,7 @@ void draft_add(struct draft *draft, enum owned_kind kind, yyjson_mut_val *object
     const char *version = resource->version;
     yyjson_mut_val *meta = yyjson_mut_obj_get(object, "metadata");
 
-    if (draft->around->is_hosted && !owned_rows[kind].is_hosted)
+    if (draft->around->is_hosted && !owned_rows[kind].is_hosted && !operand_is_apart(draft->operand))
         return;
     if (*resource->group)
         version = draft_text(draft, "%s/%s", resource->group, resource->version);

@@ -6,6 +6,7 @@
 #include <yyjson.h>
 
 #include "base/macros.h"
+#include "base/time.h"
 #include "base/vec.h"
 #include "kube/client/resource.h"
 
@@ -36,7 +37,9 @@ enum owned_kind {
 struct owned_row {
     struct kube_resource resource;
     const char *crd;  // that has to be there; NULL: the API server has the kind
-    bool is_hosted;   // desired where the services run in one process as well; all else is the chart's there
+    /* Where the services run in one process, all else is the chart's. */
+    bool is_hosted;  // desired there for every operand
+    bool is_apart;   // desired there for operands that are not in that process
 };
 extern const struct owned_row owned_rows[_OWNED_KIND_MAX];
 
@@ -47,18 +50,31 @@ struct leader {
     const char *address;  // IPv4
 };
 
+/* Annotation of a Prometheus: when it was switched off. KAI has the same. */
+#define KEY_SWITCHED_OFF "kai/deprecation-timestamp"
+
+/* The Prometheus that the Config names, as far as it is there and the Config's. */
+struct prometheus_seen {
+    bool is_there;
+    nsec_t switched_off;  // wall clock; 0: it was not
+    nsec_t retention;     // of its data
+};
+
 /* What the objects depend on beside the specs. */
 struct surroundings {
     const char *namespace;  // of the operands
     const char *registry;   // of images for which the Config names none
     const char *image;
     const char *tag;
-    bool is_hosted;  // services run in this process: a Deployment stands for one of them
+    bool is_hosted;    // services run in this process: a Deployment stands for one of them
+    bool has_starter;  // among them the one that starts submitted Jobs, of which the Config knows nothing
     bool has_kind[_OWNED_KIND_MAX];
     bool has_fake_gpus;      // a node is labelled run.ai/fake.gpu=true
     bool has_cdi;            // the GPU operator injects devices by CDI
     bool has_numa_shard;     // a shard has enabled the plugin numa
     bool has_request_shard;  // a shard binds every pod by a BindRequest, which waits for the PodGroup
+    struct prometheus_seen prometheus;
+    nsec_t now;  // wall clock
 };
 
 struct desired_object {
@@ -85,6 +101,13 @@ size_t operand_count(void);
 const char *operand_title(size_t operand);
 /* All replicas act, whichever of them leads. */
 bool operand_is_shared(size_t operand);
+/* It has pods of its own where the services run in one process. */
+bool operand_is_apart(size_t operand);
+
+/* The name of the Prometheus that a Config stands for, now or before it was switched off. */
+const char *prometheus_name(yyjson_val *config);
+/* When one that was switched off goes; 0: it was not switched off. */
+nsec_t prometheus_ends(const struct prometheus_seen *seen);
 
 /* What a Config stands for; `spec` may be NULL. Fails with -EINVAL for a spec that makes no sense. */
 MUST_CHECK int desired_for_config(struct desired *desired, yyjson_val *spec, const struct surroundings *around,

@@ -25,10 +25,10 @@ struct hosted_service {
     bool is_ending;
 };
 
-/* Services that need more than their own objects are not assumed. */
+/* Services that need objects in the cluster are not assumed: nothing would own those. */
 #define ASSUMED_SPEC                                                                                  \
     "{spec: {admission: {service: {enabled: false}}, nodeScaleAdjuster: {service: {enabled: false}}," \
-    " namespace: %s}}"
+    " numaPlacementExporter: {service: {enabled: false}}, namespace: %s}}"
 
 static struct source *assume(struct operator* operator, const char * name, bool is_config)
 {
@@ -64,7 +64,7 @@ void hosting_assume(struct operator* operator)
     bool has_shards = false;
 
     if (!operator->config) {
-        log_info(operator->service->log, "there is no Config: the defaults hold", log_str("config", CONFIG_NAME));
+        log_info(operator->service->log, "there is no Config; using the defaults", log_str("config", CONFIG_NAME));
         operator->config = assume(operator, CONFIG_NAME, true);
     }
     vec_foreach (&operator->shards, shard)

@@ -77,7 +77,7 @@ static void on_crd_applied(void *arg, const struct kube_answer *answer)
         return;
     }
     if (answer->err.code < 0)
-        log_warn(log, "CRDs may not be written; going on with those that are there",
+        log_warn(log, "no permission to write CRDs; using the existing ones",
                  log_str("crd", release_crd_at(install->next_crd)->name), log_error(&answer->err));
     backoff_reset(&install->backoff);
     install->next_crd++;

@@ -76,6 +76,9 @@ static void merge_meta(yyjson_mut_doc *doc, yyjson_mut_val *live, yyjson_mut_val
 {
     static const char *const keys[] = {"labels", "annotations"};
 
+    /* This one is nobody else's: it is there when it is wanted. */
+    (void)yyjson_mut_obj_remove_key(yyjson_mut_obj_get(live, "annotations"), KEY_SWITCHED_OFF);
+
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         yyjson_mut_val *from = yyjson_mut_obj_get(wanted, keys[i]);
 

@@ -19,6 +19,7 @@ struct operand {
     bool is_recreated;
     bool has_budget;
     bool is_shared;   // all replicas act
+    bool is_apart;    // it has pods of its own where the services run in one process
     bool serves_all;  // whichever scheduler pods name
     /* All of these may be NULL. */
     void (*add_args)(struct draft *draft, yyjson_mut_val *args, yyjson_val *section);
@@ -310,8 +311,21 @@ static void numa_exporter(struct draft *draft)
     draft_autoscaler(draft, section, name, "DaemonSet");
 }
 
+/* KAI has no such service, and its Config no section for it: where services have a Deployment each, the chart has this one. */
+static void starter(struct draft *draft)
+{
+    yyjson_mut_val *args = pack(draft->doc, "[starter]");
+
+    if (!draft->around->has_starter)
+        return;
+    args_add(draft, args, "--numbers-namespace=%s", draft->around->namespace);
+    draft_deployment(
+        draft,
+        &(struct workload){.name = "job-starter", .args = args, .amounts = {"20m", "32Mi", "256Mi"}, .replicas = 1});
+}
+
 /* The row whose objects belong to shards; the account of all of them belongs to the Config. */
-enum { OPERAND_SHARD = 9 };
+enum { OPERAND_SHARD = 10 };
 
 static const struct operand operands[] = {
     {.title = "PodGrouper",
@@ -367,9 +381,10 @@ static const struct operand operands[] = {
      .container_ports = admission_container_ports,
      .probe_port = admission_probe,
      .add_more = draft_webhooks},
-    {.title = "KAI-prometheus", .add_all = draft_prometheus},
+    {.title = "KAI-prometheus", .is_apart = true, .add_all = draft_prometheus},
     {.title = "SchedulerForConfig", .add_all = scheduler_account},
-    {.title = "NumaPlacementExporter", .add_all = numa_exporter},
+    {.title = "NumaPlacementExporter", .is_apart = true, .add_all = numa_exporter},
+    {.title = "JobStarter", .add_all = starter},
     [OPERAND_SHARD] = {.title = "SchedulerForShard"},
 };
 _Static_assert(ARRAY_LEN(operands) == OPERAND_SHARD + 1, "the rows before it are all there");
@@ -387,6 +402,11 @@ const char *operand_title(size_t operand)
 bool operand_is_shared(size_t operand)
 {
     return operands[operand].is_shared;
+}
+
+bool operand_is_apart(size_t operand)
+{
+    return operands[operand].is_apart;
 }
 
 size_t scheduler_operand(void)

@@ -23,7 +23,12 @@ static const struct flag flags[] = {
     {"image-pull-secret", FLAG_IGNORED, 0, "", "accepted and ignored", 0, 0},
 };
 
-static const struct flag controller_flags[] = {NAMESPACE, APPLY_CRDS};
+static const struct flag controller_flags[] = {
+    NAMESPACE,
+    APPLY_CRDS,
+    {"starter", FLAG_BOOL, AT(has_starter), "true",
+     "number and start the Jobs that people submit, as 'muster starter' does", 0, 0},
+};
 
 /* Changes come in bursts: an upgrade touches everything. */
 #define PAUSE (50 * NSEC_PER_MSEC)
@@ -76,6 +81,7 @@ static int open_operator(struct service *service, struct err *err)
     loop_timer_init(&operator->later, service->loop, operator_reconcile, operator);
     service->state = operator;
     operator->is_hosting = operator->around.is_hosted = service->kind == & controller_service;
+    operator->around.has_starter = operator->is_hosting && operator->flags->has_starter;
     /* What all replicas run does not wait for the lease. */
     if (operator->is_hosting && service->settings.wants_lease)
         watches_begin(operator);

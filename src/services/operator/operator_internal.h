@@ -33,6 +33,7 @@ struct operator_flags {
     const char *namespace;
     const char *values_name;  // of the ConfigMap with the Config to apply; NULL: there is no such flag
     bool applies_crds;
+    bool has_starter;  // of the controller
 };
 
 enum { UID_MAX = 64 };
@@ -49,6 +50,8 @@ struct owned {
     uint64_t seen;        // digest
     uint64_t version;     // of what was seen
     bool is_available;    // of Deployments and the like; true for others
+    nsec_t switched_off;  // of a Prometheus, see prometheus_seen; 0: it is not
+    nsec_t retention;
 
     const struct source *source;  // whose it should be; NULL: it should not be there
     size_t operand;

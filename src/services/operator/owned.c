@@ -81,6 +81,26 @@ static bool prometheus_is_available(yyjson_val *object)
     return false;
 }
 
+/* The data of a Prometheus that says nothing else is kept for so long. */
+#define RETENTION_DEFAULT (30 * 24 * 3600 * NSEC_PER_SEC)
+
+static void see_end(struct owned *owned, yyjson_val *object)
+{
+    yyjson_val *notes = conf_at(object, "metadata.annotations");
+    const char *since = yyjson_get_str(yyjson_obj_get(notes, KEY_SWITCHED_OFF));
+
+    /* One that cannot be read is written anew. */
+    if (!since || time_parse(since, &owned->switched_off, NULL) < 0)
+        owned->switched_off = 0;
+    const char *retention = conf_text(object, "spec.retention", "");
+
+    /* Nobody's data is deleted because of a text that only Prometheus can read, such as "1y". */
+    if (!*retention)
+        owned->retention = RETENTION_DEFAULT;
+    else if (long_duration_parse(retention, &owned->retention, NULL) < 0)
+        owned->retention = NSEC_MAX;
+}
+
 void owned_see(struct owned *owned, yyjson_val *object)
 {
     struct kube_meta meta;
@@ -92,6 +112,8 @@ void owned_see(struct owned *owned, yyjson_val *object)
     copy_uid(owned->uid, meta.uid);
     copy_uid(owned->owner, controller_of(object));
     owned->seen = digest_live(object);
+    if (owned->kind == OWNED_PROMETHEUS)
+        see_end(owned, object);
     owned->is_available = owned->kind == OWNED_DEPLOYMENT   ? deployment_is_available(object)
                           : owned->kind == OWNED_DAEMON_SET ? daemon_set_is_available(object)
                           : owned->kind == OWNED_PROMETHEUS ? prometheus_is_available(object)

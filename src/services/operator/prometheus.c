@@ -5,6 +5,26 @@
 
 enum { PROMETHEUS_PORT = 9090 };
 
+const char *prometheus_name(yyjson_val *config)
+{
+    return conf_text(config, "prometheus.instanceName", "prometheus");
+}
+
+nsec_t prometheus_ends(const struct prometheus_seen *seen)
+{
+    if (!seen->is_there || seen->switched_off == 0)
+        return 0;
+    return seen->switched_off > NSEC_MAX - seen->retention ? NSEC_MAX : seen->switched_off + seen->retention;
+}
+
+/* What was recorded may be wanted again: it goes when it would have gone anyway, and all that belongs to it with it. */
+static bool is_kept(const struct surroundings *around)
+{
+    const struct prometheus_seen *seen = &around->prometheus;
+
+    return seen->is_there && (seen->switched_off == 0 || around->now < prometheus_ends(seen));
+}
+
 static yyjson_mut_val *storage(struct draft *draft, yyjson_val *section)
 {
     if (!conf_bool(section, "enablePersistentStorage", true))
@@ -52,15 +72,34 @@ static void add_monitor(struct draft *draft, yyjson_val *section, const char *na
 
 static void add_monitors(struct draft *draft, yyjson_val *section)
 {
+    bool is_hosted = draft->around->is_hosted;
+
     if (!has_monitors(section) || !draft->around->has_kind[OWNED_SERVICE_MONITOR])
         return;
-    add_monitor(draft, section, "queue-controller", "metrics", pack(draft->doc, "[%s]", draft->around->namespace),
-                pack(draft->doc, "{app: queue-controller}"));
+    /* The Service of the one process is the chart's. */
+    add_monitor(draft, section, "queue-controller", is_hosted ? "http-metrics" : "metrics",
+                pack(draft->doc, "[%s]", draft->around->namespace),
+                pack(draft->doc, "{app: %s}", is_hosted ? "muster-controller" : "queue-controller"));
     add_monitor(draft, section, "kube-state-metrics", "http", pack(draft->doc, "[monitoring, default]"),
                 pack(draft->doc, "{app.kubernetes.io/name: kube-state-metrics}"));
 }
 
-static void add_instance(struct draft *draft, yyjson_val *section, const char *name)
+/* Its metadata say since when it is switched off. */
+static yyjson_mut_val *instance_meta(struct draft *draft, const char *name, bool is_enabled)
+{
+    yyjson_mut_val *meta = draft_meta(draft, draft->around->namespace, name, name);
+    nsec_t since = draft->around->prometheus.switched_off;
+    char text[TIME_TEXT_MAX];
+
+    if (!is_enabled)
+        (void)yyjson_mut_obj_add_val(
+            draft->doc, meta, "annotations",
+            pack(draft->doc, "{" KEY_SWITCHED_OFF ": %s}",
+                 time_format((since ? since : draft->around->now) / NSEC_PER_SEC * NSEC_PER_SEC, text)));
+    return meta;
+}
+
+static void add_instance(struct draft *draft, yyjson_val *section, const char *name, bool is_enabled)
 {
     const char *namespace = draft->around->namespace;
     bool monitors = has_monitors(section);
@@ -70,7 +109,7 @@ static void add_instance(struct draft *draft, yyjson_val *section, const char *n
                    "{metadata: %p, spec: {podMetadata: {labels: {app: %s}}, serviceAccountName: %s, retention: %s,"
                    " storage: %p, serviceMonitorSelector: %p, serviceMonitorNamespaceSelector: %p, ruleSelector: %p,"
                    " ruleNamespaceSelector: {}}}",
-                   (void *)draft_meta(draft, namespace, name, name), name, name,
+                   (void *)instance_meta(draft, name, is_enabled), name, name,
                    conf_text(section, "retentionPeriod", "2w"), (void *)storage(draft, section),
                    monitors ? (void *)accounting_selector(draft, section) : NULL,
                    monitors ? (void *)pack(draft->doc, "{}") : NULL, (void *)accounting_selector(draft, section)));
@@ -86,17 +125,18 @@ static void add_instance(struct draft *draft, yyjson_val *section, const char *n
 void draft_prometheus(struct draft *draft)
 {
     yyjson_val *section = conf_at(draft->config, "prometheus");
-    const char *name = conf_text(section, "instanceName", "prometheus");
+    const char *name = prometheus_name(draft->config);
+    bool is_enabled = conf_bool(section, "enabled", false);
     bool is_external = *conf_text(section, "externalPrometheusUrl", "") != '\0';
 
-    if (!conf_bool(section, "enabled", false))
+    if (!is_enabled && !is_kept(draft->around))
         return;
     draft_account(draft, draft->around->namespace, name, NULL);
     add_monitors(draft, section);
-    if (is_external)
+    if (is_external && is_enabled)
         return;
     if (draft->around->has_kind[OWNED_PROMETHEUS]) {
-        add_instance(draft, section, name);
+        add_instance(draft, section, name, is_enabled);
     } else {
         draft->desired->missing = "prometheus operator";
         draft->desired->missing_of = draft->operand;

@@ -12,6 +12,8 @@
 #include "services/operator/merge.h"
 #include "services/operator/operator_internal.h"
 
+#define LOOK_MAX (600 * NSEC_PER_SEC)
+
 static yyjson_val *spec_of(const struct source *source)
 {
     return conf_at(yyjson_doc_get_root(source->doc), "spec");
@@ -46,10 +48,32 @@ static bool shard_always_requests(const struct source *shard)
     return strcmp(conf_text(spec_of(shard), "args.bind-requests", ""), "always") == 0;
 }
 
+static bool is_ours(const struct operator* operator, const struct owned * owned)
+{
+    bool is_found = owned->owner[0] && strcmp(owned->owner, operator->config->uid) == 0;
+
+    vec_foreach (&operator->shards, shard)
+        is_found = is_found || (owned->owner[0] && strcmp(owned->owner, (*shard)->uid) == 0);
+    return is_found;
+}
+
+static struct prometheus_seen see_prometheus(const struct operator* operator)
+{
+    const struct owned *owned =
+        owned_find(operator, OWNED_PROMETHEUS, operator->flags->namespace, prometheus_name(spec_of(operator->config)));
+
+    if (!owned || !owned->is_there || !is_ours(operator, owned))
+        return (struct prometheus_seen){0};
+    return (struct prometheus_seen){
+        .is_there = true, .switched_off = owned->switched_off, .retention = owned->retention};
+}
+
 static void look_around(struct operator* operator)
 {
     struct surroundings *around = &operator->around;
 
+    around->now = nsec_now_wall();
+    around->prometheus = see_prometheus(operator);
     around->has_fake_gpus = operator->fake_nodes> 0;
     around->has_cdi = operator->cdi_policies.len> 0;
     around->has_numa_shard = around->has_request_shard = false;
@@ -132,15 +156,6 @@ static bool has_problem(const struct operator* operator)
     return is_bad;
 }
 
-static bool is_ours(const struct operator* operator, const struct owned * owned)
-{
-    bool is_found = owned->owner[0] && strcmp(owned->owner, operator->config->uid) == 0;
-
-    vec_foreach (&operator->shards, shard)
-        is_found = is_found || (owned->owner[0] && strcmp(owned->owner, (*shard)->uid) == 0);
-    return is_found;
-}
-
 static bool is_as_wanted(const struct operator* operator, const struct owned * owned)
 {
     return owned->is_there && owned->done_wanted == owned->wanted && owned->done_seen == owned->seen &&
@@ -165,8 +180,9 @@ static bool may_settle(const struct operator* operator, const struct owned * own
 {
     if (is_hosted(operator, owned) && operand_is_shared(owned->operand))
         return true;
-    return service_is_leading(operator->service) && (!operator->is_hosting || is_hosted(operator, owned) ||
-                                                     !owned->source || is_running(operator, owned->operand));
+    return service_is_leading(operator->service) &&
+           (!operator->is_hosting || is_hosted(operator, owned) || !owned->source || operand_is_apart(owned->operand) ||
+            is_running(operator, owned->operand));
 }
 
 /* Does what has to be done about one object. */
@@ -198,6 +214,14 @@ static void settle_all(struct operator* operator)
     for (size_t kind = 0; kind < _OWNED_KIND_MAX; kind++)
         for (size_t cursor = 0; (owned = strmap_next(&operator->owned[kind], &cursor));)
             settle(operator, owned, may_delete, now, &next);
+    nsec_t ends = prometheus_ends(&operator->around.prometheus);
+
+    /* By the wall clock, which may be set meanwhile. */
+    if (ends > operator->around.now) {
+        nsec_t look = now + MIN(ends - operator->around.now, LOOK_MAX);
+
+        next = next == 0 || look < next ? look : next;
+    }
     if (next)
         loop_timer_start(&operator->later, next - now);
 }
@@ -218,13 +242,22 @@ static bool is_installed(const struct operator* operator)
     return service_is_leading(operator->service) && install_is_done(operator->install);
 }
 
-/* Ready is who has run all that is wanted once: others must not wait for a service that starts anew. */
+/*
+ * Ready is who has run once what it has to: others must not wait for a service that starts anew. Of several replicas this
+ * is what all of them run: API servers reach the webhooks of a replica that is ready alone, which do not need the services
+ * that it starts because it leads.
+ */
+static bool counts_for_readiness(const struct operator* operator, const struct owned * owned)
+{
+    return operator->service->settings.wants_lease ? operand_is_shared(owned->operand) : may_settle(operator, owned);
+}
+
 static void look_whether_all_run(struct operator* operator)
 {
     struct owned *owned;
 
     for (size_t cursor = 0; (owned = strmap_next(&operator->owned[OWNED_DEPLOYMENT], &cursor));) {
-        if (owned->source && may_settle(operator, owned) && !(owned->is_there && owned->is_available))
+        if (owned->source && counts_for_readiness(operator, owned) && !(owned->is_there && owned->is_available))
             return;
     }
     service_set_ready(operator->service, true);

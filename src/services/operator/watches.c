@@ -92,7 +92,7 @@ static void on_config(void *arg, const struct follow_event *event)
 
     if (event->change == FOLLOW_DELETED) {
         forget_source(operator, TAKE_PTR(operator->config));
-        log_warn(operator->service->log, operator->is_hosting ? "the Config is gone: the defaults hold"
+        log_warn(operator->service->log, operator->is_hosting ? "the Config was deleted; using the defaults"
                                                               : "the Config is gone: its objects are deleted with it");
     } else if (operator->config) {
         source_set(operator->config, event->uid, event->object);
@@ -244,7 +244,7 @@ static void on_crd(void *arg, const struct follow_event *event)
     for (size_t kind = 0; kind < _OWNED_KIND_MAX; kind++) {
         const char *crd = owned_rows[kind].crd;
 
-        if (!crd || operator->is_hosting || strcmp(crd, event->name) != 0)
+        if (!crd || strcmp(crd, event->name) != 0)
             continue;
         if (is_there && !operator->kinds[kind])
             follow_kind(operator,(enum owned_kind) kind);
@@ -322,6 +322,12 @@ static void on_values(void *arg, const struct follow_event *event)
     install_values(operator->install, event->change == FOLLOW_DELETED ? NULL : event->object);
 }
 
+/* A Deployment stands for a service in this process. */
+static bool is_written_when_hosting(enum owned_kind kind)
+{
+    return kind != OWNED_DEPLOYMENT && (owned_rows[kind].is_hosted || owned_rows[kind].is_apart);
+}
+
 void watches_begin(struct operator* operator)
 {
     char name[512];
@@ -346,8 +352,7 @@ void watches_begin(struct operator* operator)
                                                                    .on_event = on_values});
     }
     for (size_t kind = 0; kind < _OWNED_KIND_MAX; kind++)
-        if (!owned_rows[kind].crd &&
-            !(operator->is_hosting &&(kind == OWNED_DEPLOYMENT || !owned_rows[kind].is_hosted)))
+        if (!owned_rows[kind].crd && (!operator->is_hosting || is_written_when_hosting((enum owned_kind)kind)))
             follow_kind(operator,(enum owned_kind) kind);
 }
 

@@ -436,8 +436,8 @@ static void leave_group(struct book *book, struct pod *pod)
     if (!group)
         return;
     more_free(book, pod);
-    account(book, pod, NULL, NULL);
     group->pods--;
+    account(book, pod, NULL, NULL);
     pod->group = NULL;
     drop_group_if_unused(book, group);
 }

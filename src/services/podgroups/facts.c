@@ -35,7 +35,8 @@ static const char *annotation(yyjson_val *object, const char *key)
     return yyjson_get_str(member(member(member(object, "metadata"), "annotations"), key));
 }
 
-static bool is_scheduled(yyjson_val *status)
+/* The status of the condition PodScheduled; "" without one. */
+static const char *scheduled(yyjson_val *status)
 {
     yyjson_val *conditions = member(status, "conditions");
     size_t i, max;
@@ -44,9 +45,18 @@ static bool is_scheduled(yyjson_val *status)
     yyjson_arr_foreach(conditions, i, max, condition)
     {
         if (strcmp(kube_text(condition, "type"), "PodScheduled") == 0)
-            return strcmp(kube_text(condition, "status"), "True") == 0;
+            return kube_text(condition, "status");
     }
-    return false;
+    return "";
+}
+
+bool pod_is_on_its_way(yyjson_val *pod)
+{
+    yyjson_val *status = member(pod, "status");
+    const char *phase = kube_text(status, "phase");
+
+    return (!*phase || strcmp(phase, "Pending") == 0) && strcmp(scheduled(status), "False") != 0 &&
+           !*kube_text(pod, "metadata", "deletionTimestamp");
 }
 
 static void add_containers(struct resource_lists *lists, struct resource_sum *sum, yyjson_val *pod,
@@ -92,8 +102,8 @@ void pod_facts_read(struct pod_facts *facts, struct resource_lists *lists, yyjso
     int64_t devices = 1;
 
     *facts = (struct pod_facts){.node = kube_text(pod, "spec", "nodeName")};
-    facts->is_allocated =
-        strcmp(phase, "Running") == 0 || (strcmp(phase, "Pending") == 0 && is_scheduled(member(pod, "status")));
+    facts->is_allocated = strcmp(phase, "Running") == 0 ||
+                          (strcmp(phase, "Pending") == 0 && strcmp(scheduled(member(pod, "status")), "True") == 0);
     facts->is_counted = facts->is_allocated || strcmp(phase, "Pending") == 0;
     if (!facts->is_counted)
         return;

@@ -25,6 +25,9 @@ struct pod_facts {
 /* Reads the pod. The lists are to be given back. */
 void pod_facts_read(struct pod_facts *facts, struct resource_lists *lists, yyjson_val *pod);
 
+/* It waits for a node and may get one any moment, or has just got one and does not run yet. */
+bool pod_is_on_its_way(yyjson_val *pod);
+
 /* The names of the claims of the pod; borrowed from it. Claims that have not been made yet are left out. */
 struct claim_names VEC_OF(const char *);
 void pod_claim_names(yyjson_val *pod, struct claim_names *names);

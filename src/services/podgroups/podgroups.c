@@ -8,15 +8,20 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "frame/rush.h"
 #include "frame/service.h"
 #include "frame/work.h"
 #include "kube/follow/follow.h"
 #include "net/loop.h"
 #include "objects/keys.h"
 #include "services/podgroups/book.h"
+#include "services/podgroups/facts.h"
 
-/* A pod that is bound as soon as it is made costs one write. */
+/* A pod that is bound as soon as it is made costs one write, and so does one that is bound while many are. */
 #define WRITE_DELAY (200 * NSEC_PER_MSEC)
+
+/* A PodGroup mostly goes with the last of its pods, and then its status need not be written. */
+#define EMPTY_DELAY (2 * NSEC_PER_SEC)
 
 struct podgroups_flags {
     const char *scheduler_name;
@@ -39,6 +44,7 @@ struct podgroups {
     const struct podgroups_flags *flags;
     struct book *book;
     struct work *work;
+    struct rush rush;
     struct watched kinds[_KIND_MAX];
     uint32_t device_version;
     struct loop_task next_version;
@@ -122,7 +128,12 @@ static void start_write(void *arg, struct work_item *item)
 
 static void on_differs(void *arg, struct group *group)
 {
-    work_add(((struct podgroups *)arg)->work, &group->work);
+    struct podgroups *podgroups = arg;
+
+    if (group->pods > 0)
+        work_add(podgroups->work, &group->work);
+    else
+        work_add_later(podgroups->work, &group->work, EMPTY_DELAY);
 }
 
 static void on_gone(void *arg, struct group *group)
@@ -149,6 +160,8 @@ static void on_pod(void *arg, const struct follow_event *event)
         book_drop_pod(podgroups->book, event->uid);
         return;
     }
+    if (pod_is_on_its_way(event->object))
+        rush_note(&podgroups->rush, nsec_now_monotonic());
     const char *problem = book_put_pod(podgroups->book, event->uid, event->object);
     if (problem)
         log_warn(podgroups->service->log, "a request of a pod cannot be read and is not counted",
@@ -297,6 +310,7 @@ static int open_podgroups(struct service *service, struct err *err)
         .controller = "podgroup",
         .workers = (uint32_t)podgroups->flags->workers,
         .delay = WRITE_DELAY,
+        .rush = &podgroups->rush,
         .may_start = may_start,
         .start = start_write,
         .arg = podgroups,

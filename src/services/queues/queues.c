@@ -20,6 +20,9 @@ enum { WORKERS = 10 };
 /* PodGroups of a queue change together, and so do queues of a tree. */
 #define WRITE_DELAY (200 * NSEC_PER_MSEC)
 
+/* While pods come and go, every write of a PodGroup's status is a change of all queues above it. */
+#define WRITE_INTERVAL NSEC_PER_SEC
+
 struct queues_flags {
     const char *metrics_address;
     const char *metrics_namespace;
@@ -228,6 +231,7 @@ static int open_queues(struct service *service, struct err *err)
         .controller = "queue",
         .workers = WORKERS,
         .delay = WRITE_DELAY,
+        .interval = WRITE_INTERVAL,
         .may_start = may_start,
         .start = start_write,
         .arg = queues,

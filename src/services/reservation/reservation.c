@@ -50,7 +50,7 @@ static const struct flag flags[] = {
     /* One of these runs for each shared GPU: nobody looks at so many ports. */
     {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "where /metrics is served (empty: nowhere)", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), "",
-     "where /healthz and /readyz are served (empty: nowhere)", 0, 0},
+     "address of /healthz and /readyz (empty: not served)", 0, 0},
 };
 
 static const char *flag_or_variable(const char *flag, const char *variable)

@@ -138,19 +138,30 @@ static void run(struct cycles *cycles)
     outcomes_done(&outcomes);
 }
 
+/*
+ * Names, and the labels and constraints that are made of them, are never dropped one by one. Those of objects that are gone
+ * may be as many as those in use, so that listing everything again costs little for each of them, but at least names_max.
+ */
 static bool is_worn_out(const struct cycles *cycles)
 {
     const struct state *state = cycles->state;
-    uint64_t used = map64_len(&state->pod_by_name) + map64_len(&state->gang_by_name) + state->nodes.len;
+    uint64_t used =
+        NAMES_OF_ONE * (map64_len(&state->pod_by_name) + map64_len(&state->gang_by_name) + state->nodes.len);
+    uint64_t gone_max = MAX((uint64_t)cycles->setup->flags->names_max, used);
 
-    return intern_len(&state->names) > (uint64_t)cycles->setup->flags->names_max + NAMES_OF_ONE * used &&
-           carry_is_idle(cycles->carry) && evictions_len(cycles->evictions) == 0 && writes_len(cycles->writes) == 0;
+    return intern_len(&state->names) > used + gone_max;
 }
 
-/* Something may become possible, or due, by the clock alone. */
+/* Nothing is under way that a state made anew would not know of. */
+static bool is_idle(const struct cycles *cycles)
+{
+    return carry_is_idle(cycles->carry) && evictions_len(cycles->evictions) == 0 && writes_len(cycles->writes) == 0;
+}
+
+/* Something may become possible, or due, by the clock alone. What is worn out waits for the first idle moment. */
 static bool waits_for_time(const struct cycles *cycles)
 {
-    return cycles->state->pending_gangs.ids.len > 0 || cycles->state->stale_gangs.ids.len > 0 ||
+    return is_worn_out(cycles) || cycles->state->pending_gangs.ids.len > 0 || cycles->state->stale_gangs.ids.len > 0 ||
            pod_notes_leaving(cycles->pod_notes)->len > 0;
 }
 
@@ -161,8 +172,10 @@ static nsec_t on_due(void *arg)
 
     if (!service_is_leading(cycles->service))
         return 0;
-    run(cycles);
-    if (is_worn_out(cycles)) {
+    /* Where pods never stop coming, something is under way after every cycle: the moment before one is as good. */
+    if (!is_worn_out(cycles) || !is_idle(cycles))
+        run(cycles);
+    if (is_worn_out(cycles) && is_idle(cycles)) {
         cycles->on_worn_out(cycles->arg);
         return 0;
     }

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "cluster/cluster_config.h"
 #include "objects/fields.h"
 #include "objects/notes.h"
@@ -172,4 +173,16 @@ int setup_init(struct setup *setup, const struct scheduler_flags *flags, struct 
 void setup_done(struct setup *setup)
 {
     settings_done(&setup->settings);
+}
+
+const char *setup_pool_selector(const struct object_options *options, struct strbuf *text)
+{
+    strbuf_clear(text);
+    if (!options->has_partition)
+        return NULL;
+    if (*options->partition)
+        strbuf_addf(text, "%s=%s", options->node_pool_label, options->partition);
+    else
+        strbuf_addf(text, "!%s", options->node_pool_label);
+    return text->text;
 }

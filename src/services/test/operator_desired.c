@@ -190,19 +190,106 @@ static void webhook_configurations_are_named_by_the_config(void **state)
 static void in_one_process_only_services_and_webhooks_are_desired(void **state)
 {
     (void)state;
-    around.is_hosted = true;
+    around.is_hosted = around.has_starter = true;
     struct made *config = make("global: {replicaCount: 2}", NULL);
     struct made *shard = make("scheduler: {replicas: 2}", "spec: {kValue: 2}");
+
+    around.has_starter = false;
+    struct made *without = make("{}", NULL);
 
     around.is_hosted = false;
     vec_foreach (&config->desired.objects, object)
         assert_true(object->kind == OWNED_DEPLOYMENT || object->kind == OWNED_MUTATING_WEBHOOK ||
                     object->kind == OWNED_VALIDATING_WEBHOOK);
     assert_false(has(find(config, OWNED_DEPLOYMENT, "binder"), "--leader-elect"));
+    assert_true(has(find(config, OWNED_DEPLOYMENT, "job-starter"), "--numbers-namespace=kai-scheduler"));
+    assert_null(find(without, OWNED_DEPLOYMENT, "job-starter"));
+    done(without);
     assert_int_equal(shard->desired.objects.len, 1);
     assert_true(has(find(shard, OWNED_DEPLOYMENT, "kai-scheduler-default"), "--scheduler-conf-text=actions"));
     done(config);
     done(shard);
+}
+
+static void in_one_process_that_which_has_pods_of_its_own_is_desired_with_its_objects(void **state)
+{
+    (void)state;
+    around.is_hosted = around.has_numa_shard = true;
+    around.has_kind[OWNED_PROMETHEUS] = around.has_kind[OWNED_SERVICE_MONITOR] = true;
+    around.has_kind[OWNED_AUTOSCALER] = true;
+    struct made *made = make("prometheus: {enabled: true}\nglobal: {vpa: {enabled: true}}", NULL);
+
+    around.is_hosted = around.has_numa_shard = false;
+    memset(around.has_kind, 0, sizeof around.has_kind);
+    assert_non_null(find(made, OWNED_DAEMON_SET, "numa-placement-exporter"));
+    assert_non_null(find(made, OWNED_SERVICE_ACCOUNT, "numa-placement-exporter"));
+    assert_non_null(find(made, OWNED_AUTOSCALER, "numa-placement-exporter"));
+    assert_non_null(find(made, OWNED_PROMETHEUS, "prometheus"));
+    assert_non_null(find(made, OWNED_SERVICE_ACCOUNT, "prometheus"));
+    assert_non_null(find(made, OWNED_SERVICE, "usage-prometheus"));
+    assert_true(has(find(made, OWNED_SERVICE_MONITOR, "queue-controller"), "\"app\":\"muster-controller\""));
+    assert_null(find(made, OWNED_SERVICE_ACCOUNT, "binder"));
+    assert_null(find(made, OWNED_SERVICE, "queue-controller"));
+    assert_null(find(made, OWNED_AUTOSCALER, "binder"));
+    done(made);
+}
+
+/* The Prometheus of a Config that says so, after an instance was seen. */
+static struct made *with_prometheus(const char *config, struct prometheus_seen seen, nsec_t now)
+{
+    around.has_kind[OWNED_PROMETHEUS] = around.has_kind[OWNED_SERVICE_MONITOR] = true;
+    around.prometheus = seen;
+    around.now = now;
+    struct made *made = make(config, NULL);
+
+    memset(around.has_kind, 0, sizeof around.has_kind);
+    around.prometheus = (struct prometheus_seen){0};
+    return made;
+}
+
+static void a_prometheus_that_is_switched_off_stays_for_its_retention(void **state)
+{
+    static const char off[] = "prometheus: {enabled: false}";
+    const nsec_t hour = 3600 * NSEC_PER_SEC;
+    const struct prometheus_seen running = {.is_there = true, .retention = 2 * hour};
+    const struct prometheus_seen marked = {.is_there = true, .switched_off = hour, .retention = 2 * hour};
+    struct made *none = with_prometheus(off, (struct prometheus_seen){0}, hour);
+    struct made *first = with_prometheus(off, running, hour);
+    struct made *later = with_prometheus(off, marked, 3 * hour - 1);
+    struct made *over = with_prometheus(off, marked, 3 * hour);
+    struct made *on_again = with_prometheus("prometheus: {enabled: true}", marked, 4 * hour);
+    static const char since[] = "\"kai/deprecation-timestamp\":\"1970-01-01T01:00:00Z\"";
+
+    (void)state;
+    assert_null(find(none, OWNED_PROMETHEUS, "prometheus"));
+    assert_true(has(find(first, OWNED_PROMETHEUS, "prometheus"), since));
+    assert_true(has(find(later, OWNED_PROMETHEUS, "prometheus"), since));
+    assert_non_null(find(later, OWNED_SERVICE_ACCOUNT, "prometheus"));
+    assert_non_null(find(later, OWNED_SERVICE, "usage-prometheus"));
+    assert_null(find(over, OWNED_PROMETHEUS, "prometheus"));
+    assert_null(find(over, OWNED_SERVICE_ACCOUNT, "prometheus"));
+    assert_non_null(find(on_again, OWNED_PROMETHEUS, "prometheus"));
+    assert_false(has(find(on_again, OWNED_PROMETHEUS, "prometheus"), "deprecation"));
+    assert_int_equal(prometheus_ends(&marked), 3 * hour);
+    assert_int_equal(prometheus_ends(&running), 0);
+    assert_int_equal(prometheus_ends(&(struct prometheus_seen){true, hour, NSEC_MAX}), NSEC_MAX);
+    done(none);
+    done(first);
+    done(later);
+    done(over);
+    done(on_again);
+}
+
+static void the_mark_of_a_prometheus_goes_when_it_is_wanted_again(void **state)
+{
+    yyjson_mut_doc *doc = json_new_object(NULL);
+    yyjson_mut_val *live =
+        pack(doc, "{metadata: {annotations: {theirs: x, " KEY_SWITCHED_OFF ": %s}}}", "2026-01-01T00:00:00Z");
+
+    (void)state;
+    merge_into(doc, live, OWNED_PROMETHEUS, pack(doc, "{metadata: {labels: {app: prometheus}}}"), NULL);
+    assert_true(has(live, "theirs") && !has(live, "deprecation"));
+    yyjson_mut_doc_free(doc);
 }
 
 static void settings_that_make_no_sense_are_refused_by_name(void **state)
@@ -288,6 +375,9 @@ int main(void)
         cmocka_unit_test(selectors_and_autoscaling_reach_the_scheduler),
         cmocka_unit_test(webhook_configurations_are_named_by_the_config),
         cmocka_unit_test(in_one_process_only_services_and_webhooks_are_desired),
+        cmocka_unit_test(in_one_process_that_which_has_pods_of_its_own_is_desired_with_its_objects),
+        cmocka_unit_test(a_prometheus_that_is_switched_off_stays_for_its_retention),
+        cmocka_unit_test(the_mark_of_a_prometheus_goes_when_it_is_wanted_again),
         cmocka_unit_test(settings_that_make_no_sense_are_refused_by_name),
         cmocka_unit_test(what_belongs_to_others_stays_in_a_merge),
         cmocka_unit_test(a_service_keeps_its_address_and_pods_their_restart),

@@ -17,6 +17,7 @@
 struct stage {
     struct book *book;
     struct group *group;  // that differs
+    uint32_t pods;        // that it had then
     int differs;
     int gone;
 };
@@ -26,6 +27,7 @@ static void on_differs(void *arg, struct group *group)
     struct stage *stage = arg;
 
     stage->group = group;
+    stage->pods = group->pods;
     stage->differs++;
 }
 
@@ -117,6 +119,22 @@ static void pods_add_and_take_away(void **state)
     assert_int_equal(stage.gone, 1);
     put_group(&stage, 1, "{}", "{}");
     assert_status(&stage, "{\"requested\":{\"cpu\":\"2\"},\"allocated\":{\"cpu\":\"2\"}}");
+    assert_int_equal(stage.pods, 1);
+    book_free(stage.book);
+}
+
+static void a_group_that_loses_its_last_pod_is_known_to_be_empty(void **state)
+{
+    (void)state;
+    struct stage stage;
+
+    stage_init(&stage);
+    (void)put_pod(&stage, "1", "", "{\"cpu\":\"1\"}", "Running", "");
+    put_group(&stage, 1, "{}", "{\"requested\":{\"cpu\":\"1\"},\"allocated\":{\"cpu\":\"1\"}}");
+    assert_int_equal(stage.differs, 0);
+    book_drop_pod(stage.book, "1");
+    assert_int_equal(stage.differs, 1);
+    assert_int_equal(stage.pods, 0);
     book_free(stage.book);
 }
 
@@ -205,6 +223,28 @@ static int64_t memory_of(const char *labels)
     return mib;
 }
 
+static void expect_on_its_way(const char *pod, bool is_expected)
+{
+    yyjson_doc *doc = parse(pod);
+
+    assert_int_equal(pod_is_on_its_way(yyjson_doc_get_root(doc)), is_expected);
+    yyjson_doc_free(doc);
+}
+
+static void pods_are_on_their_way_until_they_run_or_cannot_be_placed(void **state)
+{
+    (void)state;
+    expect_on_its_way("{}", true);
+    expect_on_its_way("{\"spec\":{\"nodeName\":\"n\"},\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":"
+                      "\"PodScheduled\",\"status\":\"True\"}]}}",
+                      true);
+    expect_on_its_way("{\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":"
+                      "\"False\"}]}}",
+                      false);
+    expect_on_its_way("{\"status\":{\"phase\":\"Running\"}}", false);
+    expect_on_its_way("{\"metadata\":{\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}", false);
+}
+
 static void labels_say_how_much_memory_a_gpu_has(void **state)
 {
     (void)state;
@@ -220,9 +260,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_add_and_take_away),
+        cmocka_unit_test(a_group_that_loses_its_last_pod_is_known_to_be_empty),
         cmocka_unit_test(priority_classes_decide_what_is_preemptible),
         cmocka_unit_test(shared_gpus_wait_for_their_node_and_claims),
         cmocka_unit_test(what_cannot_be_read_is_said_once_and_left_out),
+        cmocka_unit_test(pods_are_on_their_way_until_they_run_or_cannot_be_placed),
         cmocka_unit_test(labels_say_how_much_memory_a_gpu_has),
     };
 

@@ -8,6 +8,9 @@
 #include "services/scheduler/carry/carry.h"
 #include "services/test/scheduler_stage.h"
 
+#define REQUEST                                                                                                 \
+    "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"r1\",\"ownerReferences\":[{\"kind\":\"Pod\"," \
+    "\"name\":\"p\",\"uid\":\"u1\"}]},\"spec\":{\"podName\":\"p\",\"selectedNode\":\"n1\"}}"
 #define POD_PATH "/api/v1/namespaces/ns/pods/p"
 
 /*
@@ -286,6 +289,27 @@ static void a_bind_that_may_have_been_sent_is_not_taken_back(void **arg)
     script_close(&script);
 }
 
+/* The binder is another process: its bind may be seen before the answer to the request. */
+static void a_bind_by_the_binder_is_told_whichever_is_seen_first(void **arg)
+{
+    (void)arg;
+    for (int order = 0; order < 2; order++) {
+        struct stage *s = stage_new();
+
+        s->setup.always_requests = true;
+        pace_release(s->pace, HOLD_STANDBY);
+        feed(s, WATCH_NODES, NODE("n1"));
+        feed(s, WATCH_PODS, POD("p", "u1"));
+        bind(s);
+        if (order == 1)
+            feed(s, WATCH_BIND_REQUESTS, REQUEST);
+        assert_true(report_is_over(s->report, 0));
+        feed(s, WATCH_PODS, BOUND_POD("p", "u1", "n1"));
+        assert_false(report_is_over(s->report, 0));
+        stage_free(s);
+    }
+}
+
 static void an_eviction_whose_answer_is_lost_lets_the_pod_leave(void **arg)
 {
     struct decision decision = {.kind = DECISION_EVICT, .on_behalf = NO_ID};
@@ -341,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_conflict_about_a_pod_without_a_node_undoes_the_bind),
         cmocka_unit_test(binds_that_were_not_sent_are_taken_back),
         cmocka_unit_test(a_bind_that_may_have_been_sent_is_not_taken_back),
+        cmocka_unit_test(a_bind_by_the_binder_is_told_whichever_is_seen_first),
         cmocka_unit_test(an_eviction_whose_answer_is_lost_lets_the_pod_leave),
         cmocka_unit_test(an_eviction_that_is_refused_at_once_is_undone),
     };

@@ -66,40 +66,6 @@ static const char *request_of_device(const void *claim, uint32_t device)
     return last;
 }
 
-/* Only on the node whose devices they are. */
-static void encode_selector(yyjson_mut_doc *doc, yyjson_mut_val *allocation, const char *node)
-{
-    yyjson_mut_val *selector = yyjson_mut_obj_add_obj(doc, allocation, "nodeSelector");
-    yyjson_mut_val *terms = yyjson_mut_obj_add_arr(doc, selector, "nodeSelectorTerms");
-    yyjson_mut_val *term = yyjson_mut_arr_add_obj(doc, terms);
-    yyjson_mut_val *fields = yyjson_mut_obj_add_arr(doc, term, "matchFields");
-    yyjson_mut_val *field = yyjson_mut_arr_add_obj(doc, fields);
-
-    (void)yyjson_mut_obj_add_str(doc, field, "key", "metadata.name");
-    (void)yyjson_mut_obj_add_str(doc, field, "operator", "In");
-    yyjson_mut_val *values = yyjson_mut_obj_add_arr(doc, field, "values");
-    (void)yyjson_mut_arr_add_str(doc, values, node);
-}
-
-void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, const struct claim *claim,
-                      device_request_fn request_of, const void *arg)
-{
-    const struct state *state = carrying->carry->state;
-    yyjson_mut_doc *doc = carrying->doc;
-    yyjson_mut_val *devices = yyjson_mut_obj_add_obj(doc, allocation, "devices");
-    yyjson_mut_val *results = yyjson_mut_obj_add_arr(doc, devices, "results");
-
-    for (uint32_t i = 0; claim && i < claim->device_count; i++) {
-        yyjson_mut_val *result = yyjson_mut_arr_add_obj(doc, results);
-
-        (void)yyjson_mut_obj_add_strcpy(doc, result, "request", request_of(arg, i));
-        (void)yyjson_mut_obj_add_str(doc, result, "driver", state_name(state, claim->devices[i].driver));
-        (void)yyjson_mut_obj_add_str(doc, result, "pool", state_name(state, claim->devices[i].pool));
-        (void)yyjson_mut_obj_add_str(doc, result, "device", state_name(state, claim->devices[i].name));
-    }
-    encode_selector(doc, allocation, state_name(state, carrying->node));
-}
-
 static void encode_claim(struct carrying *carrying, yyjson_val *object)
 {
     const struct carry *carry = carrying->carry;

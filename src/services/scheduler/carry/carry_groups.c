@@ -11,18 +11,21 @@
 #include "services/scheduler/carry/carry_internal.h"
 #include "services/scheduler/observe/observer.h"
 
-enum { UUID_TEXT = 37 };
-
-/* A UUID of version 4. */
-static name_id new_group(struct carry *carry)
+void carry_uuid(const struct carry *carry, char text[static CARRY_UUID_TEXT])
 {
     uint64_t a = chance_next(kube_client_chance(carry->client));
     uint64_t b = chance_next(kube_client_chance(carry->client));
-    char text[UUID_TEXT];
 
-    (void)snprintf(text, sizeof text, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff),
-                   (unsigned)(a & 0xfff), (unsigned)(0x8000 | (b >> 48 & 0x3fff)),
+    (void)snprintf(text, CARRY_UUID_TEXT, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
+                   (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff), (unsigned)(0x8000 | (b >> 48 & 0x3fff)),
                    (unsigned long long)(b & 0xffffffffffff));
+}
+
+static name_id new_group(struct carry *carry)
+{
+    char text[CARRY_UUID_TEXT];
+
+    carry_uuid(carry, text);
     return name_put(carry->state, text);
 }
 

@@ -92,6 +92,10 @@ void carry_claims(struct carrying *carrying);
 /* Adds those of GPUs that the pod asks for as a resource, if it was given any; `object` is the pod as it is written. */
 int carry_extended(struct carrying *carrying, yyjson_val *object, struct err *err);
 
+/* A new UUID of version 4. */
+enum { CARRY_UUID_TEXT = 37 };
+void carry_uuid(const struct carry *carry, char text[static CARRY_UUID_TEXT]);
+
 /* An AllocationResult of the claim's devices on the pod's node; `request_of` says which request a device is for. */
 typedef const char *(*device_request_fn)(const void *arg, uint32_t device);
 void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, const struct claim *claim,

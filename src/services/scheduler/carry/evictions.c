@@ -72,9 +72,8 @@ struct evictions *evictions_new(const struct evictions_options *options)
     return evictions;
 }
 
-static void eviction_free(struct eviction *eviction)
+static void eviction_free(struct evictions *evictions, struct eviction *eviction)
 {
-    struct evictions *evictions = eviction->evictions;
     struct pod_note *note = pod_note_find(evictions->notes, eviction->key);
 
     list_remove(&evictions->all, &eviction->in_all);
@@ -92,7 +91,7 @@ void evictions_free(struct evictions *evictions)
     while ((eviction = list_first(&evictions->all, struct eviction, in_all))) {
         kube_cancel(eviction->mark);
         kube_removal_cancel(eviction->removal);
-        eviction_free(eviction);
+        eviction_free(evictions, eviction);
     }
     free(evictions);
 }
@@ -114,7 +113,7 @@ void evictions_lay_over(struct evictions *evictions, object_key key)
     if (!pod || pod->uid != eviction->uid || pod->deleted != 0 || !status_in(pod->status, ACTIVE_ALLOCATED)) {
         eviction->is_seen = true;
         if (!eviction->mark && !eviction->removal)
-            eviction_free(eviction);
+            eviction_free(evictions, eviction);
         return;
     }
     eviction->status = (enum pod_status)pod->status;
@@ -150,7 +149,7 @@ void evictions_take_back_unsent(struct evictions *evictions)
         kube_cancel(TAKE_PTR(eviction->mark));
         kube_removal_cancel(TAKE_PTR(eviction->removal));
         undo(eviction);
-        eviction_free(eviction);
+        eviction_free(evictions, eviction);
     }
 }
 
@@ -187,7 +186,7 @@ static void on_deleted(void *arg, const struct kube_answer *answer)
         undo(eviction);
     }
     if (err || eviction->is_seen)
-        eviction_free(eviction);
+        eviction_free(evictions, eviction);
 }
 
 /* Until the pod has been read it is taken to be leaving. */

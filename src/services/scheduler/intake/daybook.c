@@ -119,21 +119,17 @@ static bool is_too_large(const struct daybook *daybook)
 
 bool daybook_begin(struct daybook *daybook, nsec_t at, nsec_t step, const double capacity[SHARE_COUNT])
 {
-    struct bucket *last = daybook->buckets.len ? &daybook->buckets.items[daybook->buckets.len - 1] : NULL;
-
-    if (last && at <= last->last)
+    if (daybook->buckets.len > 0 && at <= vec_last(&daybook->buckets).last)
         return false;
     /* The last one is complete: what came with it is in the count. */
-    while (is_too_large(daybook)) {
+    while (is_too_large(daybook))
         coarsen(daybook);
-        last = &daybook->buckets.items[daybook->buckets.len - 1];
-    }
     daybook->length = MAX(daybook->length, step);
     daybook->step_s = (double)step / (double)NSEC_PER_SEC;
-    if (!last || last->first / daybook->length != at / daybook->length) {
+    if (daybook->buckets.len == 0 || vec_last(&daybook->buckets).first / daybook->length != at / daybook->length)
         vec_push(&daybook->buckets, (struct bucket){.first = at});
-        last = &daybook->buckets.items[daybook->buckets.len - 1];
-    }
+    struct bucket *last = &vec_last(&daybook->buckets);
+
     last->last = at;
     last->count++;
     for (int r = 0; r < SHARE_COUNT; r++)

@@ -185,7 +185,7 @@ int daybook_decode(const char *text, size_t len, struct daybook **ret_daybook, s
 
     if (len > DAYBOOK_BYTES_MAX || json_parse(text, len, "daybook", &doc, NULL) < 0 ||
         read_root(daybook, yyjson_doc_get_root(doc)) < 0)
-        return err_set(err, -EINVAL, "this is no record of past use");
+        return err_set(err, -EINVAL, "this is not a record of past use");
     *ret_daybook = TAKE_PTR(daybook);
     return 0;
 }

@@ -312,6 +312,12 @@ static void put_pod(struct intake *intake, const struct follow_event *event, obj
     complain(intake->complaints, WATCH_PODS, event, &err, &intake->notes);
 }
 
+/* One that we have made, or are making: the binder may be done before the answer to its creation has come. */
+static bool has_request_of_ours(const struct placement *placement)
+{
+    return placement && !placement->is_direct && placement->is_ours && (placement->has_request || placement->carrying);
+}
+
 /* A BindRequest of ours has been carried out. */
 static void tell_bound(struct intake *intake, object_key key, const struct pod_image *before, yyjson_val *object)
 {
@@ -321,7 +327,7 @@ static void tell_bound(struct intake *intake, object_key key, const struct pod_i
     struct strbuf text;
 
     if (!*node || before->status != POD_BINDING || id == NO_ID || before->uid != intake->state->pods.items[id].uid ||
-        pace_is_held(intake->pace, HOLD_STANDBY) || !placement || !placement->has_request || !placement->is_ours ||
+        pace_is_held(intake->pace, HOLD_STANDBY) || !has_request_of_ours(placement) ||
         placement->node != name_put(intake->state, node))
         return;
     strbuf_init(&text, TEXT_MAX);

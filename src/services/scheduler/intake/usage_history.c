@@ -192,7 +192,7 @@ static void take_record(struct usage_history *history, yyjson_val *config_map)
 
     if (!yyjson_is_str(text) ||
         daybook_decode(yyjson_get_str(text), yyjson_get_len(text), &history->record, &err) < 0) {
-        log_warn(history->options.log, "the record of past use cannot be read; it begins anew",
+        log_warn(history->options.log, "the record of past use is invalid; starting a new one",
                  log_str("configmap", history->name), log_error(&err));
         history->record = daybook_new();
     }

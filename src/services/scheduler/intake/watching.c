@@ -187,19 +187,6 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
     follow_pause_look(&watching->pause);
 }
 
-/* Objects of one node pool carry its label; those of the default pool do not have it at all. */
-static const char *pool_selector(const struct object_options *options, struct strbuf *text)
-{
-    strbuf_clear(text);
-    if (!options->has_partition)
-        return NULL;
-    if (*options->partition)
-        strbuf_addf(text, "%s=%s", options->node_pool_label, options->partition);
-    else
-        strbuf_addf(text, "!%s", options->node_pool_label);
-    return text->text;
-}
-
 static void start(struct watch *watch)
 {
     struct watching *watching = watch->watching;
@@ -207,20 +194,20 @@ static void start(struct watch *watch)
     struct strbuf selector;
 
     strbuf_init(&selector, SELECTOR_MAX);
-    watch->follower =
-        follower_new(watching->client,
-                     &(struct follow_options){
-                         .resource = resource_of(watch),
-                         .label_selector = row->is_of_pool ? pool_selector(&watching->setup->options, &selector) : NULL,
-                         .field_selector = row->field_selector,
-                         .is_metadata_only = row->is_metadata_only,
-                         .on_event = on_event,
-                         .on_synced = on_synced,
-                         .on_problem = on_problem,
-                         .on_standing = on_standing,
-                         .on_older = on_older,
-                         .arg = watch,
-                     });
+    watch->follower = follower_new(
+        watching->client,
+        &(struct follow_options){
+            .resource = resource_of(watch),
+            .label_selector = row->is_of_pool ? setup_pool_selector(&watching->setup->options, &selector) : NULL,
+            .field_selector = row->field_selector,
+            .is_metadata_only = row->is_metadata_only,
+            .on_event = on_event,
+            .on_synced = on_synced,
+            .on_problem = on_problem,
+            .on_standing = on_standing,
+            .on_older = on_older,
+            .arg = watch,
+        });
     strbuf_done(&selector);
 }
 

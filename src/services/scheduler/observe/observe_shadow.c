@@ -6,7 +6,8 @@
  * Every cycle decides anew on the cluster as it is, so that the two never drift apart. A pod that a cycle would start is
  * compared when the other scheduler binds it: to the same node, or one with the same resources free and in all, is the
  * same; anything else is a difference, and so is a start that the other makes much later, or one that we would not make.
- * What would be evicted and stays for a while is a difference, too.
+ * What would be evicted and stays for a while is a difference, too, and so is what the other evicts and we would leave. An
+ * eviction is known by the pod's condition DisruptionTarget: without it, it looks like any deletion.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,11 +30,19 @@
 #include "services/scheduler/observe/observers.h"
 #include "text/json.h"
 
-enum shadow_result { SHADOW_SAME, SHADOW_NODE, SHADOW_EARLIER, SHADOW_WAITS, SHADOW_EVICTS, _SHADOW_MAX };
+enum shadow_result {
+    SHADOW_SAME,
+    SHADOW_NODE,
+    SHADOW_EARLIER,
+    SHADOW_WAITS,
+    SHADOW_EVICTS,
+    SHADOW_SPARES,
+    _SHADOW_MAX
+};
 
 static const char *const result_names[] = {
     [SHADOW_SAME] = "same",   [SHADOW_NODE] = "other node", [SHADOW_EARLIER] = "starts earlier",
-    [SHADOW_WAITS] = "waits", [SHADOW_EVICTS] = "evicts",
+    [SHADOW_WAITS] = "waits", [SHADOW_EVICTS] = "evicts",   [SHADOW_SPARES] = "spares",
 };
 _Static_assert(ARRAY_LEN(result_names) == _SHADOW_MAX, "every result has a name");
 
@@ -58,9 +67,10 @@ struct shadow {
     struct map64 pods;         // struct shadow_pod by key
     VEC(uint64_t) node_kinds;  // by node id, as the last cycle began
     uint64_t cycle;
+    bool has_unseen;  // a pod waits that no cycle has seen yet: nobody knows what it would have evicted
     uint64_t counts[_SHADOW_MAX];
     double gpu_seconds;  // by which pods would have been started earlier
-    struct meter *results, *gain, *intended;
+    struct meter *results, *gain, *intended, *waiting, *evictions;
 };
 
 static struct shadow_pod *find(const struct shadow *shadow, object_key key)
@@ -115,7 +125,7 @@ static void write_record(struct shadow *shadow, enum shadow_result result, objec
         (void)yyjson_mut_obj_add_str(doc, root, "node", state_name(state, pod->node));
     if (*theirs)
         (void)yyjson_mut_obj_add_str(doc, root, "theirNode", theirs);
-    if (pod->is_eviction) {
+    if (result == SHADOW_EVICTS) {
         (void)yyjson_mut_obj_add_str(doc, root, "action", action_name(pod->action));
         (void)yyjson_mut_obj_add_str(doc, root, "evictedFor", state_name(state, pod->on_behalf));
     }
@@ -162,26 +172,67 @@ static void compare_start(struct shadow *shadow, object_key key, const struct sh
     count(shadow, result, key, pod, node, pod->since ? (double)late / (double)NSEC_PER_SEC : 0);
 }
 
+/* A scheduler evicts it. */
+static bool is_evicted(yyjson_val *pod)
+{
+    yyjson_val *conditions = yyjson_obj_get(yyjson_obj_get(pod, "status"), "conditions");
+    size_t i, max;
+    yyjson_val *condition;
+
+    yyjson_arr_foreach(conditions, i, max, condition)
+    {
+        if (strcmp(kube_text(condition, "type"), "DisruptionTarget") == 0)
+            return strcmp(kube_text(condition, "status"), "True") == 0 &&
+                   strcmp(kube_text(condition, "reason"), "PreemptionByScheduler") == 0;
+    }
+    return false;
+}
+
+/* The other scheduler has evicted a pod that runs. It is told once; the entry stays until the pod is gone. */
+static void compare_eviction(struct shadow *shadow, object_key key)
+{
+    pod_id id = key_pod(shadow->view->state, key);
+
+    if (id == NO_ID)
+        return;
+    struct shadow_pod *pod = put(shadow, id);
+    bool is_same = pod->is_eviction && pod->since;
+
+    if (pod->is_told)
+        return;
+    pod->is_eviction = pod->is_told = true;
+    if (is_same)
+        shadow->counts[SHADOW_SAME]++;
+    else if (!shadow->has_unseen)
+        count(shadow, SHADOW_SPARES, key, pod, "", 0);
+}
+
 static void on_object(void *arg, const struct object *object)
 {
     struct shadow *shadow = arg;
-    const char *node;
 
     if (strcmp(object->kind->kind, "Pod") != 0 || *object->kind->group)
         return;
     object_key key = key_put(shadow->view->state, object->namespace, object->name);
     struct shadow_pod *pod = find(shadow, key);
-    node = kube_text(object->root.val, "spec", "nodeName");
-    if (!pod || !*node || pod->uid != name_put(shadow->view->state, object->uid))
+    const char *node = kube_text(object->root.val, "spec", "nodeName");
+
+    if (pod && pod->uid != name_put(shadow->view->state, object->uid))
+        pod = NULL;
+    if (!*node) {
+        shadow->has_unseen |= !pod;
         return;
-    if (!pod->is_eviction) {
+    }
+    if (pod && !pod->is_eviction) {
         compare_start(shadow, key, pod, node);
         forget(shadow, key);
-    } else if (kube_text(object->root.val, "metadata", "deletionTimestamp")[0]) {
-        if (pod->since && !pod->is_told)
-            shadow->counts[SHADOW_SAME]++;
-        forget(shadow, key);
     }
+    if (!kube_text(object->root.val, "metadata", "deletionTimestamp")[0])
+        return;
+    if (is_evicted(object->root.val))
+        compare_eviction(shadow, key);
+    else if (pod && pod->is_eviction)
+        forget(shadow, key);
 }
 
 static void on_dropped(void *arg, const struct object_kind *kind, const char *namespace, const char *name)
@@ -256,6 +307,7 @@ static void on_cycle_end(void *arg, const struct scheduler_cycle *cycle)
     uint64_t key, value;
 
     note_waiting(shadow);
+    shadow->has_unseen = false;
     for (size_t cursor = 0; map64_next(&shadow->pods, &cursor, &key, &value);) {
         struct shadow_pod *pod = (struct shadow_pod *)(uintptr_t)value;
 
@@ -274,14 +326,18 @@ static void collect(void *arg, struct metrics *metrics)
     struct shadow *shadow = arg;
 
     uint64_t key, value;
-    double intended = 0;
+    double intended = 0, waiting = 0, evictions = 0;
 
     (void)metrics;
     for (size_t cursor = 0; map64_next(&shadow->pods, &cursor, &key, &value);) {
         const struct shadow_pod *pod = (const struct shadow_pod *)(uintptr_t)value;
 
         intended += pod->since != 0 && !pod->is_eviction;
+        waiting += !pod->is_eviction;
+        evictions += pod->since != 0 && pod->is_eviction;
     }
+    meter_set(meter_series(shadow->waiting, NULL), waiting);
+    meter_set(meter_series(shadow->evictions, NULL), evictions);
     meter_set(meter_series(shadow->intended, NULL), intended);
     for (int result = 0; result < _SHADOW_MAX; result++)
         meter_set(meter_series(shadow->results, METER_LABELS(result_names[result])), (double)shadow->counts[result]);
@@ -337,6 +393,11 @@ int observe_for_shadow(const struct scheduler_view *view, struct scheduler_obser
                                  "GPU seconds by which pods would have been started earlier.", NULL);
     shadow->intended = metrics_gauge(view->service->metrics, "shadow_starts",
                                      "Pods that the last cycle would have started, and that are pending.", NULL);
+    shadow->waiting =
+        metrics_gauge(view->service->metrics, "shadow_pods",
+                      "Pending pods that a cycle has seen, and that are compared once they are bound.", NULL);
+    shadow->evictions = metrics_gauge(view->service->metrics, "shadow_evictions",
+                                      "Pods that the last cycle would have evicted, and that run.", NULL);
     metrics_on_collect(view->service->metrics, collect, shadow);
     log_info(view->service->log, "shadow mode: decisions are compared and not executed", log_str("record", path));
     *ret = (struct scheduler_observer){

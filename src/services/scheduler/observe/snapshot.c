@@ -16,6 +16,7 @@
 #include "objects/reader.h"
 #include "objects/snapshot.h"
 #include "services/scheduler/observe/observer.h"
+#include "services/scheduler/setup.h"
 #include "text/zip_write.h"
 
 enum { PAGE_SIZE = 500, SELECTOR_MAX = 1024, SETTINGS_MAX = 64 << 20 };
@@ -146,18 +147,6 @@ static void on_listed(void *arg, const struct kube_answer *answer_of_list, const
     next_list(snapshots);
 }
 
-/* Objects of our node pool: those with its label, or without one where the pool has no name. */
-static const char *pool_selector(const struct object_options *options, struct strbuf *text)
-{
-    if (!options->has_partition)
-        return NULL;
-    if (*options->partition)
-        strbuf_addf(text, "%s=%s", options->node_pool_label, options->partition);
-    else
-        strbuf_addf(text, "!%s", options->node_pool_label);
-    return text->text;
-}
-
 static void next_list(struct snapshots *snapshots)
 {
     const struct list *list = &lists[snapshots->next];
@@ -172,17 +161,17 @@ static void next_list(struct snapshots *snapshots)
     add(snapshots, text.text);
     strbuf_clear(&text);
     snapshots->has_item = false;
-    snapshots->listing =
-        kube_list_start(snapshots->view->client,
-                        &(struct kube_list_request){
-                            .resource = kube_known_of(list->known, *snapshots->view->device_version),
-                            .label_selector = list->is_of_pool ? pool_selector(snapshots->view->options, &text) : NULL,
-                            .field_selector = list->field_selector,
-                            .page_size = PAGE_SIZE,
-                            .on_object = on_object,
-                            .on_done = on_listed,
-                            .arg = snapshots,
-                        });
+    snapshots->listing = kube_list_start(
+        snapshots->view->client,
+        &(struct kube_list_request){
+            .resource = kube_known_of(list->known, *snapshots->view->device_version),
+            .label_selector = list->is_of_pool ? setup_pool_selector(snapshots->view->options, &text) : NULL,
+            .field_selector = list->field_selector,
+            .page_size = PAGE_SIZE,
+            .on_object = on_object,
+            .on_done = on_listed,
+            .arg = snapshots,
+        });
     strbuf_done(&text);
 }
 
