@@ -81,8 +81,9 @@ static void add_job(struct planner *p, const struct trace_event *event)
     const struct trace_job *job = &p->trace->jobs.items[event->job];
     nsec_t start = job->recorded_start ? job->recorded_start : event->time;
     uint32_t index = pool_of(p, job);
-    struct pool *pool = &p->pools.items[index];
 
+    BUG_ON(index >= p->pools.len);
+    struct pool *pool = &p->pools.items[index];
     for (uint32_t i = 0; i < MAX(job->part_count, 1u); i++) {
         struct trace_part part = trace_part(p->trace, job, i);
 

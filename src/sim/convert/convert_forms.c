@@ -125,7 +125,7 @@ static const struct convert_form forms[] = {
         .needed = EAGLE_STATE + 1,
         .count = EAGLE_COLUMNS,
         .titles = {"job_id", "submit_time", "start_time", "end_time", "state", "account", "user", "partition",
-                   "nodes_req", "processors_req", "gpus_req", "mem_req", "run_time"},
+                   "nodes_req", "processors_req", "gpus_req", "mem_req", "run_time", "wallclock_req"},
         .read = convert_eagle_job,
     },
 };

@@ -198,5 +198,6 @@ enum {
     EAGLE_GPUS,
     EAGLE_MEMORY,
     EAGLE_RUN,
+    EAGLE_TIMELIMIT,
     EAGLE_COLUMNS
 };

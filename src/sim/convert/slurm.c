@@ -178,6 +178,7 @@ int convert_slurm_job(struct converter *c, struct err *err)
     struct trace_job job = TRACE_JOB_INIT;
     struct times times = read_times(c);
     const char *id = convert_field(c, SLURM_ID);
+    nsec_t limit;
     char state[24];
     int r;
 
@@ -188,6 +189,9 @@ int convert_slurm_job(struct converter *c, struct err *err)
     read_run(c, &times);
     name_job(c, &job, id);
     read_size(c, &job);
+    if (slurm_duration(convert_field(c, SLURM_TIMELIMIT), &limit) && limit > 0 &&
+        limit <= TRACE_SECONDS_MAX * NSEC_PER_SEC)
+        job.limit = limit;
     struct array array = {c, &times, state, &job, id, err};
     r = slurm_tasks(id, ARRAY_TASKS_MAX, add_task, &array);
     return r != 0 ? MIN(r, 0) : add_job(c, &times, state, &job, err);
@@ -205,6 +209,8 @@ int convert_eagle_job(struct converter *c, struct err *err)
     read_state(c, state);
     if (convert_number(c, EAGLE_RUN, &seconds) && seconds >= 1 && seconds <= 1e9)
         times.run = (nsec_t)seconds * NSEC_PER_SEC;
+    if (convert_number(c, EAGLE_TIMELIMIT, &seconds) && seconds >= 1 && seconds <= 1e9)
+        job.limit = (nsec_t)seconds * NSEC_PER_SEC;
     name_job(c, &job, convert_field(c, EAGLE_ID));
     convert_spread(c->trace, &job, nodes, (uint64_t)MIN(convert_number_or(c, EAGLE_GPUS, 0), 1e6),
                    (int64_t)MIN(convert_number_or(c, EAGLE_CPUS, 1), 1e8) * 1000,

@@ -32,7 +32,7 @@ const struct check volcano_checks[] = {
              "weight the overQuotaWeight",
      .action = "apply the Queues that --manifests writes"},
     {VOLCANO(FINDING_TODO, "volcano-jobs"), JOB,
-     .text = "Volcano's controller makes the pods of its Jobs, and its scheduler their gang",
+     .text = "Volcano's controller creates the pods of its Jobs, and its scheduler groups them",
      .action =
          "keep the controller and set schedulerName to kai-scheduler with a PodGroup of scheduling.run.ai, or submit "
          "JobSets, PyTorchJobs or MPIJobs, which are gangs by themselves"},
@@ -51,9 +51,10 @@ const struct check volcano_checks[] = {
      .text = "pods name the scheduler volcano",
      .action = "set schedulerName to kai-scheduler in the templates, and the label kai.scheduler/queue"},
     {VOLCANO(FINDING_UNSUPPORTED, "volcano-not-reclaimable"), QUEUE, .path = {"spec", "reclaimable"}, .value = "false",
-     .text = "a Queue that nothing is reclaimed from has no counterpart",
+     .text = "reclaimable: false has no counterpart",
      .action = "raise its quota, or label its workloads kai.scheduler/preemptibility: non-preemptible"},
-    {VOLCANO(FINDING_TODO, "volcano-closed"), QUEUE, .is_so = is_closed, .text = "queues that are closed take no Jobs",
+    {VOLCANO(FINDING_TODO, "volcano-closed"), QUEUE, .is_so = is_closed,
+     .text = "closed queues accept no Jobs; a Queue cannot be closed",
      .action = "set their limits to 0 in the manifests"},
     {VOLCANO(FINDING_UNSUPPORTED, "volcano-affinity"), QUEUE, .path = {"spec", "affinity"},
      .text = "queues are not tied to groups of nodes", .action = "use SchedulingShards, or node affinity in the pods"},

@@ -53,7 +53,13 @@ static bool next_chunk(struct player *player)
     if (r == 0 && segment_is_cut(player->reader))
         player->replay->cut++;
     arena_clear(&player->records);
-    player->in = (struct wire_in){bytes, bytes + len, &player->records, RECORD_MEMORY_MAX, false};
+    player->in = (struct wire_in){
+        .at = bytes,
+        .end = bytes + len,
+        .arena = &player->records,
+        .budget = RECORD_MEMORY_MAX,
+        .form = segment_form(player->reader),
+    };
     return r > 0;
 }
 

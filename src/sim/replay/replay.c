@@ -125,6 +125,32 @@ int replay_run(struct replay *replay, const char *path, struct err *err)
     return r;
 }
 
+static int walk_segment(struct replay *replay, const struct segment_at *segment, nsec_t until, replay_state_fn fn,
+                        void *context, struct err *err)
+{
+    struct player player;
+    struct record record;
+    int r = player_init(&player, replay, segment->path, segment->number, err);
+
+    while (r >= 0 && next_cycle(&player, &record) > 0 && record.cycle.now <= until)
+        fn(context, player.state, &record.cycle);
+    player_done(&player);
+    return r;
+}
+
+int replay_walk(const char *path, nsec_t until, replay_state_fn fn, void *context, struct err *err)
+{
+    _cleanup_(list_done) struct segment_list list = {0};
+    struct replay replay;
+    int r = list_segments(path, &list, err);
+
+    replay_init(&replay);
+    for (uint32_t i = 0; r >= 0 && i < list.len; i++)
+        r = walk_segment(&replay, &list.items[i], until, fn, context, err);
+    replay_done(&replay);
+    return r;
+}
+
 /* The last segment that begins at or before `at`. */
 static int find_segment(const struct segment_list *list, nsec_t at, const struct segment_at **ret, struct err *err)
 {

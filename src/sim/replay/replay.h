@@ -59,6 +59,14 @@ void replay_done(struct replay *replay);
  * no failure. */
 MUST_CHECK int replay_run(struct replay *replay, const char *path, struct err *err);
 
+/*
+ * Walks over all cycles up to `until` without deciding anything again: calls `fn` with the state that each of them found,
+ * and with what it decided.
+ * Fails as replay_run does.
+ */
+typedef void (*replay_state_fn)(void *context, const struct state *state, const struct record_cycle *cycle);
+MUST_CHECK int replay_walk(const char *path, nsec_t until, replay_state_fn fn, void *context, struct err *err);
+
 /* The same as it was and nothing damaged? */
 bool replay_is_same(const struct replay *replay);
 

@@ -45,27 +45,37 @@ static void print_differences(const struct replay *replay, const struct table_vi
     table_done(&t);
 }
 
+/* "1,624". Returns `text`. */
+static const char *count(uint64_t value, char text[static METRIC_TEXT_MAX])
+{
+    return metric_format(UNIT_COUNT, (double)value, text);
+}
+
 void replay_print(const struct replay *replay, const struct table_view *view, FILE *out)
 {
     const uint64_t *kinds = replay->decisions;
     char first[TIME_TEXT_MAX];
     char last[TIME_TEXT_MAX];
-    char count[METRIC_TEXT_MAX];
+    char counts[4][METRIC_TEXT_MAX];
 
-    (void)fprintf(out, "%" PRIu64 " cycle%s in %" PRIu64 " segment%s", replay->cycles, plural(replay->cycles),
+    (void)fprintf(out, "%s cycle%s in %" PRIu64 " segment%s", count(replay->cycles, counts[0]), plural(replay->cycles),
                   replay->segments, plural(replay->segments));
     if (replay->cycles > 0)
         (void)fprintf(out, ", from %s to %s", time_format(replay->first, first), time_format(replay->last, last));
-    (void)fprintf(out, "\n%" PRIu64 " pods bound, %" PRIu64 " evicted, %" PRIu64 " promised; %" PRIu64 " verdicts\n",
-                  kinds[DECISION_BIND], kinds[DECISION_EVICT], kinds[DECISION_PIPELINE], replay->verdicts);
+    (void)fprintf(out, "\n%s pods bound, %s evicted, %s promised; %s verdicts\n",
+                  count(kinds[DECISION_BIND], counts[0]), count(kinds[DECISION_EVICT], counts[1]),
+                  count(kinds[DECISION_PIPELINE], counts[2]), count(replay->verdicts, counts[3]));
     if (replay->cut > 0)
         (void)fprintf(out, "The end of %" PRIu64 " segment%s is incomplete and ignored.\n", replay->cut,
                       plural(replay->cut));
     for (uint32_t i = 0; i < replay->damage.len; i++)
         (void)fprintf(out, "%s\n", replay->damage.items[i]);
-    if (replay->differences == 0)
-        (void)fprintf(out, "All %s cycles reproduced identically.\n",
-                      metric_format(UNIT_COUNT, (double)replay->cycles, count));
+    if (replay->cycles == 0)
+        (void)fputs("There are no cycles to reproduce.\n", out);
+    else if (replay->differences == 0 && replay->cycles == 1)
+        (void)fputs("The cycle was reproduced identically.\n", out);
+    else if (replay->differences == 0)
+        (void)fprintf(out, "All %s cycles reproduced identically.\n", count(replay->cycles, counts[0]));
     else
         (void)fprintf(out, "%" PRIu64 " difference%s in %" PRIu64 " cycle%s.\n", replay->differences,
                       plural(replay->differences), replay->cycles_differ, plural(replay->cycles_differ));

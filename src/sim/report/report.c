@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/*
- * The page is a template with four places in it, "{{NAME}}". Names of queues and jobs come from outside: in the data every
- * '<' is written as an escape, so that nothing in it can end the script element it stands in.
- */
 #include "sim/report/report.h"
 
 #include <stdint.h>
@@ -14,23 +10,15 @@
 #include "model/state.h"
 #include "sim/report/change.h"
 #include "sim/report/metrics.h"
+#include "sim/report/page.h"
 #include "sim/report/reason.h"
 #include "sim/report/requirement.h"
 #include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
 
 /* ui/report, embedded by the build. */
-extern const char report_html[];
-extern const uint64_t report_html_len;
-extern const char report_css[];
-extern const uint64_t report_css_len;
 extern const char report_js[];
 extern const uint64_t report_js_len;
-
-struct page {
-    FILE *out;
-    const struct report *report;
-};
 
 /* Queues that are worse off with B, although all workloads together may be better off. */
 static void write_worse_queues(struct emit *e, const struct report *report, enum metric metric)
@@ -99,7 +87,7 @@ static void write_data(const struct report *report, FILE *out)
     emit_close(&e, '}');
 }
 
-static void put_data(const struct page *page)
+void report_write(FILE *out, const struct report *report)
 {
     char *text = NULL;
     size_t len = 0;
@@ -107,71 +95,14 @@ static void put_data(const struct page *page)
 
     if (!memory)
         return;
-    write_data(page->report, memory);
+    write_data(report, memory);
     (void)fclose(memory);
-    for (const char *at = text, *end = text + len; at < end;) {
-        size_t plain = strcspn(at, "<");
-
-        (void)fwrite(at, 1, plain, page->out);
-        at += plain;
-        if (at < end) {
-            (void)fputs("\\u003c", page->out);
-            at++;
-        }
-    }
+    page_write(out, &(struct page){
+                        .title = report->title,
+                        .script = report_js,
+                        .script_len = report_js_len,
+                        .data = text,
+                        .data_len = len,
+                    });
     free(text);
-}
-
-static void put_title(const struct page *page)
-{
-    for (const char *at = page->report->title; *at; at++) {
-        if (*at == '<' || *at == '>' || *at == '&')
-            (void)fprintf(page->out, "&#%d;", *at);
-        else
-            (void)fputc(*at, page->out);
-    }
-}
-
-static void put_style(const struct page *page)
-{
-    (void)fwrite(report_css, 1, report_css_len, page->out);
-}
-
-static void put_script(const struct page *page)
-{
-    (void)fwrite(report_js, 1, report_js_len, page->out);
-}
-
-static const struct {
-    const char *name;
-    void (*put)(const struct page *page);
-} places[] = {
-    {"{{TITLE}}", put_title},
-    {"{{STYLE}}", put_style},
-    {"{{DATA}}", put_data},
-    {"{{SCRIPT}}", put_script},
-};
-
-void report_write(FILE *out, const struct report *report)
-{
-    const struct page page = {out, report};
-    const char *at = report_html;
-    const char *page_end = report_html + report_html_len;
-
-    while (at < page_end) {
-        const char *next = memmem(at, (size_t)(page_end - at), "{{", 2);
-        const char *end = next ? next : page_end;
-
-        (void)fwrite(at, 1, (size_t)(end - at), out);
-        at = end;
-        for (size_t i = 0; next && i < ARRAY_LEN(places); i++) {
-            size_t len = strlen(places[i].name);
-
-            if ((size_t)(page_end - next) < len || memcmp(next, places[i].name, len) != 0)
-                continue;
-            places[i].put(&page);
-            at = next + len;
-        }
-        BUG_ON(next && at == end);
-    }
 }

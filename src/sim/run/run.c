@@ -51,8 +51,8 @@ static int check_queues(const struct state *state, const struct trace *trace, co
             return err_set(err, -EINVAL, "line %u: queue: the cluster has no queue called '%s'", job->line,
                            trace_str(trace, job->queue));
         if (bitset_test(parents, queue))
-            return err_set(err, -EINVAL, "line %u: queue: '%s' has queues below it, one of which has to take the work",
-                           job->line, trace_str(trace, job->queue));
+            return err_set(err, -EINVAL, "line %u: queue: '%s' has child queues; name one of them", job->line,
+                           trace_str(trace, job->queue));
     }
     return 0;
 }
@@ -113,7 +113,7 @@ static void load(struct sim_run *run, const struct config *config)
     const struct trace *trace = inner->trace;
 
     run->start = inner->options.start;
-    if (trace && trace->events.len > 0)
+    if (trace && trace->events.len > 0 && !inner->options.keeps_start)
         run->start = trace->events.items[0].time;
     inner->now = run->end = run->start;
     inner->staleness_grace = config->staleness_grace;
@@ -293,6 +293,27 @@ static void report_progress(const struct sim_run *run)
         inner->options.progress(inner->options.progress_context, &progress);
 }
 
+/*
+ * Who looks far ahead need not know to the second what comes in what order: what happens shortly after a cycle waits for
+ * others, and they have one cycle together. True: there will be one.
+ */
+static bool waits_for_others(struct sim_run *run)
+{
+    struct sim_run_inner *inner = run->inner;
+    const struct sim_run_options *options = &inner->options;
+
+    if (options->coarse == 0 || run->cycles == 0)
+        return false;
+    nsec_t due = inner->last_cycle + MIN((inner->last_cycle - run->start) / options->coarse, options->coarse_most);
+    if (inner->now >= due)
+        return false;
+    if (inner->next_cycle <= inner->now) {
+        inner->next_cycle = due;
+        sim_run_events_add(&inner->events, due, SIM_RUN_WAKE, NO_ID, 0);
+    }
+    return true;
+}
+
 static int run_cycles(struct sim_run *run, const struct config *config, struct err *err)
 {
     struct sim_run_inner *inner = run->inner;
@@ -315,12 +336,14 @@ static int run_cycles(struct sim_run *run, const struct config *config, struct e
         r = take_in(run, &is_changed, err);
         if (r < 0)
             return r;
-        if (!is_changed)
+        if (!is_changed || waits_for_others(run))
             continue;
-        run->end = next;
+        run->end = inner->last_cycle = next;
         run_cycle(run, config);
         plan_tick(run);
         report_progress(run);
+        if (inner->options.after_cycle && !inner->options.after_cycle(inner->options.context, run))
+            return 0;
     }
 }
 

@@ -48,6 +48,18 @@ struct sim_run_progress {
     uint64_t cycles;
 };
 
+/* How long a workload of the state runs in all, and how much of that it has done; `run` below 0: it never ends. */
+struct sim_run_life {
+    nsec_t run;
+    nsec_t done;
+};
+
+struct sim_run;
+typedef struct sim_run_life (*sim_run_life_fn)(void *context, const struct state *state, gang_id gang);
+
+/* A cycle was run and carried out. Whether the simulation goes on. */
+typedef bool (*sim_run_cycle_fn)(void *context, struct sim_run *run);
+
 typedef void (*sim_run_progress_fn)(void *context, const struct sim_run_progress *progress);
 
 struct sim_run_options {
@@ -55,12 +67,18 @@ struct sim_run_options {
     nsec_t until;         // stop here, NSEC_MAX: when nothing is left to happen
     nsec_t grace;         // from the eviction of a pod until it is gone
     uint64_t max_cycles;  // stop after so many, 0: never
+    uint32_t coarse;  // 0: a cycle whenever something happens; N: not within 1/N of the time from `start` to the last
+    nsec_t coarse_most;  // but if this has passed
     struct sim_run_usage_options usage;
     bool has_gantt;                 // keep who had which GPU when
     bool has_waits;                 // keep why workloads waited
     bool has_places;                // keep on which nodes workloads started
     struct journal *journal;        // keeps all of it, NULL: nobody does
     const struct strmap *replicas;  // struct replica (objects/notes.h) by namespace and gang; NULL: none are known
+    bool keeps_start;               // also with a trace, whose first event may be later than `start`
+    sim_run_life_fn life;           // of what is in the state; NULL: it never ends
+    sim_run_cycle_fn after_cycle;   // may be NULL
+    void *context;                  // of these two
     sim_run_progress_fn progress;
     void *progress_context;
 };

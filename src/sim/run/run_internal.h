@@ -36,6 +36,8 @@ struct sim_run_inner {
     uint32_t next_trace;  // event
     struct sim_run_events events;
     nsec_t now;
+    nsec_t last_cycle;
+    nsec_t next_cycle;  // that something waits for already
     VEC(uint32_t) job_of_gang;
     VEC(struct sim_run_pod) pods;    // by pod id
     VEC(struct sim_run_node) nodes;  // by node id

@@ -386,6 +386,12 @@ static void load_gang(struct sim_run *run, gang_id id)
     if (gang->preemption_delay > 0)
         sim_run_events_add(&run->inner->events, MAX(gang->created + gang->preemption_delay, run->inner->now),
                            SIM_RUN_WAKE, NO_ID, 0);
+    if (run->inner->options.life) {
+        struct sim_run_life life = run->inner->options.life(run->inner->options.context, run->state, id);
+
+        job.work = life.run < 0 ? -1 : (sim_run_work)life.run * MAX(job.pods, 1u);
+        job.done = life.run < 0 ? 0 : (sim_run_work)MIN(life.done, life.run) * MAX(job.pods, 1u);
+    }
     index = sim_run_add_job(run, job);
     list_members(run, id);
     vec_foreach (&run->inner->members, pod)

@@ -219,7 +219,7 @@ int sim_run_submit(struct sim_run *run, uint32_t index, struct err *err)
     int r;
 
     if (state_find_gang(run->state, namespace, name) != NO_ID)
-        return err_set(err, -EINVAL, "line %u: name: the cluster has a workload called '%s/%s' already", job->line,
+        return err_set(err, -EINVAL, "line %u: name: the cluster already has a workload called '%s/%s'", job->line,
                        namespace, name);
     r = put_gang(run, job, err);
     if (r < 0)

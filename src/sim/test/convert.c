@@ -277,9 +277,9 @@ static void records_of_eagle_are_read_as_slurm(void **state)
             "TIMEOUT,n,w,s\n",
             NULL, NULL);
     assert_int_equal(o.rc, 0);
-    assert_string_equal(o.csv,
-                        "time,name,namespace,queue,pods,gpus,cpu,run_seconds,node_selector,recorded_start\n"
-                        "2019-01-02T11:00:00Z,5,u1,acc,2,2,36,900,slurm/partition-p7=true,2019-01-02T11:00:30Z\n");
+    assert_string_equal(
+        o.csv, "time,name,namespace,queue,pods,gpus,cpu,run_seconds,node_selector,limit_seconds,recorded_start\n"
+               "2019-01-02T11:00:00Z,5,u1,acc,2,2,36,900,slurm/partition-p7=true,900,2019-01-02T11:00:30Z\n");
     /* No file lists nodes: one of 8 GPUs holds all that ran at one time. */
     assert_int_equal(o.conversion.nodes_made_up, 1);
     assert_non_null(strstr(o.yaml, "{name: node-0001, labels: {slurm/partition-p7: \"true\"}}, status: {allocatable: "

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "journal/record.h"
 #include "journal/segment.h"
 #include "journal/segment_format.h"
 #include "model/state.h"
@@ -266,9 +267,9 @@ static void a_past_cycle_is_found_by_its_time(void **arg)
     replay_moment_done(&moment);
 }
 
-static void a_segment_of_another_version_says_so(void **arg)
+/* Opens a segment whose header has `value` at `at`, and returns what is said. */
+static struct err open_changed(struct bench *bench, size_t at, uint32_t value)
 {
-    struct bench *bench = *arg;
     char *path = segment_path(bench->folder, 1);
     uint8_t header[HEADER_BYTES];
     struct segment_reader *reader = NULL;
@@ -278,13 +279,28 @@ static void a_segment_of_another_version_says_so(void **arg)
     (void)run_cycle(bench, 0);
     int fd = open(path, O_RDWR);
     assert_int_equal(pread(fd, header, sizeof header, 0), sizeof header);
-    store_u32(header + 8, SEGMENT_VERSION + 1);
+    store_u32(header + at, value);
     store_u64(header + HEADER_SUMMED, segment_sum(header, HEADER_SUMMED, 0));
     assert_int_equal(pwrite(fd, header, sizeof header, 0), sizeof header);
     (void)close(fd);
     assert_int_equal(segment_open(path, &reader, &err), -EINVAL);
-    assert_non_null(strstr(err.text, "another version"));
     free(path);
+    return err;
+}
+
+static void a_segment_of_a_newer_version_says_so(void **arg)
+{
+    assert_non_null(strstr(open_changed(*arg, VERSION_AT, SEGMENT_VERSION + 1).text, "a newer version"));
+}
+
+static void a_segment_with_a_newer_form_of_records_says_so(void **arg)
+{
+    assert_non_null(strstr(open_changed(*arg, FORM_AT, RECORD_FORM + 1).text, "a newer version"));
+}
+
+static void a_segment_of_an_unknown_version_says_so(void **arg)
+{
+    assert_non_null(strstr(open_changed(*arg, FINGERPRINT_AT, 1).text, "this one does not know"));
 }
 
 static void numbers_come_back_as_they_were(void **unused)
@@ -313,7 +329,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(only_one_writes_to_a_folder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_of_the_clock_are_given_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_past_cycle_is_found_by_its_time, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_segment_of_another_version_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_segment_of_a_newer_version_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_segment_with_a_newer_form_of_records_says_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_segment_of_an_unknown_version_says_so, set_up, tear_down),
         cmocka_unit_test(numbers_come_back_as_they_were),
     };
 

@@ -248,6 +248,21 @@ static void a_sim_run_can_be_cut(void **state)
     bed_done(&bed);
 }
 
+static void far_ahead_cycles_may_wait_for_each_other(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_small(&bed);
+    bed.options.coarse = 10;
+    bed.options.coarse_most = 8 * NSEC_PER_SEC;
+    bed_sim_run(&bed, "time,name,queue,gpus,run_seconds\n0,a,q,4,100\n0,b,q,2,101\n0,c,q,2,102\n"
+                      "1,d,q,4,50\n1,e,q,2,50\n1,f,q,2,50\n");
+    assert_int_equal(seconds(&bed, bed.run.jobs.items[3].first_start), 100);
+    assert_int_equal(seconds(&bed, bed.run.jobs.items[5].first_start), 108);
+    bed_done(&bed);
+}
+
 static void fractions_share_a_gpu(void **state)
 {
     struct bed bed;
@@ -274,8 +289,7 @@ static void traces_must_fit_the_cluster(void **state)
         const char *expected;
     } cases[] = {
         {"time,name,queue,run_seconds\n0,a,nobody,1\n", "line 2: queue: the cluster has no queue called 'nobody'"},
-        {"time,name,queue,run_seconds\n0,a,all,1\n",
-         "line 2: queue: 'all' has queues below it, one of which has to take the work"},
+        {"time,name,queue,run_seconds\n0,a,all,1\n", "line 2: queue: 'all' has child queues; name one of them"},
         {"time,event,name\n0,node_down,n7\n", "line 2: name: the cluster has no node called 'n7'"},
     };
 
@@ -469,6 +483,7 @@ int main(void)
         cmocka_unit_test(what_is_left_of_a_gang_goes_after_the_grace),
         cmocka_unit_test(work_without_an_end_runs_until_it_is_cancelled),
         cmocka_unit_test(a_sim_run_can_be_cut),
+        cmocka_unit_test(far_ahead_cycles_may_wait_for_each_other),
         cmocka_unit_test(fractions_share_a_gpu),
         cmocka_unit_test(traces_must_fit_the_cluster),
         cmocka_unit_test(past_use_counts_when_asked_for),

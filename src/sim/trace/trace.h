@@ -47,6 +47,8 @@ struct trace_job {
     trace_name node_selector;  // "key=value;key=one|other"
     trace_name resources;      // of each pod, beyond CPU, memory and GPUs: "name=amount;name=amount"
     trace_name anti_affinity;  // "label" or "label=group"
+    trace_name user;           // who submitted it, 0: the namespace stands for that
+    trace_name image;          // of its containers
     uint32_t line;             // of the file
     uint32_t pods;
     uint32_t min_available;
@@ -63,6 +65,7 @@ struct trace_job {
     int64_t cpu_milli;
     int64_t memory_bytes;
     nsec_t run;             // with all of its pods, or TRACE_RUNS_ON
+    nsec_t limit;           // that was declared for the run time; 0: none. Nothing is ended by it
     nsec_t checkpoint;      // work up to the last multiple of it survives an eviction; 0: none does
     nsec_t recorded_start;  // when it started in the cluster that was recorded; 0: not known
 };

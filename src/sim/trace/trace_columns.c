@@ -276,6 +276,9 @@ static const struct trace_column columns[] = {
      0},
     {"resources", "name=count, several joined by ';', such as rdma/hca=1", read_resources, AT(resources), 0, 0},
     {"anti_affinity", "a label of nodes, or label=group", read_anti_affinity, AT(anti_affinity), 0, 0},
+    {"user", "a name of at most 253 bytes of UTF-8 without spaces", read_name, AT(user), 0, 0},
+    {"image", "a name of at most 253 bytes of UTF-8 without spaces", read_name, AT(image), 0, 0},
+    {"limit_seconds", "seconds above 0, or nothing", read_seconds, AT(limit), 0, TRACE_SECONDS_MAX},
     {"recorded_start", "seconds from the start, or a time such as 2026-03-01T12:00:00Z", read_time, AT(recorded_start),
      0, TRACE_SECONDS_MAX},
 };

@@ -54,6 +54,8 @@ NAME_COLUMN(preferred)
 NAME_COLUMN(node_selector)
 NAME_COLUMN(resources)
 NAME_COLUMN(anti_affinity)
+NAME_COLUMN(user)
+NAME_COLUMN(image)
 
 #define NEEDS(field, usual)                                        \
     static bool CONCAT(needs_, field)(const struct trace_job *job) \
@@ -65,6 +67,7 @@ NEEDS(min_available, job->pods)
 NEEDS(gpu_memory_mib, 0)
 NEEDS(devices, 1)
 NEEDS(checkpoint, 0)
+NEEDS(limit, 0)
 NEEDS(recorded_start, 0)
 
 /* Amounts that parts may have differently: gangs of parts always need their columns. */
@@ -202,6 +205,13 @@ static void write_checkpoint(const struct trace *trace, const struct trace_job *
         write_seconds(job->checkpoint, out);
 }
 
+static void write_limit(const struct trace *trace, const struct trace_job *job, FILE *out)
+{
+    (void)trace;
+    if (job->limit != 0)
+        write_seconds(job->limit, out);
+}
+
 static bool needs_priority(const struct trace_job *job)
 {
     return job->priority != 50 || job->priority_class != 0;
@@ -249,6 +259,9 @@ static const struct out_column out_columns[] = {
     {"node_selector", needs_node_selector, write_node_selector},
     {"resources", needs_resources, write_resources},
     {"anti_affinity", needs_anti_affinity, write_anti_affinity},
+    {"user", needs_user, write_user},
+    {"image", needs_image, write_image},
+    {"limit_seconds", needs_limit, write_limit},
     {"recorded_start", needs_recorded_start, write_recorded_start},
 };
 enum { OUT_COLUMN_COUNT = ARRAY_LEN(out_columns) };

@@ -16,7 +16,7 @@ enum { PATH_MAX_BYTES = 512 };
 static const char *below(char path[static PATH_MAX_BYTES], const struct pod_template *template, const char *const *keys,
                          size_t count)
 {
-    strcpy(path, template->path);
+    (void)snprintf(path, PATH_MAX_BYTES, "%s", template->path);
     for (size_t i = 0; i < count; i++)
         json_pointer_add(path, PATH_MAX_BYTES, keys[i]);
     return path;
