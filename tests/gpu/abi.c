@@ -30,6 +30,8 @@ static void say_cuda(void)
     SIZE(cu_location, CUmemLocation);
     SIZE(cu_allocation_prop, CUmemAllocationProp);
     PLACE(cu_allocation_prop, location, CUmemAllocationProp, location);
+    SIZE(cu_access, CUmemAccessDesc);
+    PLACE(cu_access, flags, CUmemAccessDesc, flags);
     SIZE(cu_pool_props, CUmemPoolProps);
     PLACE(cu_pool_props, location, CUmemPoolProps, location);
     PLACE(cu_pool_props, max_size, CUmemPoolProps, maxSize);

@@ -9,7 +9,7 @@ import subprocess
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-HOOKED = {"charged", "grown", "gated", "followed", "told", "counted", "swapped", "refused"}
+HOOKED = {"charged", "grown", "gated", "followed", "told", "counted", "held", "swapped", "refused"}
 OTHERS = {"plain", "order", "built", "host", "managed", "shared"}
 PACKAGES = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12", "nvidia-nvml-dev-cu12", "nvidia-nvml-dev")
 

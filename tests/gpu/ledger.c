@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A daemon that knows one number: gpu-ledger SOCKET LIMIT_BYTES CONTEXT_BYTES UUID_HEX [CREDIT_BYTES]
+/* A daemon that knows one number: gpu-ledger SOCKET LIMIT_BYTES CONTEXT_BYTES UUID_HEX [CREDIT_BYTES [parkable]]
  *
  * It speaks the tenants' protocol with one group of one GPU, grants up to the limit and lets every launch pass. The tests
  * of the tenant library use it where the real daemon's doings would only disturb, and where that cannot be built. On
@@ -31,6 +31,7 @@ static struct tenant {
 
 static uint64_t limit, context_bytes, credit_bytes, launches, traffic, pinned;
 static unsigned long denied, attached, returned, unhooked, grown;
+static bool is_parkable;
 static int control_fd;
 static struct gpu_control_page *control;
 static void fail(const char *what)
@@ -119,6 +120,7 @@ static void welcome(struct tenant *tenant, uint32_t sequence)
     message.welcome.control_bytes = sizeof(struct gpu_control_page);
     message.welcome.tenant_bytes = sizeof(struct gpu_tenant_page);
     message.welcome.session = ++attached;
+    message.welcome.flags = is_parkable ? GPU_WELCOME_PARKABLE : 0;
     uint8_t bytes[GPU_MESSAGE_SIZE];
     gpu_message_encode(&message, bytes);
     int fds[GPU_HELLO_FDS] = {control_fd, page_fd, pair[1]};
@@ -320,12 +322,14 @@ static bool obey(int signals)
 int main(int argc, char **argv)
 {
     if (argc < 5 || strlen(argv[4]) != 32) {
-        (void)fprintf(stderr, "usage: gpu-ledger SOCKET LIMIT_BYTES CONTEXT_BYTES UUID_HEX [CREDIT_BYTES]\n");
+        (void)fprintf(stderr,
+                      "usage: gpu-ledger SOCKET LIMIT_BYTES CONTEXT_BYTES UUID_HEX [CREDIT_BYTES [parkable]]\n");
         return 2;
     }
     limit = strtoull(argv[2], NULL, 10);
     context_bytes = strtoull(argv[3], NULL, 10);
     credit_bytes = argc > 5 ? strtoull(argv[5], NULL, 10) : 0;
+    is_parkable = argc > 6 && strcmp(argv[6], "parkable") == 0;
     make_control(argv[4]);
     int signals = take_signals();
     int listener = listen_at(argv[1]);

@@ -2,9 +2,10 @@
 
 import re
 import signal
+import subprocess
 import time
 
-from daemon import Daemon
+from daemon import BUILD, Daemon, restart_on_pretended_driver
 
 
 def worked(children):
@@ -136,6 +137,67 @@ def modes_change_under_load():
         daemon.stop()
 
 
+def start_spin(daemon, env, group, us):
+    child = subprocess.Popen([BUILD / "gpu-spin", str(us), "300"], stdout=subprocess.PIPE, text=True,
+                             env={**env, "LD_PRELOAD": str(BUILD / "src/gpu/tenant/libmuster-gpu.so"),
+                                  "MUSTER_GPU_SOCKET": daemon.socket(group)})
+    daemon.children.append(child)
+
+
+def states(daemon):
+    return {group["group"]: group["state"] for group in daemon.status()["groups"]}
+
+
+def fair_tenants_that_get_enough_run_side_by_side():
+    """The pretended driver slows nobody down, so that nothing has to be enforced between fair tenants."""
+    daemon = Daemon()
+    try:
+        env = restart_on_pretended_driver(daemon, "1s", compute={"together": "2s"})
+        daemon.group("a", "1Gi", share=0.3)
+        daemon.group("b", "1Gi", share=0.3)
+        start_spin(daemon, env, "a", 1000)
+        start_spin(daemon, env, "b", 300)
+        daemon.wait_for(lambda: states(daemon) == {"a": "together", "b": "together"}, 60)
+        before = {name: daemon.of_group(name)["leaseSeconds"] for name in "ab"}
+        begin = time.monotonic()
+        daemon.wait_for(lambda: all(daemon.of_group(name)["leaseSeconds"] > before[name] for name in "ab"), 60)
+        charged = sum(daemon.of_group(name)["leaseSeconds"] - before[name] for name in "ab")
+        assert charged <= time.monotonic() - begin + 0.1, "more time was charged than there was"
+        # A strict share is exact, which it cannot be with others beside it.
+        daemon.group("c", "1Gi", share=0.2, mode="strict")
+        start_spin(daemon, env, "c", 300)
+        daemon.wait_for(lambda: daemon.of_group("c")["state"] == "running", 60)
+        for _ in range(50):
+            assert "together" not in states(daemon).values()
+    finally:
+        daemon.stop()
+
+
+def the_latency_class_runs_alone_and_in_between():
+    daemon = Daemon()
+    try:
+        env = restart_on_pretended_driver(daemon, "1s", compute={"together": "2s"})
+        daemon.group("a", "1Gi", share=0.4)
+        daemon.group("b", "1Gi", share=0.3)
+        status, _ = daemon.ask("PUT", "/v1/groups/c", {"name": "c", "gpus": [0], "memory": {"request": "1Gi"},
+                                                       "compute": {"share": 0.3, "priority": "latency"}})
+        assert status == 201 and daemon.of_group("c")["priority"] == "latency"
+        start_spin(daemon, env, "a", 1000)
+        start_spin(daemon, env, "b", 300)
+        daemon.wait_for(lambda: states(daemon) == {"a": "together", "b": "together", "c": "idle"}, 60)
+        start_spin(daemon, env, "c", 300)
+        daemon.wait_for(lambda: daemon.of_group("c")["leaseSeconds"] > 0.2, 60)
+        for _ in range(100):
+            now = states(daemon)
+            assert now["c"] != "together", now
+            assert now["c"] != "running" or now["a"] in ("waiting", "idle"), now
+        status, answer = daemon.ask("PUT", "/v1/groups/c", {"name": "c", "gpus": [0], "memory": {"request": "1Gi"},
+                                                            "compute": {"mode": "time", "priority": "latency"}})
+        assert status == 400 and "fair or strict" in str(answer), answer
+    finally:
+        daemon.stop()
+
+
 TESTS = [
     fair_leases_follow_the_weights,
     strict_leases_keep_their_share_alone,
@@ -144,4 +206,6 @@ TESTS = [
     who_never_drains_is_passed_by,
     a_mode_that_changes_leaves_nobody_waiting,
     modes_change_under_load,
+    fair_tenants_that_get_enough_run_side_by_side,
+    the_latency_class_runs_alone_and_in_between,
 ]

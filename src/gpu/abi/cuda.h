@@ -26,6 +26,7 @@ enum {
     CU_INVALID_HANDLE = 400,
     CU_NOT_FOUND = 500,
     CU_NOT_READY = 600,
+    CU_ILLEGAL_ADDRESS = 700,
     CU_NOT_PERMITTED = 800,
     CU_NOT_SUPPORTED = 801,
     CU_STREAM_CAPTURE_UNSUPPORTED = 900,
@@ -38,7 +39,7 @@ enum {
 #define CU_STREAM_PER_THREAD ((void *)(uintptr_t)2)
 
 enum cu_capture { CU_CAPTURE_NONE, CU_CAPTURE_ACTIVE, CU_CAPTURE_INVALIDATED };
-enum { CU_EVENT_DEFAULT = 0 };
+enum { CU_EVENT_DEFAULT = 0, CU_EVENT_DISABLE_TIMING = 2 };
 
 enum cu_proc_flags { CU_PROC_DEFAULT = 0, CU_PROC_LEGACY_STREAM = 1, CU_PROC_PER_THREAD_STREAM = 2 };
 enum cu_proc_status { CU_PROC_FOUND, CU_PROC_SYMBOL_NOT_FOUND, CU_PROC_VERSION_NOT_SUFFICIENT };
@@ -74,6 +75,12 @@ struct cu_allocation_prop {
     unsigned char rdma_capable;
     unsigned short usage;
     unsigned char reserved[4];
+};
+
+/* What cuMemSetAccess takes. */
+struct cu_access {
+    struct cu_location location;
+    int flags;
 };
 
 /* What cuMemPoolCreate makes. */

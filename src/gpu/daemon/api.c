@@ -7,6 +7,8 @@
  *     GET    /v1/status          GPUs, groups, processes
  *     PUT    /v1/groups/NAME     makes or changes a group (group_spec.h); ?new=true only makes one
  *     GET    /v1/groups/NAME     as it was made
+ *     POST   /v1/groups/NAME/park    moves the memory of its processes to the host, which wait from then on
+ *     POST   /v1/groups/NAME/resume  and back
  *     DELETE /v1/groups/NAME     ?kill=true ends its processes; ?owner=PID only if it is that one's
  *     GET    /metrics, /healthz
  */
@@ -18,7 +20,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 #include "net/rest/rest.h"
 #include "text/json.h"
 #include "text/metrics.h"
@@ -130,6 +132,13 @@ static void delete_group(void *arg, struct http_exchange *exchange)
         rest_fail(exchange, -ENOENT, "no group '%s'; GET /v1/status lists the groups", name_in(exchange));
         return;
     }
+    if (group->park.state != PARK_RUNNING && !rest_query_is_true(exchange, "kill")) {
+        rest_fail(exchange, -EBUSY,
+                  "group '%s' is parked, and its processes would wait forever: resume it, or add "
+                  "?kill=true",
+                  name_in(exchange));
+        return;
+    }
     log_info(gpud->log, "group removed", log_str("group", group->spec.name));
     group_remove(group, rest_query_is_true(exchange, "kill"));
     loop_task_queue(&gpud->saving);
@@ -141,6 +150,8 @@ static const struct rest_route group_routes[] = {
     REST_ROUTE("GET", "/v1/groups/{name}", get_group),
     REST_ROUTE("PUT", "/v1/groups/{name}", put_group, .body_max = BODY_MAX),
     REST_ROUTE("DELETE", "/v1/groups/{name}", delete_group),
+    REST_ROUTE("POST", "/v1/groups/{name}/park", park_order),
+    REST_ROUTE("POST", "/v1/groups/{name}/resume", resume_order),
 };
 
 static const struct rest_route probe_routes[] = {

@@ -12,13 +12,19 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "gpu/daemon/arbiter_internal.h"
+#include "gpu/daemon/together.h"
 
 static const struct arbiter_options defaults = {
     .quantum = 25 * NSEC_PER_MSEC,
     .plan = 100 * NSEC_PER_MSEC,
     .drain_bound = NSEC_PER_SEC,
     .slack = 400 * NSEC_PER_USEC,
+    .together = 2 * NSEC_PER_SEC,
 };
+
+/* How long after its last work an urgent group is expected back. */
+#define URGENT_STAYS NSEC_PER_SEC
 
 enum {
     WAITING_PLANS = 5,   // of credit that a group may save up while others keep it from running
@@ -69,17 +75,6 @@ nsec_t arbiter_deadline(const struct arbiter *a)
     return a->deadline;
 }
 
-/* `time` times a share, and divided by one: without overflow for years. */
-static nsec_t times(nsec_t time, uint32_t share)
-{
-    return (nsec_t)((__int128)time * share / ARBITER_WHOLE);
-}
-
-static nsec_t over(nsec_t time, uint32_t share)
-{
-    return (nsec_t)((__int128)time * ARBITER_WHOLE / share);
-}
-
 static bool is_capped(const struct arbiter_group *g)
 {
     return g->cap < ARBITER_WHOLE;
@@ -113,7 +108,7 @@ static nsec_t credit_now(const struct arbiter_group *g, nsec_t now)
 
 static nsec_t vtime_now(const struct arbiter_group *g, nsec_t now)
 {
-    return arbiter_is_holding(g) ? g->vtime + over(now - g->opened_at, g->weight) : g->vtime;
+    return arbiter_is_holding(g) && !g->is_together ? g->vtime + over(now - g->opened_at, g->weight) : g->vtime;
 }
 
 static void enter(struct arbiter_group *g, enum arbiter_state state, nsec_t now)
@@ -128,12 +123,6 @@ static void set_holder(struct arbiter *a, const struct arbiter_group *g, int16_t
         if (g->gpus & (1u << i))
             a->holder[i] = holder;
     }
-}
-
-/* Whether two groups want the same GPU. */
-static bool compete(const struct arbiter_group *a, const struct arbiter_group *b)
-{
-    return a != b && (a->gpus & b->gpus) != 0;
 }
 
 static bool may_start(const struct arbiter *a, const struct arbiter_group *g)
@@ -155,6 +144,31 @@ static const struct arbiter_group *best_rival(const struct arbiter *a, const str
     return best;
 }
 
+/* Whether an urgent group that waits is within its share: not ahead of anybody who is served by more than a lease. */
+static bool is_pressing(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
+{
+    if (!g->is_urgent || !may_start(a, g))
+        return false;
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        const struct arbiter_group *other = &a->groups[i];
+
+        if (other->is_used && compete(g, other) && (arbiter_is_holding(other) || may_start(a, other)) &&
+            vtime_now(other, now) + a->options.quantum < g->vtime)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a holder has to make room for an urgent group at once. Urgent groups wait for each other as all do. */
+static bool is_pressed(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
+{
+    for (uint32_t i = 0; !g->is_urgent && i < a->group_end; i++) {
+        if (a->groups[i].is_used && compete(g, &a->groups[i]) && is_pressing(a, &a->groups[i], now))
+            return true;
+    }
+    return false;
+}
+
 int arbiter_successor(const struct arbiter *a, uint32_t group)
 {
     const struct arbiter_group *next = best_rival(a, &a->groups[group]);
@@ -171,6 +185,10 @@ static nsec_t end_of_lease(const struct arbiter *a, const struct arbiter_group *
     /* Those who wait at the gate have to wake up first. */
     if (g->extensions > 0 && now < g->since + a->options.quantum_min)
         return g->since + a->options.quantum_min;
+    if (is_pressed(a, g, now))
+        return now;
+    if (g->is_together)
+        return together_is_on(a, g) && together_is_ready(a, g) ? NSEC_MAX : now;
 
     if (is_capped(g)) {
         nsec_t left = credit_now(g, now);
@@ -196,7 +214,7 @@ static void close_gate(struct arbiter *a, struct arbiter_group *g, nsec_t now)
     act(a, ARBITER_CLOSE, (uint32_t)(g - a->groups));
 }
 
-static void open_gate(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+static void open_gate(struct arbiter *a, struct arbiter_group *g, bool is_together, nsec_t now)
 {
     uint32_t index = (uint32_t)(g - a->groups);
 
@@ -207,7 +225,13 @@ static void open_gate(struct arbiter *a, struct arbiter_group *g, nsec_t now)
     g->wants_more = false;
     g->lease_end = NSEC_MAX;
     enter(g, ARBITER_RUNNING, now);
-    set_holder(a, g, (int16_t)index);
+    if (is_together) {
+        together_join(a, g, now);
+    } else {
+        set_holder(a, g, (int16_t)index);
+        g->work_at = g->work;
+        g->launches_at = g->launches;
+    }
     a->vclock = MAX(a->vclock, g->vtime);
     act(a, ARBITER_OPEN, index);
 }
@@ -228,53 +252,107 @@ static void extend(struct arbiter *a, struct arbiter_group *g, nsec_t now)
     act(a, ARBITER_EXTEND, (uint32_t)(g - a->groups));
 }
 
-/* Starts whoever may, the one that is furthest behind first. A group that lacks one of its GPUs keeps the others for
- * itself, so that it is not passed over for ever by groups that need fewer. */
+/* The GPUs that are in use, by anybody or by a holder who has them for itself. */
+static uint16_t taken_gpus(const struct arbiter *a, bool is_alone)
+{
+    uint16_t taken = 0;
+
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        const struct arbiter_group *g = &a->groups[i];
+
+        if (g->is_used && arbiter_is_holding(g) && !(is_alone && g->is_together))
+            taken |= g->gpus;
+    }
+    return taken;
+}
+
+/* Who waits and comes first: urgent groups within their share, then the one that is furthest behind. */
+static struct arbiter_group *first_waiting(struct arbiter *a, const bool *is_seen, nsec_t now)
+{
+    struct arbiter_group *best = NULL;
+    bool is_best_pressing = false;
+
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        struct arbiter_group *g = &a->groups[i];
+
+        if (!g->is_used || is_seen[i] || !may_start(a, g))
+            continue;
+        bool is_first = is_pressing(a, g, now);
+        if (!best || is_first > is_best_pressing || (is_first == is_best_pressing && g->vtime < best->vtime)) {
+            best = g;
+            is_best_pressing = is_first;
+        }
+    }
+    return best;
+}
+
+/* Starts whoever may. A group that lacks one of its GPUs keeps the others for itself, so that it is not passed over for
+ * ever by groups that need fewer. */
 static void start_waiting(struct arbiter *a, nsec_t now)
 {
     bool is_seen[ARBITER_GROUPS_MAX] = {false};
-    uint16_t taken = 0;
+    uint16_t taken = taken_gpus(a, false), kept = taken_gpus(a, true);
 
-    for (uint32_t i = 0; i < ARBITER_GPUS_MAX; i++)
-        taken |= (uint16_t)(a->holder[i] >= 0 ? 1u << i : 0);
-    for (;;) {
-        struct arbiter_group *best = NULL;
+    for (struct arbiter_group *g; (g = first_waiting(a, is_seen, now));) {
+        bool is_together = together_is_on(a, g) && together_is_ready(a, g);
 
-        for (uint32_t i = 0; i < a->group_end; i++) {
-            struct arbiter_group *g = &a->groups[i];
-
-            if (g->is_used && !is_seen[i] && may_start(a, g) && (!best || g->vtime < best->vtime))
-                best = g;
-        }
-        if (!best)
-            return;
-        is_seen[best - a->groups] = true;
-        if ((taken & best->gpus) == 0)
-            open_gate(a, best, now);
-        taken |= best->gpus;
+        is_seen[g - a->groups] = true;
+        if (((is_together ? kept : taken) & g->gpus) == 0)
+            open_gate(a, g, is_together, now);
+        taken |= g->gpus;
+        /* An urgent one that is over its share comes in when the others have caught up, and does not stop them until then. */
+        if (!is_together &&
+            !(together_is_on(a, g) && g->is_urgent && g->state == ARBITER_WAITING && !is_pressing(a, g, now)))
+            kept |= g->gpus;
     }
 }
 
-static void tell_holder(struct arbiter *a, uint32_t index)
+/* Until when an urgent group that competes with this one is expected; 0: there is none. */
+static nsec_t hurried_until(const struct arbiter *a, const struct arbiter_group *g)
 {
-    const struct arbiter_group *g = &a->groups[index];
-    bool is_crowded = false;
+    nsec_t until = 0;
 
-    if (g->state != ARBITER_RUNNING)
+    for (uint32_t i = 0; !g->is_urgent && i < a->group_end; i++) {
+        const struct arbiter_group *other = &a->groups[i];
+
+        if (other->is_used && other->is_urgent && compete(g, other) && other->leases > 0)
+            until = MAX(until, other->state == ARBITER_IDLE ? other->since + URGENT_STAYS : NSEC_MAX);
+    }
+    return until;
+}
+
+static enum arbiter_pace pace_of(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
+{
+    if (hurried_until(a, g) > now)
+        return ARBITER_PACE_HURRIED;
+    if (g->is_together)
+        return ARBITER_PACE_TOGETHER;
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        if (a->groups[i].is_used && compete(g, &a->groups[i]) && a->groups[i].state != ARBITER_IDLE)
+            return ARBITER_PACE_CROWDED;
+    }
+    return ARBITER_PACE_ALONE;
+}
+
+static void tell_holder(struct arbiter *a, struct arbiter_group *g, nsec_t now)
+{
+    enum arbiter_pace pace = pace_of(a, g, now);
+
+    if (g->state != ARBITER_RUNNING || g->pace == pace)
         return;
-    for (uint32_t i = 0; i < a->group_end && !is_crowded; i++)
-        is_crowded = a->groups[i].is_used && compete(g, &a->groups[i]) && a->groups[i].state != ARBITER_IDLE;
-    if (is_crowded != a->is_crowded[index])
-        act(a, is_crowded ? ARBITER_CROWD : ARBITER_UNCROWD, index);
-    a->is_crowded[index] = is_crowded;
+    g->pace = pace;
+    act(a, ARBITER_PACE, (uint32_t)(g - a->groups));
 }
 
 /* When something has to happen to a group by itself. */
 static nsec_t deadline_of(const struct arbiter *a, const struct arbiter_group *g, nsec_t now)
 {
     switch (g->state) {
-    case ARBITER_RUNNING:
-        return g->lease_end;
+    case ARBITER_RUNNING: {
+        nsec_t until = hurried_until(a, g);
+
+        return MIN(g->lease_end, until > now ? until : NSEC_MAX);
+    }
     case ARBITER_DRAINING:
         return g->since + (may_extend(g) ? a->options.quantum : a->options.drain_bound);
     case ARBITER_STUCK:
@@ -292,6 +370,10 @@ static nsec_t deadline_of(const struct arbiter *a, const struct arbiter_group *g
  * takes to wake it up and to hear from it; the rest of the time the GPU was kept from others. */
 static void pay(struct arbiter *a, struct arbiter_group *g, nsec_t busy, nsec_t now)
 {
+    if (g->is_together) {
+        together_part(a, g, now);
+        return;
+    }
     nsec_t held = now - g->opened_at;
     nsec_t charge = CLAMP(busy, MAX(held - a->options.slack, 0), held);
 
@@ -299,8 +381,10 @@ static void pay(struct arbiter *a, struct arbiter_group *g, nsec_t busy, nsec_t 
     g->charged += charge;
     g->credit -= charge;
     g->vtime += over(charge, g->weight);
-    if (g->state != ARBITER_STUCK)
+    if (g->state != ARBITER_STUCK) {
+        together_measure(g, held, now);
         set_holder(a, g, -1);
+    }
 }
 
 /* One that does not end and has launches at its gate gets another turn for them, as soon as it has paid for all of the time
@@ -321,7 +405,13 @@ static void look_at_end(struct arbiter *a, struct arbiter_group *g, nsec_t now)
     if (g->state == ARBITER_DRAINING && may_extend(g) && ending >= a->options.quantum) {
         extend(a, g, now);
     } else if (g->state == ARBITER_DRAINING && ending >= a->options.drain_bound) {
-        set_holder(a, g, -1);
+        if (g->is_together) {
+            /* What it runs from here on is its own affair, and is charged as such. */
+            together_part(a, g, now);
+            g->opened_at = now;
+        } else {
+            set_holder(a, g, -1);
+        }
         enter(g, ARBITER_STUCK, g->since);
         act(a, ARBITER_GIVE_UP, (uint32_t)(g - a->groups));
     }
@@ -344,6 +434,7 @@ static void settle(struct arbiter *a, nsec_t now)
         if (g->is_used)
             look_at_end(a, g, now);
     }
+    together_look(a, now);
     for (uint32_t i = 0; i < a->group_end; i++) {
         struct arbiter_group *g = &a->groups[i];
 
@@ -351,7 +442,7 @@ static void settle(struct arbiter *a, nsec_t now)
             close_gate(a, g, now);
     }
     start_waiting(a, now);
-    a->deadline = NSEC_MAX;
+    a->deadline = together_deadline(a, now);
     for (uint32_t i = 0; i < a->group_end; i++) {
         struct arbiter_group *g = &a->groups[i];
 
@@ -359,7 +450,7 @@ static void settle(struct arbiter *a, nsec_t now)
             continue;
         if (g->state == ARBITER_RUNNING)
             g->lease_end = end_of_lease(a, g, now);
-        tell_holder(a, i);
+        tell_holder(a, g, now);
         a->deadline = MIN(a->deadline, deadline_of(a, g, now));
     }
 }
@@ -374,7 +465,6 @@ int arbiter_add(struct arbiter *a, uint16_t gpus, uint32_t weight, uint32_t cap,
     if (i == ARBITER_GROUPS_MAX)
         return -1;
     a->group_end = MAX(a->group_end, i + 1);
-    a->is_crowded[i] = false;
     a->groups[i] = (struct arbiter_group){.is_used = true,
                                           .gpus = gpus,
                                           .weight = weight,
@@ -399,7 +489,7 @@ void arbiter_set(struct arbiter *a, uint32_t group, uint32_t weight, uint32_t ca
 
     BUG_ON(weight == 0 || weight > ARBITER_WHOLE || cap == 0 || cap > ARBITER_WHOLE);
     reckon(a, g, now);
-    if (arbiter_is_holding(g)) {
+    if (arbiter_is_holding(g) && !g->is_together) {
         /* What was used so far counts at the old weight. */
         g->vtime = vtime_now(g, now) - over(now - g->opened_at, weight);
     }
@@ -409,11 +499,28 @@ void arbiter_set(struct arbiter *a, uint32_t group, uint32_t weight, uint32_t ca
     settle(a, now);
 }
 
+void arbiter_set_urgent(struct arbiter *a, uint32_t group, bool is_urgent, nsec_t now)
+{
+    group_at(a, group)->is_urgent = is_urgent;
+    settle(a, now);
+}
+
+void arbiter_note_work(struct arbiter *a, uint32_t group, uint64_t work, uint64_t launches)
+{
+    struct arbiter_group *g = group_at(a, group);
+
+    /* Processes end, and say what they like: what was counted stays counted. */
+    g->work = MAX(g->work, work);
+    g->launches = MAX(g->launches, launches);
+}
+
 void arbiter_remove(struct arbiter *a, uint32_t group, nsec_t now)
 {
     struct arbiter_group *g = group_at(a, group);
 
-    if (arbiter_is_holding(g))
+    if (g->is_together)
+        together_part(a, g, now);
+    else if (arbiter_is_holding(g))
         set_holder(a, g, -1);
     g->is_used = false;
     settle(a, now);
@@ -450,9 +557,15 @@ static void begin_to_wait(struct arbiter *a, struct arbiter_group *g, nsec_t now
 
 static void fall_idle(struct arbiter *a, struct arbiter_group *g, nsec_t now)
 {
-    const struct arbiter_group *rival = best_rival(a, g);
+    nsec_t least = NSEC_MAX;
 
-    g->owed = rival ? MAX(rival->vtime - g->vtime, 0) : 0;
+    for (uint32_t i = 0; i < a->group_end; i++) {
+        const struct arbiter_group *other = &a->groups[i];
+
+        if (other->is_used && compete(g, other) && (may_start(a, other) || other->is_together))
+            least = MIN(least, other->vtime);
+    }
+    g->owed = least != NSEC_MAX ? MAX(least - g->vtime, 0) : 0;
     enter(g, ARBITER_IDLE, now);
 }
 

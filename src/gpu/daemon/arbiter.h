@@ -19,6 +19,11 @@
  * furthest behind runs next. A group alone keeps its lease, so nothing is wasted: this is fair sharing. A group may have a
  * cap besides: it earns credit at that rate and runs only while it has some. With a cap equal to its share the share is
  * exact, also when nobody else is there: strict sharing.
+ *
+ * Turns are not always needed. Fair groups whose work leaves gaps do more side by side, and as long as each of them gets on as
+ * fast as its share promises nobody is held back: see together.h.
+ *
+ * A group may be urgent: within its share its turn comes at once, and the others keep little work queued while it is active.
  */
 enum { ARBITER_GROUPS_MAX = 256, ARBITER_GPUS_MAX = 16, ARBITER_WHOLE = 1000000 };
 
@@ -29,6 +34,7 @@ struct arbiter_options {
     nsec_t drain_bound;  // after which a group that does not end is no longer waited for; 0: 1 s. After as long again
                          // it may have another turn all the same: it may wait for its own next launch
     nsec_t slack;        // of a lease, that a tenant's own measure of busy time may leave out; 0: 400 us
+    nsec_t together;     // how long groups run side by side before each is measured alone again; 0: they never do
 };
 
 enum arbiter_state {
@@ -39,11 +45,28 @@ enum arbiter_state {
     ARBITER_STUCK,     // they went on for too long; others run beside it
 };
 
+/* Work that was done in a time, in the tenants' own measure. */
+struct arbiter_rate {
+    nsec_t time;
+    uint64_t work;
+    uint64_t launches;
+};
+
+/* How the groups pace themselves. */
+enum arbiter_pace {
+    ARBITER_PACE_ALONE,     // nobody else has work
+    ARBITER_PACE_CROWDED,   // others wait: a holder without work should say so
+    ARBITER_PACE_TOGETHER,  // others run at the same time
+    ARBITER_PACE_HURRIED,   // an urgent group may want the GPU at any moment
+};
+
 struct arbiter_group {
     bool is_used;
-    uint16_t gpus;    // a bit for each
-    uint32_t weight;  // in millionths of the GPU
-    uint32_t cap;     // likewise; ARBITER_WHOLE: none
+    bool is_urgent;
+    bool is_together;  // its lease is one of several on its GPUs
+    uint16_t gpus;     // a bit for each
+    uint32_t weight;   // in millionths of the GPU
+    uint32_t cap;      // likewise; ARBITER_WHOLE: none
     enum arbiter_state state;
     bool wants_more;  // asked again while it runs or drains
     nsec_t vtime;     // use divided by weight
@@ -54,6 +77,16 @@ struct arbiter_group {
     nsec_t opened_at;     // of the lease
     nsec_t lease_end;     // NSEC_MAX: until someone asks
     uint32_t extensions;  // of the lease, after its gate had been closed
+    enum arbiter_pace pace;
+
+    /* What it gets done: see together.h. */
+    uint64_t work, launches;        // ever, as it was last told
+    uint64_t work_at, launches_at;  // when the lease, or the span in which groups run together, began
+    nsec_t active_at;               // since when it takes part in that span
+    nsec_t active;                  // and for how long it did before
+    struct arbiter_rate alone;
+    struct arbiter_rate seen;  // side by side with others
+    nsec_t measured_at;        // alone
 
     /* Figures, ever growing. */
     nsec_t charged;
@@ -74,8 +107,7 @@ enum arbiter_verb {
     ARBITER_CLOSE,
     ARBITER_EXTEND,   // opened again: its kernels seem to wait for those at the gate
     ARBITER_GIVE_UP,  // draining for too long
-    ARBITER_CROWD,    // others wait from now on: a holder without work should say so
-    ARBITER_UNCROWD,  // nobody waits any more
+    ARBITER_PACE,     // has changed
 };
 
 struct arbiter_action {
@@ -85,12 +117,27 @@ struct arbiter_action {
 
 enum { ARBITER_ACTIONS_MAX = 4 * ARBITER_GROUPS_MAX };
 
+/* Of the groups on one GPU, or on the same ones: whether they run side by side. Kept by the first of the GPUs. */
+struct arbiter_together {
+    bool is_on;
+    nsec_t begun_at;
+    nsec_t length;  // of the time until each is measured alone again
+    nsec_t left_at;
+    nsec_t again_at;  // not before
+    nsec_t pause;     // before they are tried side by side again, after somebody got too little
+    nsec_t span_at;   // when the span began over which work is counted
+    nsec_t shared;    // the part of it in which somebody ran
+    nsec_t shared_at;
+    uint32_t running;  // leases of this kind
+    uint64_t spans, failures;
+};
+
 struct arbiter {
     struct arbiter_options options;
     struct arbiter_group groups[ARBITER_GROUPS_MAX];
     uint32_t group_end;                // one past the last that is used
-    int16_t holder[ARBITER_GPUS_MAX];  // -1: nobody
-    bool is_crowded[ARBITER_GROUPS_MAX];
+    int16_t holder[ARBITER_GPUS_MAX];  // -1: nobody, or several together
+    struct arbiter_together together[ARBITER_GPUS_MAX];
     nsec_t vclock;  // the virtual time of those who are served; never falls
     nsec_t deadline;
     struct arbiter_action actions[ARBITER_ACTIONS_MAX];
@@ -105,6 +152,12 @@ int arbiter_add(struct arbiter *a, uint16_t gpus, uint32_t weight, uint32_t cap,
 
 /* Other shares from now on. */
 void arbiter_set(struct arbiter *a, uint32_t group, uint32_t weight, uint32_t cap, nsec_t now);
+
+/* Whether its turn comes at once, within its share. */
+void arbiter_set_urgent(struct arbiter *a, uint32_t group, bool is_urgent, nsec_t now);
+
+/* What its processes say to have got done so far, in nanoseconds of work as it takes alone, and how many launches that was. */
+void arbiter_note_work(struct arbiter *a, uint32_t group, uint64_t work, uint64_t launches);
 
 /* Whatever it holds is free at once. */
 void arbiter_remove(struct arbiter *a, uint32_t group, nsec_t now);

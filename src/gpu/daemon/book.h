@@ -24,6 +24,7 @@ struct book_slot {
     uint64_t session;
     char group[BOOK_NAME_SIZE];
     struct ledger_holding holdings[LEDGER_GPUS_MAX];
+    uint64_t parked;  // bytes of host memory that it holds while it is parked
 };
 
 struct book;

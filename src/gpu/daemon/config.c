@@ -20,6 +20,13 @@ enum { CONFIG_FILE_MAX = 1 << 20 };
 
 #define MIB (UINT64_C(1) << 20)
 
+static uint64_t host_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+    return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+}
+
 void gpud_config_init(struct gpud_config *config)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
@@ -29,6 +36,8 @@ void gpud_config_init(struct gpud_config *config)
         .credit_bytes = 64 * MIB,
         .context_bytes = 512 * MIB,
         .reclaim_deadline = 2 * NSEC_PER_SEC,
+        .host_bytes = host_memory() / 4,
+        .park_timeout = 30 * NSEC_PER_SEC,
         .backlog = 1500 * NSEC_PER_USEC,
         .idle = NSEC_PER_MSEC,
         .watch_interval = 100 * NSEC_PER_MSEC,
@@ -70,10 +79,13 @@ static const struct row rows[] = {
     ROW("memory", "context", ROW_BYTES, context_bytes),
     ROW("reclaim", "deadline", ROW_TIME, reclaim_deadline),
     ROW("reclaim", "action", ROW_ACTION, reclaim_action),
+    ROW("park", "host", ROW_BYTES, host_bytes),
+    ROW("park", "timeout", ROW_TIME, park_timeout),
     ROW("compute", "quantum", ROW_TIME, compute.quantum),
     ROW("compute", "quantumMin", ROW_TIME, compute.quantum_min),
     ROW("compute", "plan", ROW_TIME, compute.plan),
     ROW("compute", "drainBound", ROW_TIME, compute.drain_bound),
+    ROW("compute", "together", ROW_TIME, compute.together),
     ROW("compute", "backlog", ROW_TIME, backlog),
     ROW("compute", "idle", ROW_TIME, idle),
     ROW("watch", "interval", ROW_TIME, watch_interval),

@@ -19,7 +19,8 @@ struct err;
  *     gpus:                         # instead of asking NVML: for tests, and to leave GPUs out
  *     - {uuid: GPU-8a0f..., memory: 80Gi}
  *     memory: {reserve: 512Mi, credit: 64Mi, context: 512Mi, reclaim: {deadline: 2s, action: deny}}
- *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 1500us, idle: 1ms}
+ *     park: {host: 32Gi, timeout: 30s}
+ *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 1500us, idle: 1ms, together: 0s}
  *     watch: {interval: 100ms, tolerance: 64Mi, unregistered: notice, overuse: notice, stuck: notice}
  *     metrics: {address: 127.0.0.1, port: 9470}
  *     groups: [...]                 # see group_spec.h; more come by the API
@@ -40,6 +41,8 @@ struct gpud_config {
     uint64_t context_bytes;          // of a context, until one has been seen
     nsec_t reclaim_deadline;         // in which borrowers give back what an owner wants
     enum config_action reclaim_action;
+    uint64_t host_bytes;  // of the host's memory, for what is parked; a quarter of it by default
+    nsec_t park_timeout;  // in which processes that are to be parked have to stop
     struct arbiter_options compute;
     nsec_t backlog;
     nsec_t idle;

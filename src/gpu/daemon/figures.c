@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 #include "gpu/daemon/group_view.h"
 #include "text/json.h"
 
@@ -12,8 +12,12 @@ static const char *state_name(const struct group *group)
 {
     static const char *const names[] = {"idle", "waiting", "running", "draining", "stuck"};
 
+    if (group->park.state != PARK_RUNNING)
+        return park_state_name(group);
     if (group->lease < 0)
         return "free";
+    if (group->gpud->arbiter.groups[group->lease].is_together)
+        return "together";
     return names[group->gpud->arbiter.groups[group->lease].state];
 }
 
@@ -52,6 +56,7 @@ static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *gro
         (void)yyjson_mut_obj_add_strcpy(doc, one, "socket", path);
         (void)yyjson_mut_obj_add_str(doc, one, "gpu", v.device->spec.uuid);
         (void)yyjson_mut_obj_add_str(doc, one, "mode", gpu_mode_name(group->spec.mode));
+        (void)yyjson_mut_obj_add_str(doc, one, "priority", gpu_priority_name(group->spec.is_urgent));
         (void)yyjson_mut_obj_add_str(doc, one, "state", state_name(group));
         (void)yyjson_mut_obj_add_real(doc, one, "share", (double)group->spec.share / ARBITER_WHOLE);
         (void)yyjson_mut_obj_add_real(doc, one, "shareActual", v.share_actual);
@@ -62,6 +67,8 @@ static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *gro
         (void)yyjson_mut_obj_add_uint(doc, one, "contextBytes", v.context);
         (void)yyjson_mut_obj_add_uint(doc, one, "creditBytes", v.credit);
         (void)yyjson_mut_obj_add_uint(doc, one, "wantedBytes", v.wanted);
+        if (group->spec.is_parkable)
+            (void)yyjson_mut_obj_add_uint(doc, one, "parkedBytes", v.parked);
         (void)yyjson_mut_obj_add_uint(doc, one, "launches", v.launches);
         (void)yyjson_mut_obj_add_uint(doc, one, "denied",
                                       group->denied[GPU_REASON_LIMIT] + group->denied[GPU_REASON_EXHAUSTED]);
@@ -86,6 +93,8 @@ void figures_status(struct gpud *gpud, struct strbuf *text)
     (void)yyjson_mut_obj_add_real(doc, root, "uptimeSeconds", (double)(now - gpud->started) / (double)NSEC_PER_SEC);
     (void)yyjson_mut_obj_add_bool(doc, root, "watchesDriver", watcher_is_watching(gpud));
     (void)yyjson_mut_obj_add_uint(doc, root, "unregisteredProcesses", gpud->unregistered);
+    (void)yyjson_mut_obj_add_uint(doc, root, "hostBudgetBytes", gpud->config->host_bytes);
+    (void)yyjson_mut_obj_add_uint(doc, root, "hostTakenBytes", park_host_taken(gpud));
     for (uint32_t i = 0; i < gpud->device_count; i++) {
         yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, gpus);
 

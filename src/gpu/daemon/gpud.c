@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 #include "gpu/nvml/nvml.h"
 #include "net/http_server.h"
 #include "text/metrics.h"
@@ -243,6 +243,10 @@ void gpud_free(struct gpud *gpud)
         state_save(gpud);
     loop_task_cancel(&gpud->saving);
     loop_timer_done(&gpud->save_again);
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (gpud->groups[i])
+            park_done(gpud->groups[i]);
+    }
     stop_api(gpud);
     http_server_free(gpud->metrics_server);
     watcher_free(gpud->watcher);

@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 
 #define GIB ((double)(1 << 30))
 
@@ -270,6 +270,7 @@ static void stop_listening(struct group *group)
 
 static void free_group(struct group *group)
 {
+    park_done(group);
     stop_listening(group);
     loop_watch_done(&group->on_owner);
     if (group->owner >= 0)
@@ -301,6 +302,7 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
         (struct group){.gpud = gpud, .index = (uint32_t)index, .lease = -1, .spec = *spec, .listener = -1, .owner = -1};
     memcpy(group->devices, devices, sizeof devices);
     group->looked_at = gpud_now();
+    park_init(group);
     r = shared_page_new(&group->page, "muster-group", sizeof(struct gpu_control_page), true);
     if (r < 0)
         (void)err_set(err, r, "cannot create a shared page: %s", strerror(-r));
@@ -338,6 +340,9 @@ int group_change(struct group *group, const struct group_spec *wanted, struct er
         memcmp(devices, group->devices, spec->gpu_count * sizeof *devices) != 0)
         return err_set(err, -EBUSY, "group %s: GPUs cannot be changed; remove the group and create it again",
                        spec->name);
+    if (spec->is_parkable != group->spec.is_parkable)
+        return err_set(err, -EBUSY, "group %s: parkable cannot be changed; remove the group and create it again",
+                       spec->name);
     r = check_compute(gpud, group, spec, devices, err);
     if (r >= 0 && spec->uid != group->spec.uid)
         r = make_folder(gpud, spec, err);
@@ -367,6 +372,7 @@ void group_remove(struct group *group, bool kills)
 
     /* First, or those who lose their connection come back at once. */
     stop_listening(group);
+    park_done(group);
     for (struct session *s = session_first(group), *next; s; s = next) {
         next = session_next(s);
         if (kills)

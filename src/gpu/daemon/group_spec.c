@@ -37,6 +37,21 @@ int gpu_mode_parse(const char *text, enum gpu_mode *ret_mode, struct err *err)
     return err_set(err, -EINVAL, "'%s' is not a compute mode; expected strict, fair or time", text);
 }
 
+const char *gpu_priority_name(bool is_urgent)
+{
+    return is_urgent ? "latency" : "normal";
+}
+
+int gpu_priority_parse(const char *text, bool *ret_is_urgent, struct err *err)
+{
+    bool is_urgent = strcmp(text, "latency") == 0;
+
+    if (!is_urgent && strcmp(text, "normal") != 0)
+        return err_set(err, -EINVAL, "'%s' is not a compute priority; expected latency or normal", text);
+    *ret_is_urgent = is_urgent;
+    return 0;
+}
+
 bool group_name_is_good(const char *name)
 {
     size_t len = strlen(name);
@@ -121,7 +136,7 @@ static int read_share(const struct json_at *at, const char *key, uint32_t *ret_s
 static int read_compute(const struct json_at *at, struct group_spec *spec, struct err *err)
 {
     struct json_at compute;
-    const char *mode = "fair";
+    const char *mode = "fair", *priority = "normal";
     int r = json_member_object(at, "compute", JSON_OPTIONAL, &compute, err);
 
     spec->share = spec->cap = ARBITER_WHOLE;
@@ -131,6 +146,12 @@ static int read_compute(const struct json_at *at, struct group_spec *spec, struc
     r = json_member_str(&compute, "mode", JSON_OPTIONAL, &mode, err);
     if (r >= 0 && gpu_mode_parse(mode, &spec->mode, err) < 0)
         r = json_fail(&compute, err, -EINVAL, "mode: expected strict, fair or time, found '%s'", mode);
+    if (r >= 0)
+        r = json_member_str(&compute, "priority", JSON_OPTIONAL, &priority, err);
+    if (r >= 0 && gpu_priority_parse(priority, &spec->is_urgent, err) < 0)
+        r = json_fail(&compute, err, -EINVAL, "priority: expected latency or normal, found '%s'", priority);
+    if (r >= 0 && spec->is_urgent && spec->mode == GPU_MODE_TIME)
+        r = json_fail(&compute, err, -EINVAL, "priority: latency needs the mode fair or strict");
     if (r >= 0)
         r = read_share(&compute, "share", &spec->share, err);
     if (r < 0)
@@ -288,6 +309,7 @@ int group_spec_reckon(const struct group_spec *spec, uint64_t gpu_bytes, struct 
     ret_spec->share = amounts.share;
     ret_spec->cap = amounts.cap;
     ret_spec->mode = asked.mode;
+    ret_spec->is_urgent = asked.is_urgent;
     return 0;
 }
 
@@ -304,6 +326,10 @@ int group_spec_decode(const struct json_at *at, struct group_spec *ret_spec, str
         return json_fail(at, err, -EINVAL, "name: expected letters, digits, '-', '_' and '.', at most %d of them",
                          GROUP_NAME_SIZE - 1);
     r = read_gpus(at, &spec, err);
+    if (r >= 0)
+        r = json_member_bool(at, "parkable", JSON_OPTIONAL, &spec.is_parkable, err);
+    if (r > 0 && spec.is_parkable && spec.gpu_count > 1)
+        r = json_fail(at, err, -ENOTSUP, "parkable: only groups with one GPU can be parked");
     if (r >= 0)
         r = read_amounts(at, &spec, err);
     if (r >= 0)
@@ -330,6 +356,9 @@ static yyjson_mut_val *encode(yyjson_mut_doc *doc, const struct group_spec *spec
     (void)yyjson_mut_obj_add_real(doc, compute, "share", (double)spec->share / ARBITER_WHOLE);
     (void)yyjson_mut_obj_add_real(doc, compute, "limit", (double)spec->cap / ARBITER_WHOLE);
     (void)yyjson_mut_obj_add_str(doc, compute, "mode", gpu_mode_name(spec->mode));
+    (void)yyjson_mut_obj_add_str(doc, compute, "priority", gpu_priority_name(spec->is_urgent));
+    if (spec->is_parkable)
+        (void)yyjson_mut_obj_add_bool(doc, root, "parkable", true);
     if (spec->uid >= 0)
         (void)yyjson_mut_obj_add_int(doc, root, "uid", spec->uid);
     if (spec->owner > 0) {

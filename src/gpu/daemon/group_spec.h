@@ -17,8 +17,10 @@ struct strbuf;
  * of their time, and who belongs to it. Read from the configuration file and from the API:
  *
  *     {"name": "team-a-0", "gpus": ["GPU-8a0f..."], "memory": {"request": "20Gi", "limit": "40Gi"},
- *      "compute": {"share": 0.25, "limit": 0.5, "mode": "fair"}, "uid": 1000, "cgroup": "/kubepods/pod1234",
+ *      "compute": {"share": 0.25, "limit": 0.5, "mode": "fair", "priority": "latency"}, "uid": 1000, "cgroup": "/kubepods/pod1234",
  *      "labels": {"namespace": "team-a", "pod": "train-0", "container": "main"}}
+ *
+ * With `"parkable": true` the memory of its processes can be moved to the host and back (park/).
  *
  * A group with an `owner`, the number of a process, ends with that process.
  *
@@ -44,6 +46,8 @@ struct group_spec {
     uint32_t share;  // in millionths of each GPU
     uint32_t cap;    // likewise; what it gets at most
     enum gpu_mode mode;
+    bool is_urgent;                   // its turn comes at once, within its share
+    bool is_parkable;                 // its memory can be moved to the host and back; needs one GPU
     bool is_asked;                    // in words: the amounts above follow from these two and the GPU
     struct gpu_request asked;         // its alias is not set; it is
     char asked_by[GROUP_LABEL_SIZE];  // this one
@@ -70,6 +74,10 @@ void group_spec_encode(const struct group_spec *spec, struct strbuf *text);
 /* "fair", "strict", "time". */
 const char *gpu_mode_name(enum gpu_mode mode);
 MUST_CHECK int gpu_mode_parse(const char *text, enum gpu_mode *ret_mode, struct err *err);
+
+/* "latency" or "normal", and whether it is the former. */
+const char *gpu_priority_name(bool is_urgent);
+MUST_CHECK int gpu_priority_parse(const char *text, bool *ret_is_urgent, struct err *err);
 
 /* Whether it can be a name of a folder and of a label: letters, digits, '-', '_' and '.', not in front. */
 bool group_name_is_good(const char *name);

@@ -4,7 +4,7 @@
  * process has ended, GPU by GPU, so that they never fall. */
 #include "gpu/daemon/group_view.h"
 
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 
 static void add_session(struct group_view *v, const struct session *s)
 {
@@ -12,6 +12,7 @@ static void add_session(struct group_view *v, const struct session *s)
 
     v->used += held->plain;
     v->context += held->context;
+    v->parked += s->slot->parked;
     if (s->pending.is_used && s->pending.gpu == v->gpu)
         v->wanted += s->pending.bytes;
     if (!s->page.mem)
@@ -31,7 +32,7 @@ static nsec_t lease_time(const struct group *group, nsec_t now)
     if (group->lease < 0)
         return 0;
     lease = &group->gpud->arbiter.groups[group->lease];
-    return lease->charged + (arbiter_is_holding(lease) ? now - lease->opened_at : 0);
+    return lease->charged + (arbiter_is_holding(lease) && !lease->is_together ? now - lease->opened_at : 0);
 }
 
 static void add_compute(struct group_view *v, nsec_t now)

@@ -17,6 +17,7 @@ struct group_view {
     uint64_t wanted;      // bytes that its processes wait for
     double share_actual;  // of the GPU's time since the last look; 0 where nobody measures it
     uint64_t launches, wait_ns, traffic, pinned, killed;
+    uint64_t parked;  // bytes of host memory that hold what was on the GPU
     nsec_t busy, overrun, waited;
 };
 

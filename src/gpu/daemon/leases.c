@@ -11,12 +11,16 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 
 /* Who has been alone with its GPUs for a while may have more work in the driver's queues, so that kernels follow each other
  * without a gap however long they are; whoever comes next waits for that once. */
 #define ALONE_AFTER (100 * NSEC_PER_MSEC)
 #define ALONE_BACKLOG (10 * NSEC_PER_MSEC)
+
+/* While an urgent group is about, the others keep no more than this queued; it gives its lease back as soon. */
+#define HURRIED_BACKLOG (200 * NSEC_PER_USEC)
+#define URGENT_IDLE (300 * NSEC_PER_USEC)
 
 struct gpu_control_line *group_line(const struct group *group, uint32_t gpu)
 {
@@ -86,23 +90,48 @@ static void on_alone(void *arg)
     set_backlog(group, MAX(group->gpud->config->backlog, ALONE_BACKLOG));
 }
 
-/* A strict share pays for time in which it holds the GPU without using it, so that it always wants to say so. */
-static void set_pace(struct group *group, bool is_crowded)
+static enum arbiter_pace pace_of(const struct group *group)
 {
-    bool shares = is_crowded || group->spec.cap < ARBITER_WHOLE;
+    return group->gpud->arbiter.groups[group->lease].pace;
+}
 
-    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++)
-        atomic_store(&group_line(group, gpu)->idle_ns, shares ? (uint64_t)group->gpud->config->idle : 0);
-    set_backlog(group, group->gpud->config->backlog);
+static bool is_together(const struct group *group)
+{
+    return group->gpud->arbiter.groups[group->lease].is_together;
+}
+
+static nsec_t backlog_at(const struct group *group, enum arbiter_pace pace)
+{
+    nsec_t usual = group->gpud->config->backlog;
+
+    switch (pace) {
+    case ARBITER_PACE_HURRIED:
+        return MIN(usual, HURRIED_BACKLOG);
+    case ARBITER_PACE_TOGETHER:
+        return MAX(usual, ALONE_BACKLOG);
+    default:
+        return usual;
+    }
+}
+
+/* A strict share pays for time in which it holds the GPU without using it, so that it always wants to say so. */
+static void set_pace(struct group *group)
+{
+    enum arbiter_pace pace = group->lease >= 0 ? pace_of(group) : ARBITER_PACE_ALONE;
+    bool shares = pace != ARBITER_PACE_ALONE || group->spec.cap < ARBITER_WHOLE || group->spec.is_urgent;
+    nsec_t idle = group->gpud->config->idle;
+
+    if (group->spec.is_urgent)
+        idle = MIN(idle, URGENT_IDLE);
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        atomic_store(&group_line(group, gpu)->idle_ns, shares ? (uint64_t)idle : 0);
+        atomic_store(&group_line(group, gpu)->is_shared, group->lease >= 0 && is_together(group));
+    }
+    set_backlog(group, backlog_at(group, pace));
     if (shares || !group->is_open)
         loop_timer_stop(&group->alone);
     else
         loop_timer_start(&group->alone, ALONE_AFTER);
-}
-
-static bool is_crowded(const struct group *group)
-{
-    return group->gpud->arbiter.is_crowded[group->lease];
 }
 
 /* What its sessions have not ended yet is waited for no longer. */
@@ -119,7 +148,7 @@ static void let_in(struct group *group)
 {
     group->is_open = true;
     group->wants_more = false;
-    set_pace(group, is_crowded(group));
+    set_pace(group);
     set_gates(group, GPU_GATE_OPEN);
 }
 
@@ -137,7 +166,7 @@ static void open_gates(struct group *group)
         struct device *device = &group->gpud->devices[group->devices[gpu]];
 
         group->first_word[gpu] = word_of(group, gpu);
-        if (device->last_holder && device->last_holder != group && device->waited_for)
+        if (device->last_holder && device->last_holder != group && device->waited_for && !is_together(group))
             meters_handover(group->gpud, gpud_now() - device->closed_at);
         device->last_holder = group;
     }
@@ -161,7 +190,7 @@ static bool close_gates(struct group *group)
     bool is_anybody = false;
 
     group->is_open = false;
-    set_pace(group, is_crowded(group));
+    set_pace(group);
     set_gates(group, GPU_GATE_CLOSED);
     for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
         struct device *device = &group->gpud->devices[group->devices[gpu]];
@@ -182,6 +211,32 @@ static bool close_gates(struct group *group)
     for (uint32_t gpu = 0; is_anybody && next && gpu < next->spec.gpu_count; gpu++)
         gate_rouse(group_line(next, gpu));
     return is_anybody;
+}
+
+/* What the processes of a group have got done: they say so in their own pages. */
+static void note_work(const struct group *group)
+{
+    uint64_t work = 0, launches = 0;
+
+    if (group->lease < 0)
+        return;
+    for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
+        work += group->gone[gpu].work_ns;
+        launches += group->gone[gpu].launches;
+        for (const struct session *s = session_first(group); s; s = session_next(s)) {
+            work += s->page.mem ? atomic_load(&session_line(s, gpu)->work_ns) : 0;
+            launches += s->page.mem ? atomic_load(&session_line(s, gpu)->launches) : 0;
+        }
+    }
+    arbiter_note_work(&group->gpud->arbiter, (uint32_t)group->lease, work, launches);
+}
+
+static void note_all_work(const struct gpud *gpud)
+{
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        if (gpud->groups[i])
+            note_work(gpud->groups[i]);
+    }
 }
 
 static void set_timer(struct gpud *gpud)
@@ -239,9 +294,8 @@ static void act(struct gpud *gpud, const struct arbiter_action *action)
     case ARBITER_GIVE_UP:
         give_up(group);
         break;
-    case ARBITER_CROWD:
-    case ARBITER_UNCROWD:
-        set_pace(group, action->verb == ARBITER_CROWD);
+    case ARBITER_PACE:
+        set_pace(group);
         break;
     case ARBITER_NOTHING:
         break;
@@ -265,6 +319,7 @@ void leases_tick(void *arg)
     if (read(gpud->timer, &times, sizeof times) < 0)
         return;
     gpud->timer_at = NSEC_MAX;
+    note_all_work(gpud);
     arbiter_tick(&gpud->arbiter, gpud_now());
     leases_run(gpud);
 }
@@ -286,14 +341,19 @@ void leases_join(struct group *group)
         gpus |= (uint16_t)(1u << group->devices[gpu]);
     loop_timer_init(&group->alone, gpud->loop, on_alone, group);
     group->lease = arbiter_add(&gpud->arbiter, gpus, spec->share, spec->cap, gpud_now());
-    set_pace(group, false);
+    if (group->lease >= 0)
+        arbiter_set_urgent(&gpud->arbiter, (uint32_t)group->lease, spec->is_urgent, gpud_now());
+    set_pace(group);
     set_gates(group, group->lease < 0 ? GPU_GATE_FREE : GPU_GATE_CLOSED);
 }
 
 void leases_change(struct group *group)
 {
-    arbiter_set(&group->gpud->arbiter, (uint32_t)group->lease, group->spec.share, group->spec.cap, gpud_now());
-    set_pace(group, is_crowded(group));
+    struct arbiter *arbiter = &group->gpud->arbiter;
+
+    arbiter_set(arbiter, (uint32_t)group->lease, group->spec.share, group->spec.cap, gpud_now());
+    arbiter_set_urgent(arbiter, (uint32_t)group->lease, group->spec.is_urgent, gpud_now());
+    set_pace(group);
 }
 
 void leases_leave(struct group *group)
@@ -324,6 +384,7 @@ void leases_ask(struct session *session, const struct gpu_message *message)
         return;
     }
     group->wants_more = true;
+    note_all_work(group->gpud);
     arbiter_ask(&group->gpud->arbiter, (uint32_t)group->lease, gpud_now());
     leases_run(group->gpud);
 }
@@ -340,6 +401,7 @@ static void end_if_idle(struct group *group)
 
     if (group->lease < 0 || !group->is_open || has_active(group))
         return;
+    note_all_work(gpud);
     if (close_gates(group))
         arbiter_close(&gpud->arbiter, (uint32_t)group->lease, gpud_now());
     else
@@ -365,6 +427,7 @@ static void end_if_drained(struct group *group)
 
     if (group->lease < 0 || group->is_open || has_awaited(group))
         return;
+    note_all_work(gpud);
     arbiter_drained(&gpud->arbiter, (uint32_t)group->lease, group->busy, group->wants_more, gpud_now());
     leases_run(gpud);
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 
 struct gpu_tenant_line *session_line(const struct session *session, uint32_t gpu)
 {
@@ -49,7 +49,7 @@ uint64_t memory_credit(const struct group *group, uint32_t gpu)
     return sum;
 }
 
-static uint64_t free_for(const struct group *group, uint32_t gpu)
+uint64_t memory_free_for(const struct group *group, uint32_t gpu)
 {
     const struct gpud *gpud = group->gpud;
     uint64_t all = 0;
@@ -69,14 +69,14 @@ static void deny(struct session *session, uint32_t sequence, uint32_t gpu, enum 
     struct group *group = session->group;
 
     group->denied[reason]++;
-    answer(session,
-           &(struct gpu_message){.type = GPU_DENY,
-                                 .sequence = sequence,
-                                 .memory = {.gpu = gpu,
-                                            .kind = kind,
-                                            .reason = reason,
-                                            .bytes = bytes,
-                                            .free_bytes = reason == GPU_REASON_NO_GPU ? 0 : free_for(group, gpu)}});
+    answer(session, &(struct gpu_message){
+                        .type = GPU_DENY,
+                        .sequence = sequence,
+                        .memory = {.gpu = gpu,
+                                   .kind = kind,
+                                   .reason = reason,
+                                   .bytes = bytes,
+                                   .free_bytes = reason == GPU_REASON_NO_GPU ? 0 : memory_free_for(group, gpu)}});
 }
 
 /* Takes all credit out of a process's page. */
@@ -306,6 +306,27 @@ void memory_release(struct session *session, const struct gpu_message *message)
     memory_retry(group->gpud);
 }
 
+bool memory_take(struct session *session, uint32_t gpu, uint64_t bytes)
+{
+    return reserve(session, gpu, GPU_KIND_PLAIN, bytes) == LEDGER_GRANTED;
+}
+
+void memory_give(struct session *session, uint32_t gpu, uint64_t bytes)
+{
+    struct group *group = session->group;
+
+    (void)ledger_release(&group->gpud->ledger, group->index, session_holding(session, gpu), group->devices[gpu],
+                         GPU_KIND_PLAIN, bytes);
+    memory_retry(group->gpud);
+}
+
+void memory_take_back(struct session *session)
+{
+    for (uint32_t gpu = 0; session->slot && gpu < session->group->spec.gpu_count; gpu++)
+        (void)take_credit(session, gpu);
+    memory_retry(session->group->gpud);
+}
+
 /* A process comes back and says what it has in use: that is what it holds from now on. More than the limit is not
  * believed; NVML will tell. */
 void memory_attach(struct session *session, const struct gpu_message *message)
@@ -351,7 +372,7 @@ void memory_query(struct session *session, const struct gpu_message *message)
     answer(session, &(struct gpu_message){.type = GPU_INFO,
                                           .sequence = message->sequence,
                                           .memory = {.gpu = message->memory.gpu,
-                                                     .free_bytes = free_for(group, message->memory.gpu),
+                                                     .free_bytes = memory_free_for(group, message->memory.gpu),
                                                      .total_bytes = group->spec.limit_bytes}});
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 #include "gpu/daemon/group_view.h"
 #include "text/metrics.h"
 
@@ -117,6 +117,11 @@ static double traffic(const struct group_view *v)
     return (double)v->traffic;
 }
 
+static double parked(const struct group_view *v)
+{
+    return (double)v->parked;
+}
+
 static double pinned(const struct group_view *v)
 {
     return (double)v->pinned;
@@ -150,6 +155,7 @@ static const struct {
     {OURS, true, launches, "muster_gpu_launches_total", "Launched kernels and graphs."},
     {OURS, true, traffic, "muster_gpu_traffic_bytes_total", "Bytes of copies and fills."},
     {OURS, false, pinned, "muster_gpu_host_pinned_bytes", "Pinned memory of the host."},
+    {OURS, false, parked, "muster_gpu_host_parked_bytes", "Memory of the host that holds parked GPU memory."},
     {OURS, true, killed, "muster_gpu_oom_killed_total", "Processes that were killed to free memory."},
     {RUNAI, false, used_mebibytes, "runai_gpu_memory_used_mebibytes_per_pod_per_gpu", "For dashboards of Run:ai."},
     {RUNAI, false, actual_percent, "runai_gpu_utilization_per_pod_per_gpu", "For dashboards of Run:ai; in percent."},

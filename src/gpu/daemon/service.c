@@ -34,9 +34,9 @@ static const struct flag flags[] = {
     {"folder", FLAG_STRING, AT(folder), "",
      "folder of sockets and state (default: that of --config, else /run/muster/gpu for root)", 0, 0},
     /* Its figures are on the socket of its API; a port is opened only for those who ask for one. */
-    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "where /metrics is served (empty: nowhere)", 0, 0},
+    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "address of /metrics (empty: not served)", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), "",
-     "where /healthz and /readyz are served (empty: nowhere)", 0, 0},
+     "address of /healthz and /readyz (empty: not served)", 0, 0},
 };
 
 static int configure(struct service *service, struct err *err)

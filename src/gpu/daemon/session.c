@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 
 enum { MESSAGES_A_TURN = 64, MESSAGES_A_WINDOW = 20000, GREETING_S = 5 };
 
@@ -96,6 +96,7 @@ static void keep_figures(struct session *session)
         const struct gpu_tenant_line *line = session_line(session, gpu);
 
         group->gone[gpu].launches += atomic_load(&line->launches);
+        group->gone[gpu].work_ns += atomic_load(&line->work_ns);
         group->gone[gpu].wait_ns += atomic_load(&line->wait_ns);
         group->gone[gpu].traffic += atomic_load(&line->traffic_bytes);
     }
@@ -126,6 +127,7 @@ void session_free(struct session *session)
         memory_give_up(session);
         session->slot = NULL;
     }
+    park_forget(session, true);
     leases_forget(session);
     memory_forget(session);
     keep_figures(session);
@@ -154,6 +156,7 @@ static void disconnect(struct session *session)
     }
     close_sockets(session);
     memory_give_up(session);
+    park_forget(session, false);
     leases_forget(session);
     keep_figures(session);
     shared_page_free(&session->page);
@@ -244,7 +247,7 @@ static void greet(struct session *session, const struct gpu_message *hello)
         return;
     }
     if (share_pages(session, &events) < 0) {
-        refuse(session, GPU_REASON_FULL, "no memory or descriptors");
+        refuse(session, GPU_REASON_FULL, "out of memory or file descriptors");
         disconnect(session);
         return;
     }
@@ -257,6 +260,7 @@ static void greet(struct session *session, const struct gpu_message *hello)
                                        .welcome = {.gpu_count = group->spec.gpu_count,
                                                    .control_bytes = group->page.size,
                                                    .tenant_bytes = session->page.size,
+                                                   .flags = park_welcome_flags(group),
                                                    .session = session->slot->session,
                                                    .now_ns = (uint64_t)gpud_now()}},
                  (int[]){group->page.fd, session->page.fd, events}, GPU_HELLO_FDS);
@@ -312,6 +316,9 @@ static const struct {
     {GPU_ASK, true, leases_ask},
     {GPU_YIELD, true, leases_yield},
     {GPU_DRAINED, true, leases_drained},
+    {GPU_STOPPED, true, park_stopped},
+    {GPU_PARKED, true, park_parked},
+    {GPU_RESUMED, true, park_resumed},
 };
 
 /* Whether the message made sense here. */
@@ -319,7 +326,11 @@ static bool handle(struct session *session, const struct gpu_message *message, b
 {
     bool is_lease = message->type == GPU_ASK || message->type == GPU_YIELD || message->type == GPU_DRAINED;
 
+    bool is_parking = message->type == GPU_STOPPED || message->type == GPU_PARKED || message->type == GPU_RESUMED;
+
     if (is_lease && message->lease.gpu >= session->group->spec.gpu_count)
+        return false;
+    if (is_parking && !session->group->spec.is_parkable)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
         if (handlers[i].type == message->type && handlers[i].is_event == is_event) {
@@ -495,6 +506,7 @@ void session_adopt(struct group *group, struct book_slot *slot, int pidfd)
         new_session(group, &(struct peer){.pid = slot->pid, .pidfd = pidfd, .started = slot->started});
 
     session->slot = slot;
+    park_adopt(session);
     if (loop_watch_start(&session->on_end, group->gpud->loop, pidfd, on_end, session) < 0)
         session_free(session);
 }

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "gpu/daemon/gpud_internal.h"
+#include "gpu/daemon/gpud_parts.h"
 #include "gpu/nvml/nvml.h"
 
 /* A GPU that has groups and no tenants is looked at as seldom as this. */

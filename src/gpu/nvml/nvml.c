@@ -39,6 +39,7 @@ struct nvml {
     int (*device_uuid)(void *, char *, unsigned int);
     int (*device_name)(void *, char *, unsigned int);
     int (*device_memory)(void *, struct memory_info *);
+    int (*device_minor)(void *, unsigned int *);
     int (*device_processes)(void *, unsigned int *, struct process_info *);
     int (*driver_version)(char *, unsigned int);
 };
@@ -57,6 +58,7 @@ static const struct {
     {"nvmlDeviceGetUUID", offsetof(struct nvml, device_uuid), true},
     {"nvmlDeviceGetName", offsetof(struct nvml, device_name), false},
     {"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, device_memory), false},
+    {"nvmlDeviceGetMinorNumber", offsetof(struct nvml, device_minor), false},
     {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, device_processes), false},
     {"nvmlSystemGetDriverVersion", offsetof(struct nvml, driver_version), false},
 };
@@ -182,6 +184,15 @@ int nvml_uuid(struct nvml *nvml, uint32_t index, char uuid[static NVML_UUID_SIZE
     return uuid[0] ? 0 : err_set(err, -EIO, "GPU %u has an empty UUID", index);
 }
 
+static int32_t minor_of(const struct nvml *nvml, void *device)
+{
+    unsigned int minor = 0;
+
+    if (!nvml->device_minor || nvml->device_minor(device, &minor) != NVML_OK || minor > INT32_MAX)
+        return -1;
+    return (int32_t)minor;
+}
+
 int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct err *err)
 {
     struct memory_info memory = {0};
@@ -201,6 +212,7 @@ int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct
     clean(gpu.name, sizeof gpu.name);
     gpu.total_bytes = memory.total;
     gpu.used_bytes = memory.used;
+    gpu.minor = minor_of(nvml, device);
     *ret_gpu = gpu;
     return 0;
 }

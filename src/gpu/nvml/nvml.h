@@ -21,6 +21,7 @@ struct nvml_gpu {
     char name[NVML_NAME_SIZE];
     uint64_t total_bytes;
     uint64_t used_bytes;  // of all processes and the driver itself
+    int32_t minor;        // N of its /dev/nvidiaN; -1: the driver does not say
 };
 
 struct nvml_use {

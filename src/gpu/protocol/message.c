@@ -32,6 +32,10 @@ struct field {
 #define LEASE_FIELDS                                                                                             \
     U32(8, lease.gpu, GPU_MAX - 1), U32(12, lease.word, UINT32_MAX), U32(16, lease.flags, GPU_DRAINED_HAS_MORE), \
         U64(24, lease.busy_ns, GPU_BUSY_MAX_NS), U64(32, lease.launches, UINT64_MAX)
+#define PARK_FIELDS U32(8, park.gpu, GPU_MAX - 1), U64(16, park.bytes, GPU_BYTES_MAX)
+#define MOVED_FIELDS                                                                   \
+    PARK_FIELDS, U32(24, park.host_us, UINT32_MAX), U32(28, park.copy_us, UINT32_MAX), \
+        U32(32, park.clear_us, UINT32_MAX), U32(36, park.map_us, UINT32_MAX)
 #define NOTICE_FIELDS                                                               \
     U32(8, notice.reason, GPU_REASON_COUNT_ - 1), U32(12, notice.gpu, GPU_MAX - 1), \
         TEXT(16, notice.text, GPU_NOTICE_SIZE)
@@ -56,9 +60,16 @@ static const struct layout layouts[] = {
     [GPU_DRAINED] = {true, {LEASE_FIELDS}},
     [GPU_GREW] = {true, {U32(8, memory.gpu, GPU_MAX - 1)}},
     [GPU_UNHOOKED] = {true, {TEXT(16, notice.text, GPU_NOTICE_SIZE)}},
+    [GPU_STOPPED] = {true,
+                     {PARK_FIELDS, U64(24, park.driver_bytes, GPU_BYTES_MAX), U64(32, park.array_bytes, GPU_BYTES_MAX),
+                      U64(40, park.pool_bytes, GPU_BYTES_MAX), U64(48, park.mapped_bytes, GPU_BYTES_MAX),
+                      U64(56, park.exported_bytes, GPU_BYTES_MAX)}},
+    [GPU_PARKED] = {true, {MOVED_FIELDS}},
+    [GPU_RESUMED] = {true, {MOVED_FIELDS}},
     [GPU_WELCOME] = {true,
                      {U32(8, welcome.gpu_count, GPU_MAX), U32(12, welcome.control_bytes, 1 << 20),
-                      U32(16, welcome.tenant_bytes, 1 << 20), U32(20, welcome.flags, 0),
+                      U32(16, welcome.tenant_bytes, 1 << 20),
+                      U32(20, welcome.flags, GPU_WELCOME_PARKABLE | GPU_WELCOME_PARKED),
                       U64(24, welcome.session, UINT64_MAX), U64(32, welcome.now_ns, INT64_MAX)}},
     [GPU_REFUSED] = {true, {NOTICE_FIELDS}},
     [GPU_GRANT] = {true, {MEMORY_FIELDS}},
@@ -72,6 +83,9 @@ static const struct layout layouts[] = {
     [GPU_DRAIN] = {true, {U32(8, lease.gpu, GPU_MAX - 1), U32(12, lease.word, UINT32_MAX)}},
     [GPU_TRIM] = {true, {MEMORY_FIELDS}},
     [GPU_NOTICE] = {true, {NOTICE_FIELDS}},
+    [GPU_PARK] = {true, {U32(8, park.gpu, GPU_MAX - 1)}},
+    [GPU_MOVE] = {true, {PARK_FIELDS}},
+    [GPU_RESUME] = {true, {PARK_FIELDS}},
 };
 
 static void put16(uint8_t *at, uint16_t value)

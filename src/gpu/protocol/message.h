@@ -26,7 +26,7 @@
  * page (reading and writing), and a second SOCK_SEQPACKET socket for events. On the first socket the tenant speaks and
  * the daemon answers: HELLO, ATTACH, RESERVE, QUERY and PING have one answer each with the same `sequence`; RELEASE, GREW
  * and UNHOOKED have none. On the second one nothing is answered: ASK, YIELD and DRAINED go to the daemon, DRAIN, TRIM and NOTICE come from
- * it, so that a thread can sit and read there while others make requests.
+ * it, as do the messages of parking, so that a thread can sit and read there while others make requests.
  *
  * Memory. The daemon's ledger counts what it has handed to a process: RESERVE before the driver is called, GRANT or DENY
  * as the answer. A grant of GPU_KIND_PLAIN may come with credit: bytes beyond those asked for, which the daemon puts into
@@ -52,6 +52,22 @@
  *
  * `busy_ns` is from the first launch under the word until the end of the last one. It is believed within narrow bounds
  * of what the daemon's own clock says.
+ *
+ * Parking. A group that is made for it (GPU_WELCOME_PARKABLE) can be told to leave its GPU. All of this goes over the
+ * socket for events.
+ *
+ *     tenant                          daemon
+ *                                <-   PARK                   no call reaches the device from now on
+ *     STOPPED                    ->                          all work has ended; so much can move, so much cannot
+ *                                <-   MOVE with a descriptor host memory, of this process alone, for what can move
+ *     PARKED                     ->                          so much lies there now and is gone from the GPU
+ *                                <-   RESUME                 so much of the GPU is this process's again
+ *     RESUMED                    ->                          so much still lies in host memory; 0: calls go on
+ *
+ * STOPPED repeats the `sequence` of PARK. RESUME at any time before MOVE takes the order back. What has moved was given back with RELEASE, as if it had been freed,
+ * and belongs to the account again from RESUME on. A process that has lost its daemon in the middle finishes what it was
+ * doing, stays stopped while anything of it is in host memory, and says PARKED to the next daemon. One that joins a group
+ * that is parked is told so (GPU_WELCOME_PARKED), and stops before it makes a context.
  *
  * When the daemon goes away both sockets end. The tenant then lets launches pass, and grants itself nothing beyond what
  * it holds: what is in use, and its credit. It tries HELLO again with GPU_HELLO_RETURNS and its old session, and says
@@ -86,6 +102,9 @@ enum gpu_message_type {
     GPU_DRAINED = 9,
     GPU_GREW = 10,
     GPU_UNHOOKED = 11,
+    GPU_STOPPED = 12,
+    GPU_PARKED = 13,
+    GPU_RESUMED = 14,
     /* From the daemon. */
     GPU_WELCOME = 65,
     GPU_REFUSED = 66,
@@ -96,9 +115,16 @@ enum gpu_message_type {
     GPU_DRAIN = 71,
     GPU_TRIM = 72,
     GPU_NOTICE = 73,
+    GPU_PARK = 74,
+    GPU_MOVE = 75,
+    GPU_RESUME = 76,
 };
 
-enum { GPU_HELLO_RETURNS = 1 };     // flags of HELLO
+enum { GPU_HELLO_RETURNS = 1 };  // flags of HELLO
+enum {
+    GPU_WELCOME_PARKABLE = 1,  // flags of WELCOME: the group's memory has to be such that it can move
+    GPU_WELCOME_PARKED = 2,    // and it has moved
+};
 enum { GPU_DRAINED_HAS_MORE = 1 };  // flags of DRAINED: launches wait already, as if ASK followed
 
 /* What memory is for. The sum counts; the kinds are told apart in figures alone. */
@@ -164,6 +190,21 @@ struct gpu_message {
             uint64_t busy_ns;
             uint64_t launches;
         } lease;  // ASK, YIELD, DRAIN, DRAINED
+        struct {
+            uint32_t gpu;
+            uint64_t bytes;  // that can move, or have; RESUME: that this process may take again
+            /* STOPPED: what stays on the GPU, and is charged, because */
+            uint64_t driver_bytes;    // the driver has allocated it: small pieces, managed memory, older interfaces
+            uint64_t array_bytes;     // it is an array
+            uint64_t pool_bytes;      // it belongs to a pool
+            uint64_t mapped_bytes;    // the program has mapped it itself
+            uint64_t exported_bytes;  // somebody else may use it
+            /* PARKED, RESUMED: how long the steps took; 0 where nothing was moved */
+            uint32_t host_us;   // host memory mapped, or given back
+            uint32_t copy_us;   // copies
+            uint32_t clear_us;  // GPU memory cleared
+            uint32_t map_us;    // GPU memory given back, or taken and mapped
+        } park;                 // PARK, MOVE, RESUME, STOPPED, PARKED, RESUMED
         struct {
             uint64_t value;  // returned as it came
         } ping;

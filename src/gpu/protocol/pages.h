@@ -61,7 +61,8 @@ struct gpu_control_line {
     _Atomic uint64_t credit_max_bytes;
     _Atomic uint64_t trim_bytes;  // not zero: the group holds so much that others need, give back what is cached
     uint8_t uuid[16];             // as cuDeviceGetUuid() gives it
-    uint8_t reserved[56];
+    _Atomic uint32_t is_shared;   // others run at the same time: what launches take now says little about them
+    uint8_t reserved[52];
 };
 
 enum { GPU_PROCESSES_MAX = 512 };  // of one group
@@ -94,7 +95,8 @@ struct gpu_tenant_line {
     _Atomic uint64_t wait_ns;        // spent at the gate
     _Atomic uint64_t traffic_bytes;  // that copies and fills have moved
     _Atomic uint64_t pinned_bytes;   // of the host's memory
-    _Atomic uint64_t reserved[9];
+    _Atomic uint64_t work_ns;        // what the launches so far take when nobody else runs, as far as it is known
+    _Atomic uint64_t reserved[8];
 };
 
 struct gpu_tenant_page {

@@ -12,10 +12,10 @@
 #include "base/err.h"
 #include "gpu/request/value.h"
 
-enum target { PORTION, PORTION_LIMIT, BYTES, BYTES_LIMIT, DEVICES, SHARE, SHARE_CAP, MODE, TARGET_COUNT };
+enum target { PORTION, PORTION_LIMIT, BYTES, BYTES_LIMIT, DEVICES, SHARE, SHARE_CAP, MODE, PRIORITY, TARGET_COUNT };
 
-/* How a value is read: in one of the units, as a mode, as either a part or an amount, or as the name of a container. */
-enum { UNIT_MODE = VALUE_UNIT_COUNT_, UNIT_EITHER, UNIT_CONTAINER };
+/* How a value is read: in one of the units, as a mode or a priority, as either a part or an amount, or as the name of a container. */
+enum { UNIT_MODE = VALUE_UNIT_COUNT_, UNIT_PRIORITY, UNIT_EITHER, UNIT_CONTAINER };
 enum { NO_MODE = -1 };
 
 struct row {
@@ -33,6 +33,7 @@ static const struct row rows[] = {
     {"gpu-fraction-num-devices", WORD_ANNOTATION, DEVICES, VALUE_COUNT, false},
     {"gpu-fraction-container-name", WORD_ANNOTATION, TARGET_COUNT, UNIT_CONTAINER, false},
     {"kai.scheduler/gpu-compute-sharing-mode", WORD_ANNOTATION, MODE, UNIT_MODE, false},
+    {"kai.scheduler/gpu-compute-priority", WORD_ANNOTATION, PRIORITY, UNIT_PRIORITY, false},
     /* NvFractions. */
     {"nvidia.com/container.*.gpu-memory.request", WORD_ANNOTATION, BYTES, VALUE_QUANTITY, false},
     {"nvidia.com/container.*.gpu-memory.limit", WORD_ANNOTATION, BYTES_LIMIT, VALUE_QUANTITY, false},
@@ -43,6 +44,7 @@ static const struct row rows[] = {
     {"gpu-compute-share", WORD_ANNOTATION, SHARE, VALUE_PART, false},
     {"gpu-compute-share-limit", WORD_ANNOTATION, SHARE_CAP, VALUE_PART, false},
     {"gpu-compute-mode", WORD_ANNOTATION, MODE, UNIT_MODE, false},
+    {"gpu-compute-priority", WORD_ANNOTATION, PRIORITY, UNIT_PRIORITY, false},
     {"RUNAI_GPU_MEMORY_LIMIT", WORD_VARIABLE, BYTES_LIMIT, UNIT_EITHER, false},
     {"GPU_PORTION", WORD_VARIABLE, PORTION, VALUE_GPUS, true},
     {"RUNAI_NUM_OF_GPUS", WORD_VARIABLE, PORTION, VALUE_GPUS, true},
@@ -120,6 +122,16 @@ static int set(struct draft *draft, enum target target, uint64_t value, const st
     return 0;
 }
 
+static int read_priority(const struct gpu_word *word, struct draft *draft, struct err *err)
+{
+    bool is_urgent = strcmp(word->value, "latency") == 0;
+
+    if (!is_urgent && strcmp(word->value, "normal") != 0)
+        return err_set(err, -EINVAL, "%s: '%s' is not a compute priority; expected latency or normal", word->key,
+                       word->value);
+    return set(draft, PRIORITY, is_urgent, word, err);
+}
+
 static int read_mode(const struct gpu_word *word, struct draft *draft, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
@@ -168,6 +180,8 @@ static int read_row(const struct row *row, const struct gpu_word *word, struct d
 
     if (unit == UNIT_MODE)
         return read_mode(word, draft, err);
+    if (unit == UNIT_PRIORITY)
+        return read_priority(word, draft, err);
     if (unit == UNIT_CONTAINER)
         return set_container(draft, word->value, strlen(word->value), word, err);
     if (unit == UNIT_EITHER) {
@@ -336,6 +350,7 @@ static void fill(const struct draft *d, const struct gpu_word *memory, struct gp
     request->share = in_millionths(d->values[SHARE]);
     request->cap = in_millionths(d->values[SHARE_CAP]);
     memcpy(request->container, d->container, sizeof request->container);
+    request->is_urgent = d->from[PRIORITY] && d->values[PRIORITY] != 0;
     if (d->from[MODE])
         request->mode = (enum gpu_mode)d->values[MODE];
     else if (share && share->kind != WORD_ANNOTATION)

@@ -39,6 +39,7 @@ struct gpu_request {
     uint32_t share;  // of compute, in millionths; 0: as much as of the memory
     uint32_t cap;    // likewise; 0: the share where it is strict, otherwise all
     enum gpu_mode mode;
+    bool is_urgent;                      // of the latency class: its turn comes at once, within its share
     char container[GPU_CONTAINER_SIZE];  // that the words name as theirs; empty: the first one
     const char *alias;                   // the key that said how much memory; borrowed from the words
 };

@@ -69,6 +69,10 @@ struct driver_calls {
     cu_result (*is_capturing)(void *stream, int *ret_status);
     cu_result (*stream_device)(void *stream, cu_device *ret_device);
     cu_result (*capture_mode)(int *mode);
+    cu_result (*address_reserve)(cu_address *ret_address, size_t bytes, size_t alignment, cu_address wish,
+                                 unsigned long long flags);
+    cu_result (*address_free)(cu_address address, size_t bytes);
+    cu_result (*set_access)(cu_address address, size_t bytes, const struct cu_access *access, size_t count);
     cu_result (*event_create)(void **ret_event, unsigned flags);
     cu_result (*event_record)(void *event, void *stream);
     cu_result (*event_query)(void *event);

@@ -7,6 +7,7 @@
 
 #include "gpu/abi/cuda.h"
 #include "gpu/abi/nvml.h"
+#include "gpu/tenant/hooks_held.h"
 #include "gpu/tenant/hooks_traffic.h"
 
 /* What each handler takes, and how it is passed on. */
@@ -281,6 +282,7 @@
     X(capture_again)      \
     X(capture_graphics)   \
     X(checkpoint)         \
+    HELD_HANDLERS(X)      \
     TRAFFIC_HANDLERS(X)
 
 #define CUDA_HOOKS(X)                                       \
@@ -403,6 +405,7 @@
     X(cuCheckpointProcessUnlock, checkpoint)                \
     X(cuCheckpointProcessGetState, checkpoint)              \
     X(cuCheckpointProcessGetRestoreThreadId, checkpoint)    \
+    HELD_HOOKS(X)                                           \
     TRAFFIC_HOOKS(X)
 
 /* NVML: which GPUs a tenant sees, and what of their memory, processes and work. */

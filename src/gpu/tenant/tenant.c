@@ -44,6 +44,8 @@ static void forget(void)
     pinned_forget();
     graphs_forget();
     gate_forget();
+    movable_forget();
+    park_forget();
     ledger_forget();
     for (int i = 0; i < DEVICES; i++)
         atomic_store(&slots[i], 0);

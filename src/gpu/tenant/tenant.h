@@ -84,12 +84,18 @@ void pools_freed(const struct entry *entry);
 /* A context is gone with all that was allocated in it. */
 void contexts_drop(uint64_t ctx);
 
+/* What is charged for pools, and for memory that the program has made by itself: what cannot be moved for it. */
+uint64_t pools_bytes(void);
+uint64_t vmm_bytes(void);
+
 /* Each module forgets what the parent held, in a forked child. */
 void vmm_forget(void);
 void pools_forget(void);
 void pinned_forget(void);
 void graphs_forget(void);
 void gate_forget(void);
+void movable_forget(void);
+void park_forget(void);
 
 /* Brings the account up to what pools and graph memory really hold. True when something was given back. */
 bool pools_settle(void);

@@ -277,7 +277,7 @@ static enum arbiter_verb verb_for(struct arbiter *a, uint32_t group)
     enum arbiter_verb verb = ARBITER_NOTHING;
 
     while ((action = arbiter_next_action(a)).verb != ARBITER_NOTHING) {
-        if (action.group == group && action.verb != ARBITER_CROWD && action.verb != ARBITER_UNCROWD)
+        if (action.group == group && action.verb != ARBITER_PACE)
             verb = action.verb;
     }
     return verb;

@@ -20,19 +20,24 @@ static int parse(struct gpud_config *config, const char *text, struct err *err)
 
 static void everything_can_be_set(void **state)
 {
-    static const char text[] = "folder: /tmp/x\n"
-                               "gpus: [{uuid: GPU-1, memory: 80Gi, name: H200}]\n"
-                               "memory: {reserve: 1Gi, credit: 32Mi, reclaim: {deadline: 3s, action: kill}}\n"
-                               "compute: {quantum: 10ms, plan: 200ms, drainBound: 2s, backlog: 1ms, idle: 100us}\n"
-                               "watch: {interval: 500ms, unregistered: kill, overuse: notice, stuck: kill}\n"
-                               "metrics: {address: 0.0.0.0, port: 9470}\n"
-                               "groups:\n"
-                               "- {name: a, gpus: [GPU-1], memory: {limit: 20Gi}, compute: {share: 0.5}}\n";
+    static const char text[] =
+        "folder: /tmp/x\n"
+        "gpus: [{uuid: GPU-1, memory: 80Gi, name: H200}]\n"
+        "memory: {reserve: 1Gi, credit: 32Mi, reclaim: {deadline: 3s, action: kill}}\n"
+        "park: {host: 8Gi, timeout: 5s}\n"
+        "compute: {quantum: 10ms, plan: 200ms, drainBound: 2s, backlog: 1ms, idle: 100us}\n"
+        "watch: {interval: 500ms, unregistered: kill, overuse: notice, stuck: kill}\n"
+        "metrics: {address: 0.0.0.0, port: 9470}\n"
+        "groups:\n"
+        "- {name: a, gpus: [GPU-1], parkable: true, memory: {limit: 20Gi}, compute: {share: 0.5}}\n";
     struct gpud_config config;
     struct err err = {0};
 
     (void)state;
     assert_int_equal(parse(&config, text, &err), 0);
+    assert_int_equal(config.host_bytes, INT64_C(8) << 30);
+    assert_int_equal(config.park_timeout, 5 * NSEC_PER_SEC);
+    assert_true(config.groups.len == 1 && config.groups.items[0].is_parkable);
     assert_string_equal(config.folder, "/tmp/x");
     assert_int_equal(config.gpus.len, 1);
     assert_int_equal(config.gpus.items[0].memory_bytes, INT64_C(80) << 30);

@@ -23,6 +23,12 @@ static const struct gpu_message samples[] = {
     {.type = GPU_DRAINED, .lease = {.gpu = 2, .word = 5, .flags = GPU_DRAINED_HAS_MORE, .busy_ns = 1}},
     {.type = GPU_GREW, .memory = {.gpu = 15}},
     {.type = GPU_UNHOOKED, .notice = {.text = "cuMemAlloc"}},
+    {.type = GPU_STOPPED,
+     .park = {15, GPU_BYTES_MAX, GPU_BYTES_MAX, GPU_BYTES_MAX, GPU_BYTES_MAX, GPU_BYTES_MAX, GPU_BYTES_MAX}},
+    {.type = GPU_PARKED,
+     .park = {.gpu = 1, .bytes = 5, .host_us = 1, .copy_us = 2, .clear_us = 3, .map_us = UINT32_MAX}},
+    {.type = GPU_RESUMED, .park = {.bytes = GPU_BYTES_MAX}},
+    {.type = GPU_WELCOME, .welcome = {1, 4096, 4096, GPU_WELCOME_PARKABLE | GPU_WELCOME_PARKED, 42, 43}},
     {.type = GPU_WELCOME, .welcome = {GPU_MAX, 4096, 4096, 0, 42, 43}},
     {.type = GPU_REFUSED, .notice = {GPU_REASON_PEER, 0, "uid 1000 is not 0"}},
     {.type = GPU_GRANT, .sequence = 7, .memory = {.gpu = 1, .bytes = 1 << 20}},
@@ -32,6 +38,9 @@ static const struct gpu_message samples[] = {
     {.type = GPU_DRAIN, .lease = {.gpu = 0, .word = 9}},
     {.type = GPU_TRIM, .memory = {.gpu = 0, .bytes = 9}},
     {.type = GPU_NOTICE, .notice = {GPU_REASON_OUTSIDE, 3, "ends in 10 s"}},
+    {.type = GPU_PARK, .park = {.gpu = 3}},
+    {.type = GPU_MOVE, .park = {.gpu = 3, .bytes = 1 << 21}},
+    {.type = GPU_RESUME, .park = {.bytes = 1 << 21}},
 };
 
 static void every_message_survives_its_journey(void **state)
@@ -82,7 +91,7 @@ static void what_is_out_of_bounds_is_refused(void **state)
         enum gpu_message_error error;
     } cases[] = {
         {0, 2, GPU_MESSAGE_BAD_VERSION}, {1, 1, GPU_MESSAGE_BAD_VERSION}, {2, 0, GPU_MESSAGE_BAD_TYPE},
-        {2, 12, GPU_MESSAGE_BAD_TYPE},   {2, 255, GPU_MESSAGE_BAD_TYPE},  {3, 1, GPU_MESSAGE_BAD_TYPE},
+        {2, 15, GPU_MESSAGE_BAD_TYPE},   {2, 255, GPU_MESSAGE_BAD_TYPE},  {3, 1, GPU_MESSAGE_BAD_TYPE},
         {8, 16, GPU_MESSAGE_BAD_VALUE},  {12, 2, GPU_MESSAGE_BAD_VALUE},  {31, 1, GPU_MESSAGE_BAD_VALUE},
         {20, 1, GPU_MESSAGE_BAD_VALUE},  {63, 1, GPU_MESSAGE_BAD_VALUE},
     };

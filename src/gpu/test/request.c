@@ -298,6 +298,11 @@ static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
         {{R("nvidia.com/gpumem", "100"), V("CUDA_OVERSUBSCRIBE", "true")}, -ENOTSUP, "is not supported"},
         {{R("nvidia.com/gpumem", "100"), V("GPU_CORE_UTILIZATION_POLICY", "maybe")}, -EINVAL, "maybe"},
         {{A("gpu-fraction", "0.5"), A("gpu-compute-mode", "force")}, -EINVAL, "force"},
+        {{A("gpu-fraction", "0.5"), A("gpu-compute-priority", "now")}, -EINVAL, "expected latency or normal"},
+        {{A("gpu-fraction", "0.5"), A("gpu-compute-priority", "normal"),
+          A("kai.scheduler/gpu-compute-priority", "latency")},
+         -EINVAL,
+         "contradict"},
         {{R("nvshare.com/gpu", "1")}, -ENOTSUP, "is not supported"},
         {{V("CUDA_DEVICE_MEMORY_LIMIT_0", "1g"), V("CUDA_DEVICE_MEMORY_LIMIT_1", "2g")}, -EINVAL, "contradict"},
         {{V("CUDA_DEVICE_MEMORY_LIMIT", "99999999999g")}, -EINVAL, "99999999999g"},
@@ -393,9 +398,32 @@ static void words_about_other_things_are_not_known(void **state)
     assert_false(gpu_word_is_known(WORD_ANNOTATION, ""));
 }
 
+static void the_latency_class_is_asked_for_in_a_word(void **state)
+{
+    static const struct {
+        const char *key, *value;
+        bool is_urgent;
+    } cases[] = {
+        {"gpu-compute-priority", "latency", true},
+        {"kai.scheduler/gpu-compute-priority", "latency", true},
+        {"gpu-compute-priority", "normal", false},
+        {"gpu-compute-share", "0.5", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct gpu_word words[] = {A("gpu-fraction", "0.5"), A(cases[i].key, cases[i].value)};
+        struct gpu_request request;
+
+        assert_int_equal(gpu_request_read(words, ARRAY_LEN(words), &request, NULL), 1);
+        assert_int_equal(request.is_urgent, cases[i].is_urgent);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_latency_class_is_asked_for_in_a_word),
         cmocka_unit_test(every_system_is_understood_to_the_byte),
         cmocka_unit_test(what_cannot_be_kept_is_refused_with_its_reason),
         cmocka_unit_test(a_request_says_whose_it_is),

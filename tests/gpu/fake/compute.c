@@ -2,7 +2,8 @@
 /* Streams, events and kernels. Work is an interval: it begins when the stream and the device are free, device time being
  * shared with all other processes, and ends after as long as the kernel says. A kernel named spin_us takes as many
  * microseconds as its first parameter says; any other takes five. One named wait_word ends when the word that its first
- * parameter names is not zero, and one named set_word makes it so. */
+ * parameter names is not zero, and one named set_word makes it so. One named add_one counts the word of eight bytes at the
+ * device address that its first parameter is, at once when it is launched, by itself or in a graph. */
 #include <string.h>
 #include <time.h>
 
@@ -297,6 +298,14 @@ static void use_word(const struct fake_object *function, struct fake_object *str
         atomic_store(word, 1);
 }
 
+static uint64_t counted_address(const struct fake_object *function, void **params)
+{
+    uint64_t address = 0;
+    if (strcmp(function->name, "add_one") == 0 && params && params[0])
+        memcpy(&address, params[0], sizeof address);
+    return address;
+}
+
 static cu_result launch(void *function_handle, void *stream_handle, void **params)
 {
     cu_result result = CU_SUCCESS;
@@ -312,7 +321,10 @@ static cu_result launch(void *function_handle, void *stream_handle, void **param
         node->owner = stream->graph;
         node->type = CU_NODE_KERNEL;
         node->bytes = (uint64_t)cost_of(function, params);
+        node->used = counted_address(function, params);
     } else {
+        if (counted_address(function, params))
+            result = fake_add_one(counted_address(function, params));
         fake_run(stream, cost_of(function, params));
         use_word(function, stream, params);
     }

@@ -74,5 +74,16 @@ void fake_pools_release(int gpu);
 void fake_ask_device(void);
 /* An allocation on a capturing stream becomes a node. */
 struct fake_object *fake_add_alloc_node(struct fake_object *graph, uint64_t bytes);
+/* Addresses that are reserved; false when there are none. */
+void fake_reserve(uint64_t address, uint64_t bytes);
+bool fake_unreserve(uint64_t address);
+/* What lies at an address: its content, or NULL where memory has none. An error where there should be memory and is not. */
+cu_result fake_touch(uint64_t address, uint64_t bytes, uint8_t **ret_content);
+/* Physical memory goes back. */
+void fake_drop_content(struct fake_object *block);
+/* Copies and fills that are called by these names, as far as they concern memory with content. */
+cu_result fake_move(const char *name, const uint64_t *words);
+/* The kernel add_one. */
+cu_result fake_add_one(uint64_t address);
 /* Puts work on a stream. */
 void fake_run(struct fake_object *stream, int64_t ns);

@@ -347,6 +347,16 @@ static void add_up(const struct fake_object *graph, uint64_t *bytes, int64_t *ns
     }
 }
 
+static cu_result count_in(const struct fake_object *graph)
+{
+    cu_result result = CU_SUCCESS;
+    for (struct fake_object *node = fake_objects; node && result == CU_SUCCESS; node = node->next) {
+        if (node->kind == FAKE_NODE && node->owner == graph && node->type == CU_NODE_KERNEL && node->used)
+            result = fake_add_one(node->used);
+    }
+    return result;
+}
+
 /* Runs an executable graph, or only makes it ready. */
 static cu_result use(void *handle, void *stream_handle, bool runs)
 {
@@ -369,6 +379,8 @@ static cu_result use(void *handle, void *stream_handle, bool runs)
             result = CU_OUT_OF_MEMORY;
         }
     }
+    if (result == CU_SUCCESS && runs)
+        result = count_in(exec->owner);
     if (result == CU_SUCCESS && runs)
         fake_run(stream, ns ? ns : 1000);
     fake_unlock();

@@ -213,6 +213,7 @@ static void drop_block(struct fake_object *block)
 {
     if (block->references > 0 || block->mappings > 0)
         return;
+    fake_drop_content(block);
     if (block->gpu >= 0)
         fake_give(block->gpu, block->bytes);
     fake_delete(block);
@@ -266,6 +267,7 @@ FAKE_EXPORT cu_result cuMemAddressReserve(cu_address *ret_address, size_t bytes,
         return CU_INVALID_VALUE;
     fake_lock();
     *ret_address = fake_new_address(bytes);
+    fake_reserve(*ret_address, bytes);
     fake_unlock();
     return CU_SUCCESS;
 }
@@ -274,6 +276,9 @@ FAKE_EXPORT cu_result cuMemAddressFree(cu_address address, size_t bytes)
 {
     BEGIN(cuMemAddressFree);
     (void)bytes;
+    fake_lock();
+    (void)fake_unreserve(address);
+    fake_unlock();
     return address ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 

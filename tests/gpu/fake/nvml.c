@@ -165,6 +165,11 @@ DECLARE(nvmlDeviceGetIndex, void *device, unsigned *ret_index)
     return NVML_SUCCESS;
 }
 
+DECLARE(nvmlDeviceGetMinorNumber, void *device, unsigned *ret_minor)
+{
+    return nvmlDeviceGetIndex(device, ret_minor);
+}
+
 DECLARE(nvmlDeviceGetName, void *device, char *text, unsigned size)
 {
     if (gpu_of(device) < 0 || !text)

@@ -34,7 +34,7 @@ struct fake_object {
     struct fake_object *next;   // in the list of all
     struct fake_object *owner;  // graph of a node, graph of an exec
     uint64_t bytes;
-    uint64_t reserved, used, threshold;  // pool
+    uint64_t reserved, used, threshold;  // pool; of a node, `used` is the address for add_one
     int64_t tail_ns;                     // stream: when its last work ends; event: what it waits for
     int references;                      // context, block
     int mappings;                        // block
@@ -42,6 +42,7 @@ struct fake_object {
     int type;                            // node
     struct fake_object *graph;           // stream: what it captures into
     _Atomic uint32_t *word;              // stream, event: not zero when it may end; NULL: needs none
+    uint8_t *content;                    // block; NULL: zeros
     bool is_primary, is_dead, has_memory;
     bool is_strict;  // stream: no other thread may ask the device anything while it captures
     char name[64];

@@ -249,9 +249,21 @@ static void note_first(const char *name)
     unlock();
 }
 
+static void be_slow(const char *name)
+{
+    const char *slow = getenv("FAKE_GPU_SLOW");
+    size_t len = strlen(name);
+    if (!slow || strncmp(slow, name, len) != 0 || slow[len] != ':')
+        return;
+    long ms = strtol(slow + len + 1, NULL, 10);
+    struct timespec pause = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
 int fake_fault(const char *name)
 {
     note_first(name);
+    be_slow(name);
     if (!getenv("FAKE_GPU_FAULT"))
         return 0;
     lock();

@@ -11,6 +11,7 @@
  *   FAKE_GPU_CONTEXT_BYTES  what a context takes without being asked (64 MiB)
  *   FAKE_GPU_MODULE_BYTES   what a module takes without being asked (0)
  *   FAKE_GPU_FAULT          NAME:NTH:CODE, answer CODE to the NTH call of NAME and those after it; several by commas
+ *   FAKE_GPU_SLOW           NAME:MS, each call of NAME takes so long
  *   FAKE_GPU_LOG            a file that gets a line for each name called for the first time
  */
 

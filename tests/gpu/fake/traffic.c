@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies and fills: this device's memory has no contents, so that only a context is needed for them. And pinned memory of
- * the host, which is the host's. */
+/* Copies and fills: only mapped memory has contents (content.c), for all other a context is enough. And pinned memory of the
+ * host, which is the host's. */
 #include <stdlib.h>
 
 #include "exports.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static cu_result move(void)
+static cu_result move(const char *name, const uint64_t *words)
 {
     fake_lock();
-    bool has_context = fake_current() != NULL;
+    cu_result result = fake_current() ? fake_move(name, words) : CU_INVALID_CONTEXT;
     fake_unlock();
-    return has_context ? CU_SUCCESS : CU_INVALID_CONTEXT;
+    return result;
 }
 
-#define X(name, handler)                         \
-    FAKE_EXPORT cu_result name(PARAMS_##handler) \
-    {                                            \
-        BEGIN(name);                             \
-        return move();                           \
+#define X(name, handler)                           \
+    FAKE_EXPORT cu_result name(PARAMS_##handler)   \
+    {                                              \
+        BEGIN(name);                               \
+        const uint64_t words[] = {ARGS_##handler}; \
+        return move(#name, words);                 \
     }
 TRAFFIC_HOOKS(X)
 #undef X

@@ -3,6 +3,8 @@
  * account beforehand, and corrects it by what NVML shows later. When a context dies, so does all that was allocated in
  * it, whether or not the program has freed it. */
 #include "gpu/tenant/compute/gate.h"
+#include "gpu/tenant/memory/movable.h"
+#include "gpu/tenant/park/park.h"
 #include "gpu/tenant/tenant.h"
 
 struct footprint {
@@ -13,6 +15,7 @@ struct footprint {
 static bool reserve(struct footprint *footprint, cu_device device)
 {
     *footprint = (struct footprint){.slot = tenant_slot(device)};
+    park_wait();
     return footprint->slot < 0 || ledger_reserve(footprint->slot, LEDGER_CONTEXT, 0, &footprint->bytes);
 }
 
@@ -43,6 +46,7 @@ void contexts_drop(uint64_t ctx)
     struct entry entry;
     drop_from(&tenant_tables.pointers, ctx);
     drop_from(&tenant_tables.arrays, ctx);
+    movable_drop(ctx);
     if (table_take(&tenant_tables.contexts, ctx, &entry))
         ledger_release(entry.slot, LEDGER_CONTEXT, entry.bytes);
 }

@@ -20,6 +20,7 @@
 #include "gpu/tenant/compute/gate_internal.h"
 #include "gpu/tenant/link/client.h"
 #include "gpu/tenant/link/descriptor.h"
+#include "gpu/tenant/park/park.h"
 #include "gpu/tenant/tenant.h"
 
 enum {
@@ -163,7 +164,8 @@ static void drain(int slot, uint32_t word)
     report_unused(slot, word);
 }
 
-static void hear(const struct gpu_message *message)
+/* `file` came with the message, or is -1. */
+static void hear(const struct gpu_message *message, int file)
 {
     switch (message->type) {
     case GPU_DRAIN:
@@ -173,9 +175,16 @@ static void hear(const struct gpu_message *message)
         (void)pools_trim((int)message->memory.gpu);
         (void)graphs_trim((int)message->memory.gpu);
         break;
+    case GPU_PARK:
+    case GPU_MOVE:
+    case GPU_RESUME:
+        park_hear(message, file);
+        return;
     default:
         break;
     }
+    if (file >= 0)
+        (void)close(file);
 }
 
 static bool open_pipe(void)
@@ -211,7 +220,7 @@ static void *control(void *unused)
     (void)unused;
     /* Of this thread alone: the end of a lease is not to be noticed late because timers are rounded. */
     (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-    for (;;) {
+    for (unsigned epoch = client_epoch();;) {
         int64_t sleep_ns = look_at_all();
         int fd = client_events();
         struct pollfd waits[2] = {{.fd = wake_reader.fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -221,10 +230,15 @@ static void *control(void *unused)
         (void)ppoll(waits, 2, sleep_ns < 0 ? NULL : &timeout, NULL);
         take_wakes();
         struct gpu_message message;
-        while (client_read_event(&message) > 0)
-            hear(&message);
+        int file;
+        while (client_read_event(&message, &file) > 0)
+            hear(&message, file);
         if (fd < 0)
             (void)client_is_ready();
+        if (client_epoch() != epoch) {
+            epoch = client_epoch();
+            park_report();
+        }
     }
     return NULL;
 }
@@ -240,23 +254,31 @@ void control_wake(void)
 }
 
 /* The program's signals are not for our thread to handle. */
-static bool start_thread(void)
+bool control_spawn(void *(*run)(void *), void *arg, pthread_t *ret_thread)
 {
     typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     create_fn *create = (create_fn *)driver_find_common("pthread_create");
     uint64_t every = UINT64_MAX, before = 0;
-    pthread_t thread;
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &every, &before, KERNEL_SIGNALS);
-    bool is_started_now = create && create(&thread, NULL, control, NULL) == 0;
+    bool is_started_now = create && create(ret_thread, NULL, run, arg) == 0;
     (void)syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, KERNEL_SIGNALS);
     return is_started_now;
+}
+
+void control_join(pthread_t thread)
+{
+    typedef int join_fn(pthread_t, void **);
+    join_fn *join = (join_fn *)driver_find_common("pthread_join");
+    if (join)
+        (void)join(thread, NULL);
 }
 
 void control_start(void)
 {
     int saved = errno;
+    pthread_t thread;
     /* What a process is short of now it may have when its next context comes. */
-    if (!atomic_exchange(&is_started, 1) && !(open_pipe() && start_thread()))
+    if (!atomic_exchange(&is_started, 1) && !(open_pipe() && control_spawn(control, NULL, &thread)))
         atomic_store(&is_started, 0);
     errno = saved;
 }

@@ -131,7 +131,8 @@ static struct dirty *find(struct fences *fences, void *stream, void *ctx)
 static bool add(struct fences *fences, void *stream, void *ctx, const void *what, uint64_t limit_ns, int64_t now,
                 struct dirty *ret_work)
 {
-    uint64_t due_ns = limit_ns / FENCES > FENCE_NS ? limit_ns / FENCES : FENCE_NS;
+    uint64_t least_ns = limit_ns > 0 && limit_ns < FENCE_NS ? limit_ns / 2 : FENCE_NS;
+    uint64_t due_ns = limit_ns / FENCES > least_ns ? limit_ns / FENCES : least_ns;
     uint64_t cost = cost_of(what);
     lock_take(&fences->lock);
     struct dirty *dirty = find(fences, stream, ctx);

@@ -16,6 +16,9 @@ void fences_begin(int slot, void *stream);
  * record a fence now. */
 void fences_note(int slot, void *stream, const void *what, uint64_t limit_ns, int64_t now);
 
+/* Whether others run on the device at the same time: then nothing is learned about functions whose cost is known. */
+void fences_share(int slot, bool is_shared);
+
 /* The work that was unfinished when somebody last looked, in nanoseconds. */
 uint64_t fences_left(int slot);
 

@@ -68,6 +68,7 @@ struct fences {
     unsigned head, tail;  // the oldest in the ring, and where the next goes
     bool is_held;         // nothing is recorded on the streams in the list
     atomic_int is_looked_at;
+    atomic_bool is_shared;  // with others who run at the same time
 };
 
 extern struct fences fences_all[GPU_MAX];

@@ -89,13 +89,14 @@ static void pass(struct fences *fences, unsigned count, uint64_t known_ns)
     int64_t now = fences_now();
     uint64_t took = measured(fences, fence_at(fences, 0), now);
     uint64_t counted_ns = 0;
+    bool is_shared = atomic_load_explicit(&fences->is_shared, memory_order_relaxed);
     for (unsigned i = 0; i < count; i++) {
         const struct fence *fence = fence_at(fences, i);
         lock_take(&fences->lock);
         bool is_recorded = atomic_load(&fence->state) == FENCE_RECORDED, is_doubted = fence->is_doubted;
         lock_give(&fences->lock);
         counted_ns += is_recorded && !is_doubted ? fence->known_ns : 0;
-        if (is_recorded && known_ns > 0 && (!is_doubted || fence->unknown))
+        if (is_recorded && known_ns > 0 && (!(is_doubted || is_shared) || fence->unknown))
             learn_from(fence, (uint64_t)((double)took * (double)fence->known_ns / (double)known_ns));
     }
     lock_take(&fences->lock);
@@ -140,6 +141,11 @@ bool fences_are_passed(int slot)
         is_empty = is_empty && !fences->dirty[i].is_there;
     lock_give(&fences->lock);
     return is_empty;
+}
+
+void fences_share(int slot, bool is_shared)
+{
+    atomic_store_explicit(&fences_all[slot].is_shared, is_shared, memory_order_relaxed);
 }
 
 void fences_doubt(int slot)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "gpu/tenant/compute/control.h"
+#include "gpu/tenant/compute/costs.h"
 #include "gpu/tenant/compute/fences.h"
 #include "gpu/tenant/compute/gate_internal.h"
 #include "gpu/tenant/link/client.h"
@@ -186,6 +187,7 @@ static void enter_slowly(struct gate_pass *pass, int slot)
         case GPU_GATE_OPEN:
             if (atomic_load(&gates[slot].yielded_word) == word)
                 break;
+            fences_share(slot, atomic_load_explicit(&line->is_shared, memory_order_relaxed) != 0);
             pass->limit_ns = atomic_load_explicit(&line->backlog_ns, memory_order_relaxed);
             wait_for_backlog(slot, word, pass->limit_ns);
             if (!pass_open(pass, slot, line, word))
@@ -221,6 +223,15 @@ void gate_enter(struct gate_pass *pass, const void *what, void *stream)
     enter_slowly(pass, slot);
 }
 
+/* Counts what was launched in the time that it takes alone. What was never seen counts little: there may be much of it. */
+static void count_work(int slot, const void *what)
+{
+    struct gpu_tenant_line *own = client_line(slot);
+    uint64_t cost = cost_of(what);
+    if (own)
+        atomic_fetch_add_explicit(&own->work_ns, cost ? cost : COST_LEAST_NS, memory_order_relaxed);
+}
+
 void gate_leave(struct gate_pass *pass, cu_result result)
 {
     if (pass->slot < 0)
@@ -232,6 +243,7 @@ void gate_leave(struct gate_pass *pass, cu_result result)
         if (atomic_fetch_add_explicit(&gate->launches, 1, memory_order_relaxed) == 0)
             atomic_store(&gate->first_ns, now);
         atomic_store_explicit(&gate->last_ns, now, memory_order_relaxed);
+        count_work(pass->slot, pass->what);
         fences_note(pass->slot, pass->stream, pass->what, pass->limit_ns, now);
     }
     atomic_fetch_sub(&gate->inside, 1);

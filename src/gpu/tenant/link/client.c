@@ -17,6 +17,7 @@
 #include "gpu/tenant/driver.h"
 #include "gpu/tenant/link/descriptor.h"
 #include "gpu/tenant/lock.h"
+#include "gpu/tenant/park/park.h"
 
 enum {
     ANSWER_MS = 15000,  // an answer may wait for others to give memory back
@@ -106,36 +107,45 @@ static bool send_on(const struct descriptor *descriptor, const struct gpu_messag
            send(descriptor->fd, bytes, sizeof bytes, MSG_NOSIGNAL) == (ssize_t)sizeof bytes;
 }
 
-/* Receives one message and up to GPU_HELLO_FDS descriptors, of which the missing ones are -1. */
-static bool receive(int fd, int timeout_ms, struct gpu_message *ret_message, int fds[GPU_HELLO_FDS])
+/* One packet that is there, and up to GPU_HELLO_FDS descriptors, of which the missing ones are -1. Returns what recvmsg()
+ * does. */
+static ssize_t receive_now(int fd, uint8_t bytes[static GPU_MESSAGE_SIZE + 1], int fds[GPU_HELLO_FDS])
 {
-    uint8_t bytes[GPU_MESSAGE_SIZE + 1];
     union {
         struct cmsghdr header;
         char space[CMSG_SPACE(GPU_HELLO_FDS * sizeof(int))];
     } extra;
-    struct iovec part = {bytes, sizeof bytes};
+    struct iovec part = {bytes, GPU_MESSAGE_SIZE + 1};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
-    int left = timeout_ms, ready;
 
     if (fds) {
         memset(&extra, 0, sizeof extra);
         message.msg_control = &extra;
         message.msg_controllen = sizeof extra;
     }
+    ssize_t len = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    for (int i = 0; fds && i < GPU_HELLO_FDS; i++)
+        fds[i] = -1;
+    for (struct cmsghdr *c = fds && len >= 0 ? CMSG_FIRSTHDR(&message) : NULL; c; c = CMSG_NXTHDR(&message, c)) {
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
+    }
+    return len;
+}
+
+/* Waits for a message. */
+static bool receive(int fd, int timeout_ms, struct gpu_message *ret_message, int fds[GPU_HELLO_FDS])
+{
+    uint8_t bytes[GPU_MESSAGE_SIZE + 1];
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int64_t deadline = now_ns() + (int64_t)timeout_ms * 1000000;
+    int left = timeout_ms, ready;
+
     while ((ready = poll(&wait, 1, left)) < 0 && errno == EINTR)
         left = (int)((deadline - now_ns()) / 1000000) > 0 ? (int)((deadline - now_ns()) / 1000000) : 0;
     if (ready <= 0)
         return false;
-    ssize_t len = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    for (int i = 0; fds && i < GPU_HELLO_FDS; i++)
-        fds[i] = -1;
-    for (struct cmsghdr *c = fds ? CMSG_FIRSTHDR(&message) : NULL; c; c = CMSG_NXTHDR(&message, c)) {
-        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-            memcpy(fds, CMSG_DATA(c), c->cmsg_len - CMSG_LEN(0));
-    }
+    ssize_t len = receive_now(fd, bytes, fds);
     return len > 0 && gpu_message_decode(bytes, (size_t)len, ret_message) == GPU_MESSAGE_FINE;
 }
 
@@ -187,6 +197,7 @@ static bool say_hello(int fd, int fds[GPU_HELLO_FDS])
         return false;
     bool is_back = session != 0;
     session = welcome.welcome.session;
+    park_welcomed(welcome.welcome.flags, !is_back);
     limit_sends(fds[2]);
     put_events(fds[2]);
     fds[2] = -1;
@@ -337,20 +348,26 @@ int client_events(void)
     return fd;
 }
 
-int client_read_event(struct gpu_message *ret_message)
+int client_read_event(struct gpu_message *ret_message, int *ret_file)
 {
     uint8_t bytes[GPU_MESSAGE_SIZE + 1];
+    int fds[GPU_HELLO_FDS] = {-1, -1, -1};
     int result = -1;
     lock_take(&events_lock);
     unsigned before = client_epoch();
     if (descriptor_is_ours(&events)) {
-        ssize_t len = recv(events.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+        ssize_t len = receive_now(events.fd, bytes, fds);
         if (len > 0)
             result = gpu_message_decode(bytes, (size_t)len, ret_message) == GPU_MESSAGE_FINE ? 1 : 0;
         else if (len < 0 && (errno == EAGAIN || errno == EINTR))
             result = 0;
     }
     lock_give(&events_lock);
+    for (int i = result > 0 ? 1 : 0; i < GPU_HELLO_FDS; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+    *ret_file = result > 0 ? fds[0] : -1;
     if (result < 0)
         lose_connection(before);
     return result;

@@ -27,9 +27,9 @@ void client_tell(const struct gpu_message *message);
 void client_tell_event(const struct gpu_message *message);
 
 /* The events' socket for a thread that waits there, or -1; client_read_event() returns 1 for a message, 0 for none now,
- * and -1 when the daemon is gone. */
+ * and -1 when the daemon is gone. A file that came with the message is the caller's; -1 when there is none. */
 int client_events(void);
-int client_read_event(struct gpu_message *ret_message);
+int client_read_event(struct gpu_message *ret_message, int *ret_file);
 
 /* How many GPUs the group has, and the lines of each in the shared pages. While the daemon is away the control line is
  * one of our own that lets launches pass. NULL before the first connection. */

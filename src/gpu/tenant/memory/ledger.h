@@ -30,6 +30,9 @@ void ledger_release(int slot, enum ledger_kind kind, uint64_t bytes);
  * allows it. Returns how much it did. */
 uint64_t ledger_force(int slot, uint64_t bytes);
 
+/* The daemon has reserved so much for this process by itself. */
+void ledger_take_over(int slot, uint64_t bytes);
+
 struct ledger_view {
     uint64_t total;  // the limit
     uint64_t free;   // what would be granted now

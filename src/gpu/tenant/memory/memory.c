@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory by pointer: plain, pitched and managed, in both versions of the interface. A pointer is forgotten before the
  * driver frees it, because the driver may hand the same address to another thread at once. */
+#include "gpu/tenant/memory/movable.h"
 #include "gpu/tenant/tenant.h"
 
 int on_mem_alloc(mem_alloc_fn *real, cu_address *ret_address, size_t bytes)
 {
     struct charge charge;
+    cu_result result;
     if (!charge_begin_current(&charge, ret_address ? bytes : 0))
         return CU_OUT_OF_MEMORY;
-    cu_result result = real(ret_address, bytes);
+    if (movable_serve(&charge, ret_address, &result))
+        return result;
+    result = real(ret_address, bytes);
     charge_settle(&charge, result, &tenant_tables.pointers, result == CU_SUCCESS && ret_address ? *ret_address : 0);
     return result;
 }
@@ -34,11 +38,16 @@ int on_mem_alloc_managed(mem_alloc_managed_fn *real, cu_address *ret_address, si
 }
 
 /* The driver chooses the length of a row; on every known device it is a multiple of this. */
-static uint64_t pitched_bytes(uint64_t width, uint64_t height)
+static uint64_t row_bytes(uint64_t width)
 {
     const uint64_t row = 512;
+    return width > UINT64_MAX - row ? UINT64_MAX : (width + row - 1) / row * row;
+}
+
+static uint64_t pitched_bytes(uint64_t width, uint64_t height)
+{
     uint64_t bytes;
-    if (width > UINT64_MAX - row || __builtin_mul_overflow((width + row - 1) / row * row, height, &bytes))
+    if (row_bytes(width) == UINT64_MAX || __builtin_mul_overflow(row_bytes(width), height, &bytes))
         return UINT64_MAX;
     return bytes;
 }
@@ -63,9 +72,14 @@ int on_mem_alloc_pitch(mem_alloc_pitch_fn *real, cu_address *ret_address, size_t
         return real(ret_address, ret_pitch, width, height, element);
     if (!charge_begin_current(&charge, pitched_bytes(width, height)))
         return CU_OUT_OF_MEMORY;
+    cu_result result;
+    if (movable_serve(&charge, ret_address, &result)) {
+        *ret_pitch = result == CU_SUCCESS ? row_bytes(width) : *ret_pitch;
+        return result;
+    }
     cu_address address = *ret_address;
     size_t pitch = *ret_pitch;
-    cu_result result = real(&address, &pitch, width, height, element);
+    result = real(&address, &pitch, width, height, element);
     if (result == CU_SUCCESS && !charge_pitch(&charge, pitch, height)) {
         mem_free_fn *give_back = (mem_free_fn *)driver_real(HOOK_cuMemFree_v2);
         if (give_back)
@@ -95,6 +109,9 @@ int on_mem_alloc_pitch_v1(mem_alloc_pitch_v1_fn *real, unsigned *ret_address, un
 int on_mem_free(mem_free_fn *real, cu_address address)
 {
     struct entry entry;
+    cu_result freed;
+    if (movable_free(address, &freed))
+        return freed;
     bool is_plain = table_take(&tenant_tables.pointers, address, &entry);
     bool is_pooled = !is_plain && table_take(&tenant_tables.pool_pointers, address, &entry);
     cu_result result = real(address);

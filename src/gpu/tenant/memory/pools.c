@@ -4,6 +4,7 @@
  * taken from the account before, and put right by what the driver says after. Where it grew beyond the limit the
  * allocation is undone. */
 #include "gpu/tenant/compute/graphs.h"
+#include "gpu/tenant/memory/movable.h"
 #include "gpu/tenant/tenant.h"
 
 #include <stdatomic.h>
@@ -114,6 +115,18 @@ bool pools_trim(int slot)
     struct sweep sweep = {.slot = slot, .trims = true};
     table_each(&pools, sweep_pool, &sweep);
     return sweep.has_gained;
+}
+
+static void add_pool(const struct entry *pool, void *context)
+{
+    *(uint64_t *)context += pool->bytes;
+}
+
+uint64_t pools_bytes(void)
+{
+    uint64_t sum = 0;
+    table_each(&pools, add_pool, &sum);
+    return sum;
 }
 
 void pools_freed(const struct entry *entry)
@@ -296,6 +309,9 @@ int on_pool_alloc_from(pool_alloc_from_fn *real, cu_address *ret_address, size_t
 int on_pool_free(pool_free_fn *real, cu_address address, void *stream)
 {
     struct entry entry;
+    cu_result freed;
+    if (!tenant_may_capture() && movable_free(address, &freed))
+        return freed;
     bool is_pooled = table_take(&tenant_tables.pool_pointers, address, &entry);
     bool is_plain = !is_pooled && table_take(&tenant_tables.pointers, address, &entry);
     cu_result result = real(address, stream);

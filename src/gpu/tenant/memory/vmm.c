@@ -2,6 +2,7 @@
 /* Physical memory by handle. It lives as long as anybody refers to it, by a handle or by a mapping: a program that maps
  * a block and lets go of the handle still holds the memory. So a block counts both, and is given back when neither is
  * left. Memory on the host and memory that another process has exported are not ours to charge. */
+#include "gpu/tenant/memory/movable.h"
 #include "gpu/tenant/tenant.h"
 
 #include <string.h>
@@ -20,6 +21,18 @@ void vmm_forget(void)
     table_forget(&handles);
     table_forget(&mappings);
     table_forget(&blocks);
+}
+
+static void add_block(const struct entry *block, void *context)
+{
+    *(uint64_t *)context += block->bytes;
+}
+
+uint64_t vmm_bytes(void)
+{
+    uint64_t sum = 0;
+    table_each(&blocks, add_block, &sum);
+    return sum;
 }
 
 /* Changes the counts of a block, and gives its memory back when none is left. */
@@ -142,8 +155,11 @@ static void hold_again(cu_handle number, const void *address)
         refer(handle.owner, +1, 0);
 }
 
+/* Memory of a plain allocation has no handle that anybody could get hold of, also where it is mapped by us. */
 int on_vmm_retain(vmm_retain_fn *real, cu_handle *ret_handle, void *address)
 {
+    if (movable_contains((uint64_t)(uintptr_t)address, false))
+        return CU_INVALID_VALUE;
     cu_result result = real(ret_handle, address);
     if (result == CU_SUCCESS && ret_handle)
         hold_again(*ret_handle, address);

@@ -18,6 +18,7 @@
 #include "gpu/tenant/compute/fences.h"
 #include "gpu/tenant/compute/gate_internal.h"
 #include "gpu/tenant/link/client.h"
+#include "gpu/tenant/park/park.h"
 #include "gpu/tenant/tenant.h"
 
 enum {
@@ -100,10 +101,26 @@ int client_events(void)
     return -1;
 }
 
-int client_read_event(struct gpu_message *ret_message)
+int client_read_event(struct gpu_message *ret_message, int *ret_file)
 {
     (void)ret_message;
+    (void)ret_file;
     return -1;
+}
+
+unsigned client_epoch(void)
+{
+    return 1;
+}
+
+void park_hear(const struct gpu_message *message, int file)
+{
+    (void)message;
+    (void)file;
+}
+
+void park_report(void)
+{
 }
 
 bool client_is_ready(void)

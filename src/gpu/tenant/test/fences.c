@@ -4,6 +4,8 @@
  * has ended. */
 #include "gpu/tenant/compute/fences.h"
 
+#include "gpu/tenant/compute/costs.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -191,6 +193,30 @@ static void a_long_queue_needs_few_fences(void **state)
     end_all();
 }
 
+/* Kernels take longer beside those of others: that says nothing of what they take. */
+static void shared_time_teaches_nothing(void **state)
+{
+    (void)state;
+    (void)keep_queued(1500000, 1, 50000);
+    uint64_t alone = cost_of(handle_of(0));
+    fences_share(0, true);
+    (void)keep_queued(1500000, 1, 200000);
+    assert_int_equal(cost_of(handle_of(0)), alone);
+    fences_share(0, false);
+    (void)keep_queued(1500000, 1, 200000);
+    assert_true((uint64_t)cost_of(handle_of(0)) > 3 * alone);
+    end_all();
+}
+
+/* While an urgent group is about little is queued, and fences come as often as that takes. */
+static void a_short_queue_stays_short(void **state)
+{
+    (void)state;
+    int64_t most = keep_queued(200000, 1, 20000);
+    assert_in_range((uint64_t)most, 100000, 450000);
+    end_all();
+}
+
 /* Not from the launch: the device needs a while to turn from one process to another, which is nobody's work. Nor until the
  * end is noticed. */
 static void a_lease_is_busy_from_where_its_work_could_begin(void **state)
@@ -320,6 +346,8 @@ int main(void)
         cmocka_unit_test(costs_are_learned_whatever_the_queue),
         cmocka_unit_test(many_functions_are_known),
         cmocka_unit_test(a_long_queue_needs_few_fences),
+        cmocka_unit_test(shared_time_teaches_nothing),
+        cmocka_unit_test(a_short_queue_stays_short),
         cmocka_unit_test(a_lease_is_busy_from_where_its_work_could_begin),
         cmocka_unit_test(a_full_ring_holds_nobody_for_ever),
         cmocka_unit_test(doubtful_work_teaches_nothing),

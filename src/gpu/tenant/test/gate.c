@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "gpu/tenant/compute/control.h"
+#include "gpu/tenant/compute/costs.h"
 #include "gpu/tenant/compute/fences.h"
 #include "gpu/tenant/compute/gate_internal.h"
 #include "gpu/tenant/link/client.h"
@@ -22,6 +23,7 @@ static int64_t next_end, last_end;
 static uint64_t queued;
 static int doubts, tries, next_at;
 static uint32_t next_word;  // of the gate, at that try; 0: it stays
+static bool was_shared;
 static struct gpu_control_line control;
 static struct gpu_tenant_line line;
 
@@ -68,6 +70,12 @@ uint64_t fences_look(int slot)
         queued = 0;
     }
     return queued;
+}
+
+void fences_share(int slot, bool is_shared)
+{
+    (void)slot;
+    was_shared = is_shared;
 }
 
 int64_t fences_next_end(int slot)
@@ -264,6 +272,29 @@ static void a_launch_that_comes_late_does_not_hide_the_lease_in_use(void **state
     assert_int_equal(atomic_load(&gates[0].active_word), next_word);
 }
 
+/* The daemon compares what a group gets done beside others with what it does alone. */
+static void launches_count_for_what_they_take_alone(void **state)
+{
+    static const int known, unknown;
+    struct gate_pass pass;
+    (void)state;
+    cost_learn(&known, 70000);
+    next_word = 0;
+    queued = 0;
+    open_gate(FIRST_WORD + 10 * GPU_GATE_GENERATION);
+    atomic_store(&control.is_shared, 1);
+    uint64_t before = atomic_load(&line.work_ns);
+    gate_enter(&pass, &known, NULL);
+    gate_leave(&pass, CU_SUCCESS);
+    assert_int_equal(atomic_load(&line.work_ns) - before, 70000);
+    assert_true(was_shared);
+    atomic_store(&control.is_shared, 0);
+    gate_enter(&pass, &unknown, NULL);
+    gate_leave(&pass, CU_SUCCESS);
+    assert_int_equal(atomic_load(&line.work_ns) - before, 70000 + COST_LEAST_NS);
+    assert_false(was_shared);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +302,7 @@ int main(void)
         cmocka_unit_test(launches_pass_work_that_waits_for_them),
         cmocka_unit_test(a_launch_that_comes_late_does_not_bring_its_lease_back),
         cmocka_unit_test(a_launch_that_comes_late_does_not_hide_the_lease_in_use),
+        cmocka_unit_test(launches_count_for_what_they_take_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,11 +22,13 @@
 
 /* What the files of the daemon share. Groups own sessions; both belong to one gpud. */
 
+struct http_exchange;
 struct http_server;
 struct meter;
 struct metrics;
 struct nvml;
 struct strbuf;
+struct taking;
 struct watcher;
 
 enum { SESSIONS_MAX = GPU_PROCESSES_MAX };  // of one group
@@ -84,8 +86,12 @@ struct session {
     struct pending pending;
     struct patience patience;
     nsec_t since;
-    bool is_killed;  // by us; it may take its time
-    nsec_t window;   // of counting messages
+    bool is_killed;              // by us; it may take its time
+    bool is_awaited;             // has to answer before its group's parking or resuming goes on
+    bool is_promised;            // what its slot says of host memory is not there yet
+    struct gpu_message stopped;  // what it said when it stopped
+    struct gpu_message moved;    // and after its last move
+    nsec_t window;               // of counting messages
     uint32_t messages;
     struct loop_timer pause;
 };
@@ -94,7 +100,27 @@ enum { UNHOOKED_MAX = 16 };
 
 /* What sessions that have ended had counted on one GPU of their group. */
 struct group_gone {
-    uint64_t launches, wait_ns, traffic, killed;
+    uint64_t launches, work_ns, wait_ns, traffic, killed;
+};
+
+/* Where a group is on its way from the GPU and back, see park/park.c. */
+enum park_state {
+    PARK_RUNNING,
+    PARK_STOPPING,
+    PARK_TAKING,
+    PARK_MOVING,
+    PARK_PARKED,
+    PARK_RESUMING,
+    PARK_STATE_COUNT_
+};
+
+struct group_park {
+    enum park_state state;
+    nsec_t entered[PARK_STATE_COUNT_];  // when each state was entered last
+    struct http_exchange *exchange;     // who waits for the end of it; NULL: nobody
+    struct taking *taking;
+    struct loop_timer deadline;
+    uint32_t number;  // of the last order: answers to an earlier one mean nothing
 };
 
 struct group {
@@ -116,6 +142,7 @@ struct group {
     int owner;       // a pidfd; -1: nobody's
     struct loop_watch on_owner;
     uint32_t is_over;  // a bit for each GPU of which it has more than its limit
+    struct group_park park;
 
     /* Figures that only grow. */
     uint64_t denied[GPU_REASON_COUNT_];
@@ -208,6 +235,12 @@ void memory_forget(struct session *session);   // the process has ended
 void memory_retry(struct gpud *gpud);          // something was given back
 void memory_give_up(struct session *session);  // what it waits for
 uint64_t memory_credit(const struct group *group, uint32_t gpu);
+uint64_t memory_free_for(const struct group *group, uint32_t gpu);  // what it would be granted now
+
+/* On behalf of a process: takes so much for it, without waiting for others; gives it back; takes its unused credit. */
+MUST_CHECK bool memory_take(struct session *session, uint32_t gpu, uint64_t bytes);
+void memory_give(struct session *session, uint32_t gpu, uint64_t bytes);
+void memory_take_back(struct session *session);
 
 /* leases.c: gates and the arbiter. */
 void leases_join(struct group *group);
@@ -219,6 +252,22 @@ void leases_drained(struct session *session, const struct gpu_message *message);
 void leases_forget(struct session *session);  // it will not answer any more
 void leases_run(struct gpud *gpud);           // carries out what the arbiter says
 void leases_tick(void *gpud);
+
+/* park/: groups that leave their GPU. The two orders are handlers of the API, and answer when all is done. */
+void park_order(void *gpud, struct http_exchange *exchange);
+void resume_order(void *gpud, struct http_exchange *exchange);
+void park_init(struct group *group);
+void park_done(struct group *group);
+void park_stopped(struct session *session, const struct gpu_message *message);
+void park_parked(struct session *session, const struct gpu_message *message);
+void park_resumed(struct session *session, const struct gpu_message *message);
+void park_forget(struct session *session, bool has_ended);
+void park_adopt(struct session *session);
+uint64_t park_host_bytes(const struct group *group);  // that its processes hold, or are promised
+uint64_t park_host_taken(const struct gpud *gpud);
+const char *park_state_name(const struct group *group);
+uint32_t park_welcome_flags(
+    const struct group *group);  // one that begins while its group is parked waits with the others
 
 /* state.c: groups that a next daemon has to know. */
 void state_save(void *gpud);  // and again after a while, when it cannot be written
