@@ -96,8 +96,12 @@ static void judge(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_d
         if (status)
             yyjson_mut_obj_add_val(doc, root, "status", status);
         builtin_default(kind, doc, old);
-        if (old)
+        builtin_clear_empty(kind, doc);
+        builtin_prepare(kind, doc, old);
+        if (old) {
             meta_stamp_update(doc, kind, old);
+            meta_count_change(doc, kind, old);
+        }
         builtin_validate(kind, doc, old, &problems);
         if (problems_any(&problems))
             problems_message(&problems, kind->group, kind->kind, meta_text(doc, "name"), message);

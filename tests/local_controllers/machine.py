@@ -31,7 +31,7 @@ class SocketClient(client.Client):
     """The kernel tells the server who we are."""
 
     def __init__(self, path):  # pylint: disable=super-init-not-called
-        self.path, self.token, self.connection = path, "none", None
+        self.path, self.token, self.connection = path, None, None
 
     def connect(self, timeout=60):
         connection = SocketConnection(self.path, timeout)
@@ -55,12 +55,16 @@ class Machine(bed.Bed):
             self.link_tools()
             (self.folder / "bin" / "muster").symlink_to(MUSTER)
             self.api = self.client()
-            self.spawn(NAME, MUSTER, "up", "--foreground", f"--state={self.state}", f"--fake-nodes={self.nodes}")
+            self.spawn(NAME, MUSTER, "up", "--foreground", f"--state={self.state}", *self.flags())
             self.wait_ready()
         except BaseException:
             self.processes.close()
             raise
         return self
+
+    def flags(self):
+        """What this machine differs in."""
+        return [f"--fake-nodes={self.nodes}"]
 
     def client(self, token=None):
         return SocketClient(str(self.state / "api.sock"))

@@ -10,6 +10,7 @@
 
 static const struct service_kind *const kinds[] = {
     &replica_sets_controller.service,
+    &replication_controllers_controller.service,
     &deployments_controller.service,
     &stateful_sets_controller.service,
     &jobs_controller.service,

@@ -50,6 +50,17 @@ def test_foreground(cluster):
     expect(names(cluster, "top", "middle", "bottom"), [], "after it")
 
 
+@SUITE.test("things that own each other do not wait for each other in the foreground")
+def test_circle(cluster):
+    ring = [make(cluster, f"ring-{number}") for number in range(3)]
+    for number, one in enumerate(ring):
+        owner = config_map("", [ring[number - 1]])["metadata"]["ownerReferences"]
+        cluster.api.patch(f"{MAPS}/{one['metadata']['name']}", {"metadata": {"ownerReferences": owner}})
+    world.delete(cluster, f"{MAPS}/ring-0", "Foreground")
+    for number in range(3):
+        cluster.wait_gone(f"{MAPS}/ring-{number}")
+
+
 @SUITE.test("with the policy Orphan dependents stay, without the reference")
 def test_orphan(cluster):
     parent = make(cluster, "parent")

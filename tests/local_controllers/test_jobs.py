@@ -168,6 +168,20 @@ def test_per_index(cluster):
     expect((world.condition(found, "Failed"), found["status"]["completedIndexes"]), (("True", "FailedIndexes"), "1"))
 
 
+@SUITE.test("a rule of successPolicy ends a Job before all indexes have succeeded")
+def test_success_policy(cluster):
+    rules = [{"succeededIndexes": "1-2", "succeededCount": 2}, {"succeededIndexes": "0"}]
+    create(cluster, "enough", completions=3, parallelism=3, completionMode="Indexed", successPolicy={"rules": rules})
+    pods = cluster.wait_until(lambda: (lambda found: len(found) == 3 and all(
+        pod["status"]["phase"] == "Running" for pod in found) and found)(pods_of(cluster, "enough")), "three pods")
+    first = next(pod["metadata"]["name"] for pod in pods
+                 if pod["metadata"]["annotations"]["batch.kubernetes.io/job-completion-index"] == "0")
+    cluster.api.patch(f"{world.PODS}/{first}/status", {"status": {"phase": "Succeeded"}})
+    found = wait_end(cluster, "enough", "Complete")
+    expect((world.condition(found, "SuccessCriteriaMet"), found["status"]["completedIndexes"]),
+           (("True", "SuccessPolicy"), "0"))
+
+
 @SUITE.test("a pod that is deleted at its end counts, once")
 def test_counted(cluster):
     if cluster.is_local:

@@ -28,14 +28,17 @@ def test_taints(cluster):
     if cluster.is_kubernetes:
         raise suite.Skip("KWOK's nodes have no heartbeat, so that Kubernetes is told to be patient for a day")
     (name,) = cluster.add_nodes(1, first=50)
-    set_ready(cluster, name, "False")
-    cluster.wait_for(f"{NODES}/{name}", lambda node: taints(node) == [("not-ready", "NoExecute"),
-                                                                      ("not-ready", "NoSchedule")])
-    set_ready(cluster, name, "Unknown")
-    cluster.wait_for(f"{NODES}/{name}", lambda node: taints(node) == [("unreachable", "NoExecute"),
-                                                                      ("unreachable", "NoSchedule")])
-    set_ready(cluster, name, "True")
-    cluster.wait_for(f"{NODES}/{name}", lambda node: not node["spec"].get("taints"))
+
+    def expect_taints(status, wanted):
+        # KWOK may still write the status of the new node, and make it ready once more.
+        def are_there():
+            set_ready(cluster, name, status)
+            return taints(cluster.api.get(f"{NODES}/{name}")) == wanted
+        cluster.wait_until(are_there, f"{status}: {wanted}")
+
+    expect_taints("False", [("not-ready", "NoExecute"), ("not-ready", "NoSchedule")])
+    expect_taints("Unknown", [("unreachable", "NoExecute"), ("unreachable", "NoSchedule")])
+    expect_taints("True", [])
 
 
 @SUITE.test("pods of a lost node are deleted when they do not tolerate it any longer")

@@ -82,3 +82,17 @@ def test_kill(cluster):
         wait_status(cluster, name, replicas=20, readyReplicas=20)
         expect(len(cluster.api.items(f"{world.PODS}?labelSelector=app={name}")), 20, "pods that were ever created")
     expect([name for name in world.reasons(cluster, "kill-0") if name.startswith("Failed")], [], "failures")
+
+
+@SUITE.test("a ReplicationController keeps its pods like a ReplicaSet")
+def test_replication_controller(cluster):
+    path = "/api/v1/namespaces/default/replicationcontrollers"
+    cluster.api.create(path, {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "old"}, "spec": {
+        "replicas": 2, "selector": {"app": "old"}, "template": world.template({"app": "old"})}})
+    found = cluster.wait_for(f"{path}/old", lambda one: one.get("status", {}).get("readyReplicas") == 2)
+    expect({pod["metadata"]["ownerReferences"][0]["uid"] for pod in world.pods_of(cluster, "app=old")},
+           {found["metadata"]["uid"]}, "owners")
+    cluster.api.patch(f"{path}/old", {"spec": {"replicas": 1}})
+    cluster.wait_for(f"{path}/old", lambda one: one["status"]["replicas"] == 1)
+    world.delete(cluster, f"{path}/old")
+    cluster.wait_gone(f"{path}/old")

@@ -1,5 +1,8 @@
 """Requests that every client makes, and the mistakes that clients make, each group in a namespace of its own."""
 
+from scripts_changes import CHANGES
+from scripts_events import EVENTS
+
 JSON = "application/json"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
@@ -191,6 +194,54 @@ WORKLOADS = [
     ("DELETE", CORE + "/nodes/n1"),
 ]
 
+# What random requests have found, and what has been mended since.
+FOUND = [
+    ("POST", HOME + "/secrets", {"metadata": {"name": "s"}, "stringData": {"a": "b"}, "data": {"a": "eA==", "c": "ZA=="}}),
+    ("POST", HOME + "/persistentvolumeclaims", {"metadata": {"name": "v"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}),
+    ("GET", HOME + "/persistentvolumeclaims", None, JSON, TABLE),
+    ("DELETE", HOME + "/persistentvolumeclaims/v"),
+    ("POST", HOME + "/serviceaccounts", {"metadata": {"name": "n", "generation": 7}}),
+    ("DELETE", HOME + "/serviceaccounts/n"),
+    ("POST", DEPLOYMENTS, deployment("g")),
+    ("PATCH", DEPLOYMENTS + "/g", {"metadata": {"annotations": {"a": "b"}}}, MERGE),
+    ("PUT", DEPLOYMENTS + "/g/status", {**deployment("g"), "metadata": {"name": "g", "annotations": {"a": "c"}}}),
+    ("DELETE", DEPLOYMENTS + "/g?propagationPolicy=Foreground"),
+    ("POST", DEPLOYMENTS, deployment("g")),
+    ("PATCH", DEPLOYMENTS + "/g", {"metadata": {"finalizers": None}}, MERGE),
+    ("GET", CONFIGS + "?limit=x"), ("GET", CONFIGS + "?limit=1&resourceVersion=0"),
+    ("POST", CONFIGS + "?fieldValidation=Bad&dryRun=Some", config("z")),
+    ("PUT", CONFIGS + "/list-1", config("list-1", resourceVersion="x")),
+    ("PATCH", CONFIGS + "/z?fieldManager=m", {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": 1}}, APPLY),
+    ("PATCH", CONFIGS + "/z?fieldManager=m", {"apiVersion": "v1", "kind": "ConfigMap", "dada": {}}, APPLY),
+    ("POST", "/apis/networking.k8s.io/v1/namespaces/twin/ingresses", {"metadata": {"name": "i"}, "spec": {
+        "rules": [{"host": "a.example.com"}]}}),
+    ("GET", "/apis/networking.k8s.io/v1/namespaces/twin/ingresses", None, JSON, TABLE),
+    ("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/twin/roles", {"metadata": {"name": "r"}}),
+    ("GET", "/apis/rbac.authorization.k8s.io/v1/namespaces/twin/roles", None, JSON, TABLE),
+]
+
+CLASSES = "/apis/node.k8s.io/v1/runtimeclasses"
+
+
+def runtime_class(name, **more):
+    return {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": "nvidia", **more}
+
+
+RUNTIMES = [
+    ("GET", CLASSES + "/gpu"), ("POST", CLASSES, runtime_class("gpu")), ("POST", CLASSES, runtime_class("gpu")),
+    ("POST", CLASSES, runtime_class("full", overhead={"podFixed": {"cpu": "250m", "memory": "64Mi"}}, scheduling={
+        "nodeSelector": {"a": "b"}, "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoSchedule"}]})),
+    ("POST", CLASSES, runtime_class("bad", handler="")), ("POST", CLASSES, runtime_class("bad", handler="Bad_Name")),
+    ("POST", CLASSES, runtime_class("Bad")), ("POST", CLASSES, {"metadata": {"name": "bad"}}),
+    ("POST", CLASSES, runtime_class("bad", overhead={"podFixed": {"cpu": "-1"}})),
+    ("POST", CLASSES, runtime_class("bad", scheduling={"nodeSelector": {"a b": "c"}})),
+    ("POST", CLASSES, runtime_class("bad", scheduling={"tolerations": [{"operator": "Odd"}]})),
+    ("PUT", CLASSES + "/gpu", runtime_class("gpu")), ("PUT", CLASSES + "/put", runtime_class("put")),
+    ("PATCH", CLASSES + "/gpu", {"handler": "other"}, MERGE), ("PATCH", CLASSES + "/gpu", {"metadata": {"labels": {"a": "b"}}}, MERGE),
+    ("GET", CLASSES), ("GET", CLASSES, None, JSON, TABLE), ("DELETE", CLASSES + "/gpu"), ("DELETE", CLASSES),
+]
+
 SMALL = [
     ("GET", "/healthz"), ("GET", "/livez"), ("GET", "/nowhere"), ("GET", "/api/v1/none"), ("GET", "/apis/none/v1"),
     ("GET", "/apis/apps/v1/none"), ("POST", "/api"), ("GET", "/api/v7/pods"),
@@ -200,6 +251,8 @@ SMALL = [
 
 SCRIPTS = {
     "namespaces": NAMESPACE, "config maps": CONFIGMAPS, "lists": LISTS, "patches": PATCHES, "workloads": WORKLOADS,
+    "what random requests have found": FOUND,
+    "changes": CHANGES, "events in both groups": EVENTS, "runtime classes": RUNTIMES,
     "small pages and paths that lead nowhere": SMALL,
 }
 PREFIXES = ["gen-"]

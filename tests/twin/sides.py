@@ -12,6 +12,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MUSTER = pathlib.Path(os.environ.get("BUILD", ROOT / "build" / "asan")) / "muster"
 PATIENCE = 120
 
+# Admission plugins whose work has no counterpart in local mode: docs/design/local.md has the reasons.
+WITHOUT = ["ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition"]
+
 
 class Answer:
     """What a server said."""
@@ -40,6 +43,10 @@ class Side:
     def headers(self):
         return {}
 
+    def log(self):
+        """What the server has written about itself."""
+        return ""
+
     def send(self, method, path, body=None, kind="application/json", accept="application/json"):
         """Sends a request, once more where an idle connection has been closed meanwhile."""
         headers = {**self.headers(), "Accept": accept}
@@ -58,6 +65,24 @@ class Side:
                 if is_last:
                     raise
         return None
+
+    def watch(self, path, accept, patience, begun):
+        """The whole of an answer that ends by itself, on a connection of its own; an exception is returned. `begun`, an Event,
+        is set when the server has begun to answer."""
+        connection = None
+        try:
+            connection = self.connect()
+            connection.sock and connection.sock.settimeout(patience)
+            connection.request("GET", path, None, {**self.headers(), "Accept": accept})
+            answer = connection.getresponse()
+            begun.set()
+            return Answer(answer.status, answer.headers, answer.read())
+        except (http.client.HTTPException, OSError) as error:
+            return error
+        finally:
+            begun.set()
+            if connection:
+                connection.close()
 
     def close(self):
         if self.connection:
@@ -116,6 +141,12 @@ class Local(Side):
             self.muster("down")
         finally:
             self.folder.cleanup()
+
+    def restart(self):
+        """Ends and starts it again: changes up to here are no longer in its history, as in a server that has run long."""
+        self.close()
+        self.muster("down")
+        self.muster("up", *self.flags)
 
     def muster(self, *words, check=True):
         return subprocess.run([MUSTER, *words, "--state", self.state], check=check, timeout=PATIENCE,

@@ -28,6 +28,7 @@ import (
 	discovery "k8s.io/api/discovery/v1"
 	events "k8s.io/api/events/v1"
 	networking "k8s.io/api/networking/v1"
+	node "k8s.io/api/node/v1"
 	policy "k8s.io/api/policy/v1"
 	rbac "k8s.io/api/rbac/v1"
 	dra "k8s.io/api/resource/v1"
@@ -49,7 +50,7 @@ var adders = []func(*runtime.Scheme) error{
 	policy.AddToScheme, rbac.AddToScheme, storage.AddToScheme, dra.AddToScheme, draBeta1.AddToScheme, draBeta2.AddToScheme,
 	networking.AddToScheme, discovery.AddToScheme, events.AddToScheme, admissionregistration.AddToScheme,
 	autoscaling.AddToScheme, autoscaling2.AddToScheme, authentication.AddToScheme, authorization.AddToScheme,
-	extensions.AddToScheme,
+	node.AddToScheme, extensions.AddToScheme,
 }
 
 // How a member is filled: with something, with nothing, or with pointers to nothing.

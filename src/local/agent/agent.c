@@ -14,7 +14,7 @@ enum { WORKERS = 64 };
 
 static const struct flag flags[] = {
     {"fake-nodes", FLAG_STRING, FLAG_AT(struct agent_flags, fake_nodes), "",
-     "pretended nodes: 100x8xH100 is 100 with 8 GPUs each; separated by commas", 0, 0},
+     "fake nodes, separated by commas: 100x8xH100 is 100 nodes with 8 GPUs each", 0, 0},
 };
 
 static int configure(struct service *service, struct err *err)

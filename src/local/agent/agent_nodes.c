@@ -52,7 +52,7 @@ static void on_done(void *arg, const struct kube_answer *answer)
     if (answer->status == 409 || answer->status == 404)
         err.code = 0;
     if (err.code < 0)
-        log_warn(node->agent->service->log, "a pretended node could not be written; trying again later",
+        log_warn(node->agent->service->log, "a fake node could not be written; trying again later",
                  log_int("node", node->index), log_error(&err));
     else
         node->was_there = true;
@@ -82,7 +82,7 @@ static void set_ready(struct agent_node *node, bool is_ready)
             .type = "Ready",
             .status = is_ready ? "True" : "Unknown",
             .reason = is_ready ? "KubeletReady" : "NodeStatusUnknown",
-            .message = is_ready ? "the node is pretended" : "Kubelet stopped posting node status.",
+            .message = is_ready ? "the node is a fake node of muster up" : "Kubelet stopped posting node status.",
         },
         nsec_now_wall());
     char name[FLEET_NAME_MAX];

@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "kube/client/meta.h"
-#include "kube/client/verbs.h"
 #include "local/agent/agent_internal.h"
+#include "local/controllers/pod_write.h"
 #include "local/controllers/values.h"
 #include "objects/keys.h"
 #include "text/json.h"
@@ -80,7 +80,9 @@ void agent_put_pod(struct agent *agent, yyjson_val *object)
     pod->is_ending = value_at(object, "metadata", "deletionTimestamp") != NULL;
     pod->has_finalizers = yyjson_arr_size(value_at(object, "metadata", "finalizers")) > 0;
     /* A state that is older than what was written comes now and then, and says nothing new. */
-    pod->phase = MAX(pod->phase, phase_of(object));
+    enum pod_phase phase = phase_of(object);
+    if (phase > pod->phase)
+        pod->phase = phase;
     if (!pod->run && pod->phase != POD_PHASE_OVER && !pod->is_ending)
         start(pod, object);
     work_add(agent->pod_work, &pod->work);
@@ -118,28 +120,23 @@ static void on_done(void *arg, const struct kube_answer *answer)
     if (answer->status == 404 || answer->status == 409)
         err.code = 0;
     if (err.code < 0)
-        log_warn(agent->service->log, "a pod of a pretended node could not be written; trying again later",
+        log_warn(agent->service->log, "the status of a pod on a fake node could not be written; trying again later",
                  log_str("namespace", pod->namespace), log_str("pod", pod->name), log_error(&err));
     else if (answer->err.code == 0)
         work_add(agent->pod_work, &pod->work);
     work_done(agent->pod_work, &pod->work, &err);
 }
 
-static void send(struct agent_pod *pod, enum kube_verb verb, const char *subresource, yyjson_mut_doc *doc)
+static struct pod_write write_of(struct agent_pod *pod)
 {
-    pod->call = kube_send_doc(pod->node->agent->service->client,
-                              &(struct kube_request){
-                                  .verb = verb,
-                                  .resource = kube_known(KUBE_PODS),
-                                  .namespace = pod->namespace,
-                                  .name = pod->name,
-                                  .subresource = subresource,
-                                  .is_repeatable = true,
-                                  .on_done = on_done,
-                                  .arg = pod,
-                              },
-                              doc);
-    yyjson_mut_doc_free(doc);
+    return (struct pod_write){
+        .client = pod->node->agent->service->client,
+        .namespace = pod->namespace,
+        .name = pod->name,
+        .uid = pod->uid,
+        .on_done = on_done,
+        .arg = pod,
+    };
 }
 
 static void write_status(struct agent_pod *pod, const struct runtime_status *status)
@@ -150,27 +147,19 @@ static void write_status(struct agent_pod *pod, const struct runtime_status *sta
                    pod->address & 255);
     pod->phase = status->state == RUNTIME_ENDED ? POD_PHASE_OVER : POD_PHASE_RUNNING;
     pod->restarts = status->restarts;
-    send(pod, KUBE_PATCH_STRATEGIC, "status",
-         pod_status_patch(&(struct pod_status){
-             .containers = &pod->containers,
-             .uid = pod->uid,
-             .host_address = fleet_address(pod->node->index, host),
-             .address = address,
-             .generation = pod->generation,
-             .status = *status,
-         }));
+    pod->call = pod_patch_status(write_of(pod), pod_status_patch(&(struct pod_status){
+                                                    .containers = &pod->containers,
+                                                    .uid = pod->uid,
+                                                    .host_address = fleet_address(pod->node->index, host),
+                                                    .address = address,
+                                                    .generation = pod->generation,
+                                                    .status = *status,
+                                                }));
 }
 
 static void remove_pod(struct agent_pod *pod)
 {
-    pod->call = kube_delete(pod->node->agent->service->client, &(struct kube_delete_request){
-                                                                   .resource = kube_known(KUBE_PODS),
-                                                                   .namespace = pod->namespace,
-                                                                   .name = pod->name,
-                                                                   .uid = pod->uid,
-                                                                   .on_done = on_done,
-                                                                   .arg = pod,
-                                                               });
+    pod->call = pod_delete(write_of(pod));
 }
 
 /* The pod that holds a GPU for others says which one it got. The lowest that no other such pod of the node holds. */
@@ -192,7 +181,7 @@ static void write_gpu(struct agent_pod *pod)
     yyjson_mut_val *metadata = yyjson_mut_obj_add_obj(doc, root, "metadata");
     (void)yyjson_mut_obj_add_strcpy(doc, metadata, "uid", pod->uid);
     (void)yyjson_mut_obj_add_strcpy(doc, yyjson_mut_obj_add_obj(doc, metadata, "annotations"), KEY_RESERVED_GPU, gpu);
-    send(pod, KUBE_PATCH_MERGE, NULL, doc);
+    pod->call = pod_patch(write_of(pod), doc);
 }
 
 /* A pod that is deleted. One that somebody counts says how it ended before it goes. */

@@ -48,8 +48,8 @@ static int parse_group(struct fleet *fleet, char *text, struct err *err)
         return err_set(err, -EINVAL, "expected 1 to %d nodes with at most %d GPUs each", FLEET_NODES_MAX,
                        FLEET_GPUS_MAX);
     if (!group.model)
-        return err_set(err, -EINVAL,
-                       "GPU model '%s' is not known; known are H100, H200, B200, A100, L40S, L4, T4, V100", model);
+        return err_set(err, -EINVAL, "unknown GPU model '%s'; known models: H100, H200, B200, A100, L40S, L4, T4, V100",
+                       model);
     vec_push(&fleet->groups, group);
     fleet->nodes += group.count;
     return 0;
@@ -171,7 +171,7 @@ static void add_status(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *
     add_condition(doc, conditions, "DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure");
     add_condition(doc, conditions, "PIDPressure", "False", "KubeletHasSufficientPID",
                   "kubelet has sufficient PID available");
-    add_condition(doc, conditions, "Ready", "True", "KubeletReady", "the node is pretended");
+    add_condition(doc, conditions, "Ready", "True", "KubeletReady", "the node is a fake node of muster up");
     const struct pair inner[] = {{"type", "InternalIP"}, {"address", fleet_address(index, address)}};
     const struct pair host[] = {{"type", "Hostname"}, {"address", name}};
     add_pairs(doc, yyjson_mut_arr_add_obj(doc, addresses), inner, ARRAY_LEN(inner));

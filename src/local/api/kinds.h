@@ -18,6 +18,8 @@ enum kind_flags {
     KIND_ORPHANS = 1 << 6,        // without a policy, DELETE leaves dependents behind
     KIND_GRACE = 1 << 7,          // the node ends it, after a time of grace
     KIND_IS_CUSTOM = 1 << 8,      // from a CustomResourceDefinition: no strategic patches
+    KIND_STATUS_ALONE = 1 << 9,   // a write to /status leaves the metadata alone, as it does for custom kinds
+    KIND_OTHER_FORM = 1 << 10,    // the same objects as those of the core's kind of that name, in another form
 };
 
 struct api_kind {
@@ -39,6 +41,9 @@ const char *api_kind_version(const struct api_kind *kind, char text[static API_V
 /* The built-in kinds. NULL past the last one, and for a name that none has. */
 const struct api_kind *builtin_kind_at(size_t index);
 const struct api_kind *builtin_kind_find(const char *group, const char *version, const char *plural);
+
+/* The kind in whose form, and under whose name, the objects of a kind are stored: mostly the kind itself. */
+const struct api_kind *api_kind_stored(const struct api_kind *kind);
 
 /* Whether one of the words of a list that is separated by spaces is `word`. */
 bool kind_list_has(const char *list, const char *word);

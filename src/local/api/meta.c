@@ -81,7 +81,18 @@ bool meta_has_finalizers(yyjson_mut_doc *doc)
     return yyjson_mut_arr_size(yyjson_mut_obj_get(meta_of(doc), "finalizers")) > 0;
 }
 
-static void stamp_type(yyjson_mut_doc *doc, const struct api_kind *kind)
+void meta_set_annotation(yyjson_mut_doc *doc, const char *name, const char *value)
+{
+    yyjson_mut_val *notes = yyjson_mut_obj_get(meta_make(doc), "annotations");
+
+    if (!yyjson_mut_is_obj(notes)) {
+        notes = yyjson_mut_obj(doc);
+        put(doc, "annotations", notes);
+    }
+    yyjson_mut_obj_put(notes, yyjson_mut_strcpy(doc, name), yyjson_mut_strcpy(doc, value));
+}
+
+void meta_stamp_type(yyjson_mut_doc *doc, const struct api_kind *kind)
 {
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     char version[API_VERSION_MAX];
@@ -93,19 +104,21 @@ static void stamp_type(yyjson_mut_doc *doc, const struct api_kind *kind)
 
 void meta_stamp_new(yyjson_mut_doc *doc, const struct api_kind *kind, nsec_t now)
 {
-    static const char *const not_for_clients[] = {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
-                                                  "generation"};
+    static const char *const not_for_clients[] = {"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"};
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
     char uid[UID_TEXT_MAX];
 
-    stamp_type(doc, kind);
+    meta_stamp_type(doc, kind);
     for (size_t i = 0; i < ARRAY_LEN(not_for_clients); i++)
         meta_remove(doc, not_for_clients[i]);
     uid_make(uid);
     meta_set_text(doc, "uid", uid);
     meta_set_time(doc, "creationTimestamp", now);
-    if (kind->flags & KIND_GENERATION)
+    /* Kinds that do not count keep whatever the client has given. */
+    if (kind->flags & KIND_GENERATION) {
+        meta_remove(doc, "generation");
         meta_set_number(doc, "generation", 1);
+    }
     if (kind->flags & KIND_STATUS)
         (void)yyjson_mut_obj_remove_key(root, "status");
 }
@@ -135,21 +148,50 @@ static bool has_other_spec(yyjson_mut_doc *a, yyjson_mut_doc *b, bool counts_sta
                              counts_status ? NULL : "status");
 }
 
+void meta_keep(yyjson_mut_doc *doc, const char *member, yyjson_mut_doc *old)
+{
+    yyjson_mut_val *value = yyjson_mut_obj_get(meta_of(old), member);
+
+    if (value)
+        put(doc, member, yyjson_mut_val_mut_copy(doc, value));
+    else
+        meta_remove(doc, member);
+}
+
 void meta_stamp_update(yyjson_mut_doc *doc, const struct api_kind *kind, yyjson_mut_doc *old)
 {
     static const char *const kept[] = {
         "uid",  "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation",
         "name", "namespace",         "generateName"};
 
-    stamp_type(doc, kind);
-    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
-        yyjson_mut_val *value = yyjson_mut_obj_get(meta_of(old), kept[i]);
-        if (value)
-            put(doc, kept[i], yyjson_mut_val_mut_copy(doc, value));
-        else
-            meta_remove(doc, kept[i]);
+    meta_stamp_type(doc, kind);
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+        meta_keep(doc, kept[i], old);
+}
+
+/* Annotations of a Deployment are passed on to its ReplicaSets, and those who use EndpointSlices select them by labels: both
+ * count as a change of what the object asks for. */
+static bool has_other_notes(yyjson_mut_doc *doc, const struct api_kind *kind, yyjson_mut_doc *old)
+{
+    static const struct {
+        const char *plural;
+        const char *member;
+    } counted[] = {{"deployments", "annotations"}, {"endpointslices", "labels"}};
+
+    for (size_t i = 0; i < ARRAY_LEN(counted); i++) {
+        yyjson_mut_val *now = yyjson_mut_obj_get(meta_of(doc), counted[i].member);
+        yyjson_mut_val *before = yyjson_mut_obj_get(meta_of(old), counted[i].member);
+        if (strcmp(kind->plural, counted[i].plural) == 0 && !(kind->flags & KIND_IS_CUSTOM) && (now || before) &&
+            !(now && before && yyjson_mut_equals(now, before)))
+            return true;
     }
-    if ((kind->flags & KIND_GENERATION) && has_other_spec(doc, old, !(kind->flags & KIND_STATUS)))
+    return false;
+}
+
+void meta_count_change(yyjson_mut_doc *doc, const struct api_kind *kind, yyjson_mut_doc *old)
+{
+    if ((kind->flags & KIND_GENERATION) &&
+        (has_other_notes(doc, kind, old) || has_other_spec(doc, old, !(kind->flags & KIND_STATUS))))
         meta_set_number(doc, "generation", yyjson_mut_get_sint(yyjson_mut_obj_get(meta_of(old), "generation")) + 1);
 }
 

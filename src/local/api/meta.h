@@ -21,6 +21,7 @@ bool meta_has(yyjson_mut_doc *doc, const char *member);
 void meta_set_text(yyjson_mut_doc *doc, const char *member, const char *value);
 void meta_set_number(yyjson_mut_doc *doc, const char *member, int64_t value);
 void meta_remove(yyjson_mut_doc *doc, const char *member);
+void meta_set_annotation(yyjson_mut_doc *doc, const char *name, const char *value);
 void meta_set_version(yyjson_mut_doc *doc, uint64_t version);
 
 /* Whether there are finalizers. */
@@ -29,11 +30,18 @@ bool meta_has_finalizers(yyjson_mut_doc *doc);
 /* Stamps an object that is new: apiVersion, kind, uid, times, generation; what clients may not set is taken out. */
 void meta_stamp_new(yyjson_mut_doc *doc, const struct api_kind *kind, nsec_t now);
 
-/*
- * Stamps an object that replaces `old`: identity and times stay as they are, the generation counts when anything but
- * metadata and status has changed.
- */
+/* Writes apiVersion and kind. */
+void meta_stamp_type(yyjson_mut_doc *doc, const struct api_kind *kind);
+
+/* Stamps an object that replaces `old`: identity, times and generation stay as they are. */
 void meta_stamp_update(yyjson_mut_doc *doc, const struct api_kind *kind, yyjson_mut_doc *old);
+
+/* Counts the generation when anything but metadata and status differs from `old`. Both have their defaults: what a client
+ * leaves out is no change. */
+void meta_count_change(yyjson_mut_doc *doc, const struct api_kind *kind, yyjson_mut_doc *old);
+
+/* Gives a member of the metadata the value that it has in `old`, or none. */
+void meta_keep(yyjson_mut_doc *doc, const char *member, yyjson_mut_doc *old);
 
 /* Takes over the status of the other document, or its absence. */
 void meta_keep_status(yyjson_mut_doc *doc, yyjson_mut_doc *from);

@@ -134,9 +134,10 @@ static enum patch_result do_remove(struct use *use, const struct operation *oper
 static enum patch_result do_replace(struct use *use, const struct operation *operation, struct place *place,
                                     struct err *err)
 {
-    if (!find_place(use->doc, operation->path, place) || !place->value)
+    /* The API server replaces a member that an object does not have by adding it. */
+    if (!find_place(use->doc, operation->path, place) || (!place->value && !yyjson_mut_is_obj(place->parent)))
         return reject(err, operation, operation->path);
-    if (place->parent)
+    if (place->parent && place->value)
         (void)take(place);
     put(use, place, yyjson_val_mut_copy(use->doc, operation->value));
     return PATCH_DONE;
@@ -199,7 +200,7 @@ static enum patch_result do_test(struct use *use, const struct operation *operat
     bool is_equal = place->value ? yyjson_mut_equals(place->value, expected) : yyjson_mut_is_null(expected);
     if (is_equal)
         return PATCH_DONE;
-    (void)err_set(err, -1, "testing path \"%s\" failed: the value there is another", operation->path);
+    (void)err_set(err, -1, "testing path \"%s\" failed: the value is different", operation->path);
     return PATCH_REJECTED;
 }
 
@@ -243,8 +244,7 @@ static enum patch_result run_operation(struct use *use, yyjson_val *item, struct
         }
         return operations[i].run(use, &operation, place, err);
     }
-    (void)err_set(err, -1,
-                  "a JSON patch has no operation \"%.40s\"; there are add, remove, replace, move, copy and test",
+    (void)err_set(err, -1, "unknown JSON patch operation \"%.40s\": expected add, remove, replace, move, copy or test",
                   operation.op);
     return PATCH_REJECTED;
 }
@@ -258,7 +258,7 @@ enum patch_result patch_json(yyjson_mut_doc *doc, yyjson_val *patch, struct err 
     yyjson_val *item;
 
     if (!yyjson_is_arr(patch)) {
-        (void)err_set(err, -1, "a JSON patch is an array of operations");
+        (void)err_set(err, -1, "a JSON patch must be an array of operations");
         return PATCH_MALFORMED;
     }
     if (yyjson_arr_size(patch) > PATCH_OPERATIONS_MAX) {

@@ -5,7 +5,7 @@
 enum patch_result patch_merge(yyjson_mut_doc *doc, yyjson_val *patch, struct err *err)
 {
     if (!yyjson_is_obj(patch)) {
-        (void)err_set(err, -1, "a merge patch is an object");
+        (void)err_set(err, -1, "a merge patch must be an object");
         return PATCH_MALFORMED;
     }
     yyjson_mut_val *changes = yyjson_val_mut_copy(doc, patch);

@@ -197,7 +197,7 @@ static enum patch_result merge_element(struct merge *merge, const struct patch_l
     enum directive directive = directive_of(element);
 
     if (!yyjson_mut_is_obj(element))
-        return malformed(merge, "an element that is no object", rule->name);
+        return malformed(merge, "an element that is not an object", rule->name);
     if (directive == DIRECTIVE_UNKNOWN)
         return malformed(merge, "an unknown $patch", rule->name);
     const char *key = key_of(merge, rule, element);
@@ -347,7 +347,7 @@ static enum patch_result retain(struct merge *merge, const char *name, yyjson_mu
     if (!keys)
         return PATCH_DONE;
     if (!yyjson_mut_is_arr(keys))
-        return malformed(merge, "a $retainKeys that is no list", name);
+        return malformed(merge, "a $retainKeys that is not a list", name);
     yyjson_mut_arr_iter named = yyjson_mut_arr_iter_with(keys);
     while ((key = yyjson_mut_arr_iter_next(&named)))
         if (yyjson_mut_is_str(key))
@@ -384,7 +384,7 @@ enum patch_result patch_strategic(yyjson_mut_doc *doc, yyjson_val *patch, struct
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
 
     if (!yyjson_is_obj(patch) || !yyjson_mut_is_obj(root)) {
-        (void)err_set(err, -1, "a strategic merge patch is an object");
+        (void)err_set(err, -1, "a strategic merge patch must be an object");
         return PATCH_MALFORMED;
     }
     yyjson_mut_val *changes = yyjson_val_mut_copy(doc, patch);

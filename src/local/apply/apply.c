@@ -28,7 +28,7 @@ static enum apply_result check_body(const struct apply_request *request, yyjson_
     char version[API_VERSION_MAX];
 
     if (!yyjson_mut_is_obj(root)) {
-        (void)err_set(err, -EINVAL, "a configuration to apply is an object");
+        (void)err_set(err, -EINVAL, "an apply configuration must be an object");
         return APPLY_MALFORMED;
     }
     yyjson_mut_val *metadata = yyjson_mut_obj_get(root, "metadata");
@@ -43,7 +43,9 @@ static enum apply_result check_body(const struct apply_request *request, yyjson_
     const char *kind = yyjson_mut_get_str(yyjson_mut_obj_get(root, "kind"));
     const char *api_version = yyjson_mut_get_str(yyjson_mut_obj_get(root, "apiVersion"));
     if (!kind || !api_version) {
-        (void)err_set(err, -EINVAL, "invalid object type: %s", kind ? "apiVersion not set" : "kind not set");
+        (void)err_set(err, -EINVAL, "invalid object type: %s%s, Kind=%s",
+                      api_version && strchr(api_version, '/') ? "" : "/", api_version ? api_version : "",
+                      kind ? kind : "");
         return APPLY_MALFORMED;
     }
     if (strcmp(api_version, api_kind_version(request->kind, version)) != 0 || strcmp(kind, request->kind->kind) != 0) {
@@ -56,36 +58,19 @@ static enum apply_result check_body(const struct apply_request *request, yyjson_
     return APPLY_DONE;
 }
 
-/* A null of a built-in kind says nothing: its type would read it as a member that is left out. */
-static void drop_nulls(yyjson_mut_val *value)
-{
-    if (yyjson_mut_is_obj(value)) {
-        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(value);
-        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
-            if (yyjson_mut_is_null(yyjson_mut_obj_iter_get_val(key)))
-                (void)yyjson_mut_obj_iter_remove(&iter);
-            else
-                drop_nulls(yyjson_mut_obj_iter_get_val(key));
-        }
-    } else if (yyjson_mut_is_arr(value)) {
-        yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(value);
-        for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&iter));)
-            drop_nulls(item);
-    }
-}
-
 /* --- Merging --- */
 
 /*
  * Takes out what the manager applied last time and has left out now, unless another manager owns it. The three steps are
  * needed because a member may go only when nothing in it is left that somebody wants.
  */
-static yyjson_mut_val *drop_left_out(struct owners *owners, yyjson_mut_val *merged, struct fields *last,
-                                     yyjson_mut_doc *doc)
+static yyjson_mut_val *drop_left_out(struct owners *owners, yyjson_mut_val *merged, yyjson_mut_val *config,
+                                     struct fields *last, yyjson_mut_doc *doc)
 {
     struct arena *arena = &owners->arena;
     const struct shape *shape = &owners->shape;
-    struct fields *owned = NULL;
+    /* All that is applied stays, the name too, which nobody owns: without it the metadata would go as a whole. */
+    struct fields *owned = tree_fields(shape, config, arena);
 
     if (fields_is_empty(last))
         return merged;
@@ -114,7 +99,7 @@ static struct manager *enter_manager(struct owners *owners, yyjson_mut_val *conf
         .subresource = arena_strdup(arena, owners->request->subresource),
         .api_version = arena_strdup(arena, api_kind_version(owners->request->kind, version)),
         .is_applier = true,
-        .time = managers_time(owners->request->now, arena),
+        .time = "",
     };
     struct manager *manager = managers_find(&owners->managers, &like);
 
@@ -156,7 +141,7 @@ static enum apply_result apply_config(struct owners *owners, yyjson_mut_doc *liv
     }
     struct manager *self = enter_manager(owners, config_root, &last);
     yyjson_mut_val *merged = tree_merge(&owners->shape, live_root, config_root, result, &owners->arena);
-    merged = drop_left_out(owners, merged, last, result);
+    merged = drop_left_out(owners, merged, config_root, last, result);
     struct tree_changes changes = owners_compare(owners, live_root, merged);
     if (has_conflicts(owners, self, &changes, live_root, conflicts))
         return APPLY_CONFLICT;
@@ -166,7 +151,9 @@ static enum apply_result apply_config(struct owners *owners, yyjson_mut_doc *liv
     owners_yield(owners, self, &changes);
     if (is_unchanged && managers_is_equal(&owners->before, &owners->managers))
         return APPLY_UNCHANGED;
-    self->time = managers_time(owners->request->now, &owners->arena);
+    /* The time is that of the last change of a value. */
+    if (!is_unchanged)
+        self->time = managers_time(owners->request->now, &owners->arena);
     if (strcmp(owners->request->manager, "kubectl") == 0)
         owners_set_last_applied(result, config_root);
     return APPLY_DONE;
@@ -191,13 +178,11 @@ enum apply_result apply_patch(const struct apply_request *request, yyjson_mut_do
     enum apply_result outcome = check_body(request, config, err);
 
     owners_init(&owners, request);
-    if (!request->schema)
-        drop_nulls(yyjson_mut_doc_get_root(config));
-    if (outcome == APPLY_DONE && tree_check(&owners.shape, yyjson_mut_doc_get_root(config), err) < 0) {
+    if (outcome == APPLY_DONE && tree_check(&owners.shape, yyjson_mut_doc_get_root(config), false, err) < 0) {
         char version[API_VERSION_MAX];
         outcome = APPLY_INVALID;
-        (void)err_wrap(err, -EINVAL, "failed to create typed patch object (%s/%s; %s, Kind=%s)",
-                       meta_text(config, "namespace"), meta_text(config, "name"),
+        (void)err_wrap(err, -EINVAL, "failed to create typed patch object (%s/%s; %s%s, Kind=%s)",
+                       meta_text(config, "namespace"), meta_text(config, "name"), *request->kind->group ? "" : "/",
                        api_kind_version(request->kind, version), request->kind->kind);
     }
     if (outcome == APPLY_DONE) {
@@ -281,7 +266,7 @@ void apply_track(const struct apply_request *request, yyjson_mut_doc *old, yyjso
     /* Clients that do not know managedFields leave them out, and do not mean to remove them. */
     if (!owners.before.len && old)
         owners_read(&owners, yyjson_mut_doc_get_root(old));
-    if (!owners.before.len) {
+    if (!owners.before.len && old && !request->is_new) {
         forget_managers(doc);
     } else {
         struct managers stored = {0};
@@ -295,6 +280,14 @@ void apply_track(const struct apply_request *request, yyjson_mut_doc *old, yyjso
         vec_done(&stored);
     }
     owners_done(&owners);
+}
+
+bool apply_has_types(const struct api_kind *kind, const struct schema *schema, yyjson_mut_doc *doc)
+{
+    struct shape shape = shape_of(kind, schema);
+    struct err err;
+
+    return tree_check(&shape, yyjson_mut_doc_get_root(doc), true, &err) == 0;
 }
 
 void apply_default_manager(const char *user_agent, struct strbuf *ret_manager)

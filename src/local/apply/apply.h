@@ -16,8 +16,8 @@ struct strbuf;
  * Server-side apply: who owns which field of an object, in metadata.managedFields, and the merging of what a manager
  * applies. Pure: documents in, documents out.
  *
- * Ownership is tracked from an object's first apply on. Everything that was there before belongs to a manager called
- * before-first-apply.
+ * Ownership is tracked from the creation of an object on. After a client has reset it, nothing is tracked up to the next
+ * apply; everything that is there then belongs to a manager called before-first-apply.
  */
 struct apply_request {
     const struct api_kind *kind;  // the version that the request speaks
@@ -25,6 +25,7 @@ struct apply_request {
     const char *manager;          // fieldManager, or what stands in for it
     const char *subresource;      // "" for the object itself
     bool force;
+    bool is_new;  // apply_track(): the object has just been made, and `old` is what an empty one has
     nsec_t now;
 };
 
@@ -60,11 +61,19 @@ MUST_CHECK enum apply_result apply_patch(const struct apply_request *request, yy
 
 /*
  * Tracks any other write: `doc` is about to replace `old`, after defaults and admission. Fields that differ go to
- * request->manager with the operation Update. Does nothing while neither object has managedFields. A client may write
+ * request->manager with the operation Update. Nothing is tracked for an object whose owners were forgotten. A client may write
  * managedFields itself: [{}] forgets all owners, an empty list means those of `old`, anything else that can be read is
- * taken. `old` is NULL for an object that is new.
+ * taken. An object of a custom kind that is new has no `old`.
  */
 void apply_track(const struct apply_request *request, yyjson_mut_doc *old, yyjson_mut_doc *doc);
+
+/* The same for a write of the replicas through /scale. `place` is an object that has them alone: {"spec":{"replicas":1}}. */
+void apply_track_scale(const struct apply_request *request, yyjson_mut_val *place, yyjson_mut_doc *old,
+                       yyjson_mut_doc *doc);
+
+/* Whether an object of a custom kind, as a client has sent it, has the types that its schema says. One that has not, and is
+ * stored all the same as the wrong part does not count, has no owners from then on. */
+bool apply_has_types(const struct api_kind *kind, const struct schema *schema, yyjson_mut_doc *doc);
 
 /* The manager of a request without fieldManager: the User-Agent up to its first "/", "unknown" without one; at most 128
  * bytes. */

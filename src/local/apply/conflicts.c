@@ -60,6 +60,8 @@ static int compare_names(const void *a, const void *b)
 
     order = order ? order : (int)right->is_applier - (int)left->is_applier;
     order = order ? order : strcmp(left->api_version, right->api_version);
+    /* The API server compares identifiers in JSON, where a comma stands before the brace at the end. */
+    order = order ? order : (*right->subresource != '\0') - (*left->subresource != '\0');
     return order ? order : strcmp(left->subresource, right->subresource);
 }
 

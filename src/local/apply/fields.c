@@ -143,11 +143,12 @@ static struct fields *combine(struct fields *a, struct fields *b, enum operation
                                   : left->is_member && right->is_member)
         fields_touch(&result, arena)->is_member = true;
     while (i < left->count || j < right->count) {
-        const struct fields_child *l = i < left->count ? &left->children[i] : NULL;
-        const struct fields_child *r = j < right->count ? &right->children[j] : NULL;
-        int order = !l ? 1 : !r ? -1 : child_compare(l, r);
-        struct fields *below = combine(order <= 0 ? l->below : NULL, order >= 0 ? r->below : NULL, operation, arena);
-        fields_add(&result, order <= 0 ? l->step : r->step, below, arena);
+        int order = i >= left->count    ? 1
+                    : j >= right->count ? -1
+                                        : child_compare(&left->children[i], &right->children[j]);
+        struct fields *below = combine(order <= 0 ? left->children[i].below : NULL,
+                                       order >= 0 ? right->children[j].below : NULL, operation, arena);
+        fields_add(&result, order <= 0 ? left->children[i].step : right->children[j].step, below, arena);
         i += order <= 0;
         j += order >= 0;
     }
@@ -228,9 +229,11 @@ static void show_keys(const char *json, struct strbuf *path)
 {
     yyjson_doc *doc = yyjson_read(json, strlen(json), 0);
     yyjson_val *root = doc ? yyjson_doc_get_root(doc) : NULL;
-    yyjson_obj_iter iter = yyjson_obj_iter_with(root);
+    yyjson_obj_iter iter = {0};
     bool is_first = true;
 
+    if (root)
+        (void)yyjson_obj_iter_init(root, &iter);
     strbuf_addch(path, '[');
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter)); is_first = false) {
         char *value = yyjson_val_write(yyjson_obj_iter_get_val(key), 0, NULL);
@@ -251,20 +254,22 @@ static void show_step(const char *step, struct strbuf *path)
         strbuf_addf(path, step[0] == 'v' ? "[=%s]" : "[%s]", step + 2);
 }
 
+/* The members of one level come before all that is below them. */
 static void visit_each(const struct fields *fields, struct strbuf *path, fields_visit_fn visit, void *context)
 {
     size_t len = path->len;
 
-    if (!fields)
-        return;
-    if (fields->is_member && path->len)
-        visit(context, path->text);
-    for (uint32_t i = 0; i < fields->count; i++) {
-        show_step(fields->children[i].step, path);
-        visit_each(fields->children[i].below, path, visit, context);
-        path->len = len;
-        path->text[len] = '\0';
-    }
+    for (int deep = 0; fields && deep < 2; deep++)
+        for (uint32_t i = 0; i < fields->count; i++) {
+            const struct fields *below = fields->children[i].below;
+            show_step(fields->children[i].step, path);
+            if (deep)
+                visit_each(below, path, visit, context);
+            else if (below->is_member)
+                visit(context, path->text);
+            path->len = len;
+            path->text[len] = '\0';
+        }
 }
 
 void fields_each(const struct fields *fields, fields_visit_fn visit, void *context)

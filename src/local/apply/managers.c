@@ -17,7 +17,7 @@ static const char *text_of(yyjson_mut_val *entry, const char *member, struct are
     return text ? arena_strdup(arena, text) : "";
 }
 
-/* The entry of the same manager for the same kind of write, of which there is one at most; NULL without one. */
+/* The entry of the same manager for the same kind of write; NULL without one. */
 static struct manager *find_same(struct managers *managers, const struct manager *wanted)
 {
     vec_foreach (managers, manager) {
@@ -29,17 +29,15 @@ static struct manager *find_same(struct managers *managers, const struct manager
     return NULL;
 }
 
-static void add_read(struct managers *managers, const struct manager *manager, struct arena *arena)
+/* Of several entries the last one counts. */
+static void add_read(struct managers *managers, const struct manager *manager)
 {
     struct manager *same = find_same(managers, manager);
 
-    if (!same) {
+    if (same)
+        *same = *manager;
+    else
         vec_push(managers, *manager);
-        return;
-    }
-    same->fields = fields_union(same->fields, manager->fields, arena);
-    if (strcmp(manager->time, same->time) > 0)
-        same->time = manager->time;
 }
 
 void managers_read(yyjson_mut_val *object, struct managers *managers, struct arena *arena)
@@ -57,7 +55,7 @@ void managers_read(yyjson_mut_val *object, struct managers *managers, struct are
             .fields = fields_read(yyjson_mut_obj_get(entry, "fieldsV1"), arena),
         };
         if (!fields_is_empty(manager.fields))
-            add_read(managers, &manager, arena);
+            add_read(managers, &manager);
     }
 }
 

@@ -18,11 +18,21 @@ void owners_done(struct owners *owners)
     arena_done(&owners->arena);
 }
 
+/* Whether the fields of an entry can be compared with those of the kind, of which another group may have another form. */
+static bool is_of_group(const struct manager *manager, const struct api_kind *kind)
+{
+    const char *slash = strchr(manager->api_version, '/');
+    size_t len = slash ? (size_t)(slash - manager->api_version) : 0;
+
+    return strlen(kind->group) == len && strncmp(kind->group, manager->api_version, len) == 0;
+}
+
 void owners_read(struct owners *owners, yyjson_mut_val *object)
 {
     managers_read(object, &owners->before, &owners->arena);
     vec_foreach (&owners->before, manager)
-        vec_push(&owners->managers, *manager);
+        if (is_of_group(manager, owners->request->kind))
+            vec_push(&owners->managers, *manager);
 }
 
 /* --- Fields without an owner --- */
@@ -52,7 +62,8 @@ struct fields *owners_filter(struct owners *owners, struct fields *fields)
 
     fields = fields_difference(fields, system_fields(arena), arena);
     if (strcmp(request->subresource, "status") == 0)
-        fields = fields_only(fields, "f:status", arena);
+        fields = request->kind->flags & (KIND_IS_CUSTOM | KIND_STATUS_ALONE) ? fields_only(fields, "f:status", arena)
+                                                                             : fields_without(fields, "f:spec", arena);
     else if (!*request->subresource && (request->kind->flags & KIND_STATUS))
         fields = fields_without(fields, "f:status", arena);
     return fields;

@@ -8,16 +8,18 @@
 
 struct api_kind;
 struct arena;
+struct type;
+struct type_row;
 
 /*
- * How a place of an object is merged: by the schema of a custom kind, or by the tables of built-in kinds, which go by the
- * names of members. A small value that is passed around.
+ * How a place of an object is merged: by the schema of a custom kind, or by the types of built-in kinds. A small value that
+ * is passed around.
  */
 struct shape {
     const struct schema_node *node;
-    const char *kind;    // of the object
-    const char *name;    // of the member that this is, or that holds the list whose element this is
-    const char *parent;  // and of the one around it
+    const struct type *root;     // of a built-in kind
+    const struct type_row *row;  // the member that this is, or that holds the list or map whose element this is
+    bool is_element;
     bool is_custom;
     bool is_root;
 };
@@ -26,6 +28,14 @@ struct shape {
 struct shape shape_of(const struct api_kind *kind, const struct schema *schema);
 
 enum schema_merge shape_merge(const struct shape *shape, yyjson_mut_val *value);
+
+/* What values at a place are; anything where nothing is declared, or where a value has several forms. */
+enum shape_type { SHAPE_ANY, SHAPE_NUMBER, SHAPE_TEXT, SHAPE_BOOL, SHAPE_LIST, SHAPE_OBJECT };
+enum shape_type shape_type_of(const struct shape *shape);
+
+/* Whether objects at a place of a built-in kind may have a member, which is at `member`; `is_named` is that of
+ * shape_member(). */
+bool shape_declares(const struct shape *shape, const struct shape *member, bool is_named);
 
 /* A member. `*ret_is_named` tells whether the type names it, unlike a key of a map. */
 struct shape shape_member(const struct shape *shape, const char *name, bool *ret_is_named);

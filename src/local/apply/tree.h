@@ -36,6 +36,6 @@ yyjson_mut_val *tree_without(const struct shape *shape, yyjson_mut_val *value, c
 /* The set with the members of types on the way to its fields: with .spec, when it has .spec.replicas. */
 struct fields *tree_with_parents(const struct shape *shape, struct fields *fields, struct arena *arena);
 
-/* Whether all elements of lists can be told apart, and all members are declared. Returns 0, or -EINVAL: ".spec.ports:
+/* Whether all elements of lists can be told apart, unless they may be repeated, and all members are declared. Returns 0, or -EINVAL: ".spec.ports:
  * duplicate entries for key [port=80]". */
-MUST_CHECK int tree_check(const struct shape *shape, yyjson_mut_val *value, struct err *err);
+MUST_CHECK int tree_check(const struct shape *shape, yyjson_mut_val *value, bool allows_repeated, struct err *err);

@@ -16,7 +16,8 @@ struct err;
  * The rules for the contents of built-in kinds, in the order in which a request passes them: which members there are,
  * what those that are left out become, and which values are refused. Pure: documents in, documents out.
  *
- *     body -> builtin_check_fields() -> builtin_default() -> (admission) -> builtin_validate() -> stored
+ *     body -> builtin_check_fields() -> builtin_default() -> (owners) -> builtin_clear_empty() -> (admission) ->
+ *     builtin_prepare() -> builtin_validate() -> builtin_warn() -> stored
  */
 
 /*
@@ -29,18 +30,33 @@ struct err;
 MUST_CHECK int builtin_check_fields(const struct api_kind *kind, yyjson_mut_doc *doc, struct field_faults *faults,
                                     struct err *err);
 
+/* Brings lists and maps without elements, which are the client's while field_faults.has_empty says so, into the stored form. */
+void builtin_clear_empty(const struct api_kind *kind, yyjson_mut_doc *doc);
+
+/* What an object of the kind has before a client has said anything: structs without members. NULL for a custom kind. */
+yyjson_mut_doc *builtin_empty(const struct api_kind *kind);
+
 /* The same for a body that is not an object of a resource, such as DeleteOptions, Binding, Eviction, Scale or a review.
  * -ENOENT when there is no such built-in type. */
 MUST_CHECK int builtin_check_body(const char *api_version, const char *kind, yyjson_mut_doc *doc,
                                   struct field_faults *faults, struct err *err);
 
-/*
- * Fills in the defaults. `old` is the object that is replaced, NULL for one that is new. A new object has its uid already
- * (meta_stamp_new()), since the selector of a Job is made from it; one that is replaced is stamped after it, since only then
- * can be seen whether anything has changed.
- */
+/* Fills in the defaults, which belong to the client that has left them out. `old` is the object that is replaced, NULL for
+ * one that is new. */
 void builtin_default(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old);
+
+/* Fills in what the server decides and no client owns: the address of a service, the status and the priority of a new pod,
+ * the selector of a job. A new object has its uid already (meta_stamp_new()): the selector is made from it. */
+void builtin_prepare(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old);
 
 /* Lists what is wrong with an object that has its defaults, as something new or as the successor of `old`. A status is not
  * checked: controllers write it. */
 void builtin_validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems);
+
+/* Takes one warning, which is copied where it is kept. */
+typedef void (*builtin_warn_fn)(void *arg, const char *text);
+
+/* Warns of what is valid and rarely meant, such as two ports of one number, in the words of the API server. The object has
+ * passed builtin_validate(). */
+void builtin_warn(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old, builtin_warn_fn warn,
+                  void *arg);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/text_is.h"
 #include "base/time.h"
 #include "local/api/kinds.h"
 #include "local/builtin/builtin.h"
@@ -59,6 +60,10 @@ static void default_namespace(struct defaulting *defaulting, yyjson_mut_val *nam
     if (*name)
         member_set_text(defaulting->doc, member_object(defaulting->doc, meta, "labels"), "kubernetes.io/metadata.name",
                         name);
+}
+
+static void prepare_namespace(struct defaulting *defaulting, yyjson_mut_val *namespace)
+{
     if (defaulting->old)
         return;
     yyjson_mut_val *finalizers = yyjson_mut_arr(defaulting->doc);
@@ -103,6 +108,8 @@ static const struct {
     {"Namespace", default_namespace},
     {"ReplicationController", default_controller},
     {"DeviceTaint", default_taint},
+    {"PodSpec", default_pod_spec},
+    {"Secret", default_secret},
 };
 
 /* --- The walk --- */
@@ -140,10 +147,10 @@ static void apply_rules(struct defaulting *defaulting, const struct type *type, 
     const struct default_row *row;
 
     for (size_t i = 0; (row = default_row_at(i)); i++)
-        if (strcmp(row->type, name) == 0 && strcmp(row->group, group) == 0)
+        if (text_is(row->type, name) && text_is(row->group, group))
             apply_row(defaulting, row, object);
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-        if (strcmp(rules[i].type, name) == 0)
+        if (text_is(rules[i].type, name))
             rules[i].fill(defaulting, object);
 }
 
@@ -173,7 +180,9 @@ static void walk(struct defaulting *defaulting, const struct type *type, yyjson_
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
     for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
         const struct type_row *row = type_member(type, yyjson_mut_get_str(key));
-        if (row && row_struct(row) && row_struct(row) != type_schema())
+        if (row && row->type == TYPE_QUANTITY && (row->flags & ROW_MAP))
+            default_amounts(defaulting, yyjson_mut_obj_iter_get_val(key));
+        if (row && row_struct(row) && !type_is_schema(row_struct(row)))
             walk_elements(defaulting, row, yyjson_mut_obj_iter_get_val(key));
     }
 }
@@ -183,11 +192,46 @@ void builtin_default(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mu
     const struct type *type = type_find(kind->group, kind->version, kind->kind);
     struct defaulting defaulting = {.doc = doc, .old = old};
     yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    struct field_faults faults = {0};  // there are none any more, and lists without elements stay
+    int code = 0;
 
     if (!type)
         return;
     /* A new object has lost the status that the client gave; Kubernetes still writes one that says nothing. */
-    if (!old && !yyjson_mut_obj_get(root, "status") && normal_form(type, doc, NULL, NULL) < 0)
-        return;
-    walk(&defaulting, type, root);
+    if (!old && !yyjson_mut_obj_get(root, "status"))
+        code = normal_form(type, doc, &faults, NULL);
+    field_faults_done(&faults);
+    if (code == 0)
+        walk(&defaulting, type, root);
+}
+
+/* Claims in a StatefulSet say what they are, although they can be nothing else. */
+static void prepare_stateful_set(struct defaulting *defaulting, yyjson_mut_val *set)
+{
+    yyjson_mut_doc *doc = defaulting->doc;
+
+    MEMBER_ITEMS (claim, member_get(set, "spec.volumeClaimTemplates")) {
+        member_default(doc, claim, "kind", yyjson_mut_str(doc, "PersistentVolumeClaim"));
+        member_default(doc, claim, "apiVersion", yyjson_mut_str(doc, "v1"));
+    }
+}
+
+static const struct {
+    const char *type;
+    void (*fill)(struct defaulting *defaulting, yyjson_mut_val *object);
+} preparations[] = {
+    {"Pod", prepare_pod},
+    {"Service", prepare_service},
+    {"Job", prepare_job},
+    {"Namespace", prepare_namespace},
+    {"StatefulSet", prepare_stateful_set},
+};
+
+void builtin_prepare(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    struct defaulting defaulting = {.doc = doc, .old = old};
+
+    for (size_t i = 0; i < ARRAY_LEN(preparations); i++)
+        if (strcmp(preparations[i].type, kind->kind) == 0)
+            preparations[i].fill(&defaulting, yyjson_mut_doc_get_root(doc));
 }

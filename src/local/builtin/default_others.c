@@ -1,65 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/macros.h"
+#include "base/mem.h"
+#include "kube/access/base64.h"
 #include "local/builtin/default_internal.h"
 #include "local/builtin/members.h"
 
-/* --- Services --- */
+/* --- Secrets --- */
 
-/* Nothing answers at this address: it is there because charts wait for one and programs print it. It follows from the
- * name, so that it needs no book of addresses and survives a restore. */
-static void make_address(yyjson_mut_val *service, char text[static 16])
-{
-    uint64_t hash =
-        hash_str(member_text(service, "metadata.namespace"), hash_str(member_text(service, "metadata.name"), 0));
-
-    (void)snprintf(text, 16, "10.%u.%u.%u", (unsigned)(96 + hash % 16), (unsigned)(hash >> 8 & 0xff),
-                   (unsigned)(1 + (hash >> 16) % 254));
-}
-
-static void default_address(struct defaulting *defaulting, yyjson_mut_val *service, yyjson_mut_val *spec)
+/* Values that clients give as they are; they are stored with the others, and win over them. */
+void default_secret(struct defaulting *defaulting, yyjson_mut_val *secret)
 {
     yyjson_mut_doc *doc = defaulting->doc;
-    yyjson_mut_val *before = member_get(yyjson_mut_doc_get_root(defaulting->old), "spec.clusterIP");
-    char address[16];
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(member_get(secret, "stringData"));
 
-    if (!member_get(spec, "clusterIP") && yyjson_mut_is_str(before)) {
-        member_set_text(doc, spec, "clusterIP", yyjson_mut_get_str(before));
-    } else if (!member_get(spec, "clusterIP")) {
-        make_address(service, address);
-        member_set_text(doc, spec, "clusterIP", address);
-    }
-    if (!member_get(spec, "clusterIPs")) {
-        member_set(doc, spec, "clusterIPs", yyjson_mut_arr(doc));
-        yyjson_mut_arr_add_strcpy(doc, member_get(spec, "clusterIPs"), member_text(spec, "clusterIP"));
-    }
-    if (!member_get(spec, "ipFamilies")) {
-        member_set(doc, spec, "ipFamilies", yyjson_mut_arr(doc));
-        yyjson_mut_arr_add_str(doc, member_get(spec, "ipFamilies"), "IPv4");
-    }
-    member_default(doc, spec, "ipFamilyPolicy", yyjson_mut_str(doc, "SingleStack"));
-}
+    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+        yyjson_mut_val *value = yyjson_mut_obj_iter_get_val(key);
+        _cleanup_(freep) char *encoded = base64_encode(yyjson_mut_get_str(value), yyjson_mut_get_len(value));
 
-void default_service(struct defaulting *defaulting, yyjson_mut_val *service)
-{
-    yyjson_mut_doc *doc = defaulting->doc;
-    yyjson_mut_val *spec = member_get(service, "spec");
-
-    if (!spec)
-        return;
-    MEMBER_ITEMS (port, member_get(spec, "ports")) {
-        yyjson_mut_val *target = member_get(port, "targetPort");
-        bool is_unset = yyjson_mut_is_str(target) ? yyjson_mut_get_len(target) == 0 : yyjson_mut_get_sint(target) == 0;
-        if (is_unset)
-            member_set(doc, port, "targetPort", yyjson_mut_int(doc, member_number(port, "port", 0)));
+        (void)yyjson_mut_obj_put(member_object(doc, secret, "data"), yyjson_mut_strcpy(doc, yyjson_mut_get_str(key)),
+                                 yyjson_mut_strcpy(doc, encoded));
     }
-    if (!member_is(spec, "type", "ExternalName"))
-        default_address(defaulting, service, spec);
-    /* An empty balancer is part of every service. */
-    (void)member_object(doc, member_object(doc, service, "status"), "loadBalancer");
+    (void)yyjson_mut_obj_remove_key(secret, "stringData");
 }
 
 /* --- Jobs --- */
@@ -90,11 +53,25 @@ void default_job(struct defaulting *defaulting, yyjson_mut_val *job)
     yyjson_mut_val *spec = member_get(job, "spec");
     yyjson_mut_val *template = member_get(spec, "template");
 
-    if (!template)
-        return;
-    if (!defaulting->old && !member_is_true(spec, "manualSelector") && *member_text(job, "metadata.uid"))
-        make_selector(defaulting, job);
     yyjson_mut_val *labels = member_get(template, "metadata.labels");
     if (labels)
         member_default(doc, member_object(doc, job, "metadata"), "labels", yyjson_mut_val_mut_copy(doc, labels));
+}
+
+void prepare_job(struct defaulting *defaulting, yyjson_mut_val *job)
+{
+    yyjson_mut_val *spec = member_get(job, "spec");
+
+    yyjson_mut_val *labels = member_get(job, "metadata.labels");
+
+    if (!member_get(spec, "template") || defaulting->old || member_is_true(spec, "manualSelector") ||
+        !*member_text(job, "metadata.uid"))
+        return;
+    /* Labels that the job has from its template follow it, but for a job whose name is made up. */
+    bool is_shared = !labels || (yyjson_mut_equals(labels, member_get(spec, "template.metadata.labels")) &&
+                                 !*member_text(job, "metadata.generateName"));
+    make_selector(defaulting, job);
+    if (is_shared)
+        member_set(defaulting->doc, member_get(job, "metadata"), "labels",
+                   yyjson_mut_val_mut_copy(defaulting->doc, member_get(spec, "template.metadata.labels")));
 }

@@ -45,7 +45,39 @@ void default_volume(struct defaulting *defaulting, yyjson_mut_val *volume)
             yyjson_mut_str(defaulting->doc, is_latest(member_text(image, "reference")) ? "Always" : "IfNotPresent"));
 }
 
+void default_amounts(struct defaulting *defaulting, yyjson_mut_val *amounts)
+{
+    const quantity_nano milli = QUANTITY_NANO_PER_ONE / 1000;
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(amounts);
+    char text[QUANTITY_EXACT_TEXT_MAX];
+
+    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+        yyjson_mut_val *amount = yyjson_mut_obj_iter_get_val(key);
+        struct quantity quantity = {0};
+
+        if (!yyjson_mut_is_str(amount) || quantity_parse_exact(yyjson_mut_get_str(amount), &quantity, NULL) < 0 ||
+            quantity.nano % milli == 0)
+            continue;
+        quantity.nano += milli - quantity.nano % milli;
+        yyjson_mut_set_str(
+            amount, yyjson_mut_get_str(yyjson_mut_strcpy(defaulting->doc, quantity_format_exact(&quantity, text))));
+    }
+}
+
 /* --- Pods --- */
+
+/* The older name of the member is kept beside the newer one. */
+void default_pod_spec(struct defaulting *defaulting, yyjson_mut_val *spec)
+{
+    const char *account = member_text(spec, "serviceAccountName");
+
+    if (!*account)
+        account = member_text(spec, "serviceAccount");
+    if (!*account)
+        return;
+    member_set_text(defaulting->doc, spec, "serviceAccountName", account);
+    member_set_text(defaulting->doc, spec, "serviceAccount", account);
+}
 
 /* What is limited and not requested is requested up to its limit. */
 static void default_requests(struct defaulting *defaulting, yyjson_mut_val *container)
@@ -123,13 +155,34 @@ void default_pod(struct defaulting *defaulting, yyjson_mut_val *pod)
             if (member_is_true(spec, "hostNetwork"))
                 default_host_ports(defaulting, container);
         }
+    if (member_number(spec, "terminationGracePeriodSeconds", 0) < 0)
+        member_set(doc, spec, "terminationGracePeriodSeconds", yyjson_mut_int(doc, 1));
+}
+
+/* A client that sends its pod again leaves out what the server has filled in. */
+static void keep_filled(struct defaulting *defaulting, yyjson_mut_val *spec)
+{
+    static const char *const members[] = {"priority", "preemptionPolicy", "serviceAccountName", "serviceAccount"};
+    yyjson_mut_val *before = member_get(yyjson_mut_doc_get_root(defaulting->old), "spec");
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        if (member_get(before, members[i]))
+            member_default(defaulting->doc, spec, members[i],
+                           yyjson_mut_val_mut_copy(defaulting->doc, member_get(before, members[i])));
+}
+
+void prepare_pod(struct defaulting *defaulting, yyjson_mut_val *pod)
+{
+    yyjson_mut_doc *doc = defaulting->doc;
+    yyjson_mut_val *spec = member_get(pod, "spec");
+
     if (!spec)
         return;
     default_tolerations(defaulting, spec);
-    if (member_number(spec, "terminationGracePeriodSeconds", 0) < 0)
-        member_set(doc, spec, "terminationGracePeriodSeconds", yyjson_mut_int(doc, 1));
-    if (defaulting->old)
+    if (defaulting->old) {
+        keep_filled(defaulting, spec);
         return;
+    }
     if (!member_get(spec, "priorityClassName")) {
         member_default(doc, spec, "priority", yyjson_mut_int(doc, 0));
         member_default(doc, spec, "preemptionPolicy", yyjson_mut_str(doc, "PreemptLowerPriority"));

@@ -54,6 +54,7 @@ static const struct default_row rows[] = {
     {"", "ScaleIOPersistentVolumeSource", "storageMode", "\"ThinProvisioned\"", NULL, NULL},
     {"", "ScaleIOPersistentVolumeSource", "fsType", "\"xfs\"", NULL, NULL},
     {"", "Secret", "type", "\"Opaque\"", NULL, NULL},
+    {"autoscaling", "HorizontalPodAutoscalerSpec", "minReplicas", "1", NULL, NULL},
     {"", "PersistentVolume", "status.phase", "\"Pending\"", NULL, NULL},
     {"", "PersistentVolume", "spec.persistentVolumeReclaimPolicy", "\"Retain\"", NULL, NULL},
     {"", "PersistentVolume", "spec.volumeMode", "\"Filesystem\"", NULL, NULL},

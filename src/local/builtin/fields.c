@@ -5,6 +5,7 @@
 #include "local/api/kinds.h"
 #include "local/builtin/builtin.h"
 #include "local/wire/types.h"
+#include "text/json.h"
 
 static int check_as(const struct type *type, const char *version, const char *kind, yyjson_mut_doc *doc,
                     struct field_faults *faults, struct err *err)
@@ -20,6 +21,24 @@ static int check_as(const struct type *type, const char *version, const char *ki
 int builtin_check_fields(const struct api_kind *kind, yyjson_mut_doc *doc, struct field_faults *faults, struct err *err)
 {
     return check_as(type_find(kind->group, kind->version, kind->kind), kind->version, kind->kind, doc, faults, err);
+}
+
+void builtin_clear_empty(const struct api_kind *kind, yyjson_mut_doc *doc)
+{
+    const struct type *type = type_find(kind->group, kind->version, kind->kind);
+
+    if (type)
+        normal_clear_empty(type, doc);
+}
+
+yyjson_mut_doc *builtin_empty(const struct api_kind *kind)
+{
+    yyjson_mut_doc *doc = json_new_object(NULL);
+
+    if (!(kind->flags & KIND_IS_CUSTOM) && builtin_check_fields(kind, doc, NULL, NULL) == 0)
+        return doc;
+    yyjson_mut_doc_free(doc);
+    return NULL;
 }
 
 int builtin_check_body(const char *api_version, const char *kind, yyjson_mut_doc *doc, struct field_faults *faults,

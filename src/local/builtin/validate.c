@@ -8,9 +8,11 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
+#include "base/text_is.h"
 #include "local/api/kinds.h"
 #include "local/api/names.h"
 #include "local/builtin/builtin.h"
+#include "local/builtin/event_forms.h"
 #include "local/builtin/members.h"
 #include "local/builtin/validate_internal.h"
 #include "local/wire/types.h"
@@ -39,7 +41,9 @@ static const struct {
     {"Node", check_node},
     {"PodDisruptionBudgetSpec", check_budget},
     {"ResourceQuotaSpec", check_quota},
-    {"JobSpec", check_job},
+    {"LimitRangeItem", check_limits},
+    {"Job", check_generated},
+    {"JobSpec", check_job_indexes},
     {"CronJobSpec", check_cron_job},
     {"ConfigMap", check_config_map},
     {"Secret", check_secret},
@@ -49,9 +53,18 @@ static const struct {
     {"RoleBinding", check_binding},
     {"ClusterRoleBinding", check_binding},
     {"PriorityClass", check_priority_class},
+    {"Overhead", check_overhead},
     {"Event", check_event},
     {"DeviceClaim", check_device_claim},
     {"ResourceSliceSpec", check_slice},
+};
+
+/* Those that the API server checks behind their members. */
+static const struct {
+    const char *type;
+    void (*check)(struct validating *validating, yyjson_mut_val *object, const struct field *field);
+} late_checks[] = {
+    {"JobSpec", check_job},
 };
 
 /* --- Metadata --- */
@@ -76,14 +89,21 @@ static void check_path_segment(struct problems *problems, const struct field *fi
         problem_invalid_text(problems, field, name, "may not contain '%'");
 }
 
+/* Those of the core may have any name that a path can have. */
+static void check_event_name(struct problems *problems, const struct field *field, const char *name)
+{
+    check_subdomain(problems, field, name);
+    check_path_segment(problems, field, name);
+}
+
 static void check_name(struct validating *validating, const struct field *field, const char *name)
 {
     enum { CRON_JOB_NAME_MAX = 52 };
 
-    if (is_kind(validating, "namespaces") && strchr(name, '.'))
-        problem_invalid_text(validating->problems, field, name, "must not contain dots");
-    else if (is_kind(validating, "namespaces") || is_kind(validating, "services"))
+    if (is_kind(validating, "namespaces") || is_kind(validating, "services"))
         check_dns_label(validating->problems, field, name);
+    else if (is_of_group(validating, "events.k8s.io"))
+        check_event_name(validating->problems, field, name);
     else if (is_of_group(validating, "rbac.authorization.k8s.io") || is_kind(validating, "events"))
         check_path_segment(validating->problems, field, name);
     else
@@ -204,11 +224,19 @@ static void apply_checks(struct validating *validating, const struct type *type,
     const struct value_rule *rule;
 
     for (size_t i = 0; (rule = value_rule_at(i)); i++)
-        if (strcmp(rule->type, name) == 0 && strcmp(rule->group, group) == 0)
+        if (text_is(rule->type, name) && text_is(rule->group, group))
             value_check(validating, rule, object, field);
     for (size_t i = 0; i < ARRAY_LEN(checks); i++)
-        if (strcmp(checks[i].type, name) == 0)
+        if (text_is(checks[i].type, name))
             checks[i].check(validating, object, field);
+}
+
+static void apply_late_checks(struct validating *validating, const struct type *type, yyjson_mut_val *object,
+                              const struct field *field)
+{
+    for (size_t i = 0; i < ARRAY_LEN(late_checks); i++)
+        if (text_is(late_checks[i].type, type_name(type)))
+            late_checks[i].check(validating, object, field);
 }
 
 static void walk(struct validating *validating, const struct type *type, yyjson_mut_val *object,
@@ -224,14 +252,16 @@ static void walk(struct validating *validating, const struct type *type, yyjson_
         const struct field at = field_member(field, name);
         /* A status is not written here, and metadata is checked before. */
         bool is_walked = field || (strcmp(name, "status") != 0 && strcmp(name, "metadata") != 0);
-        if (row && row_struct(row) && row_struct(row) != type_schema() && is_walked)
+        if (row && row_struct(row) && !type_is_schema(row_struct(row)) && is_walked)
             walk_elements(validating, row, yyjson_mut_obj_iter_get_val(key), &at);
     }
+    apply_late_checks(validating, type, object, field);
 }
 
-void builtin_validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
+static void validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
 {
-    const struct type *type = type_find(kind->group, kind->version, kind->kind);
+    const struct api_kind *stored = api_kind_stored(kind);
+    const struct type *type = type_find(stored->group, stored->version, stored->kind);
     struct validating validating = {
         .kind = kind,
         .doc = doc,
@@ -240,9 +270,45 @@ void builtin_validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_m
         .problems = problems,
     };
 
+    bool is_fixed_first = is_kind(&validating, "services") || is_kind(&validating, "secrets") ||
+                          is_kind(&validating, "configmaps") || is_kind(&validating, "resourceslices");
+
+    if (is_kind(&validating, "services") && !check_service_addresses(&validating))
+        return;
     check_metadata(&validating);
-    if (validating.old)
+    if (validating.old && is_fixed_first)
         check_update(&validating);
-    if (type)
+    /* The API server checks some kinds as new ones, and then again as changed ones. */
+    bool is_checked_again =
+        validating.old && (is_kind(&validating, "jobs") || is_kind(&validating, "persistentvolumes"));
+    for (int i = 0; type && i < 1 + is_checked_again; i++) {
+        validating.is_second = i > 0;
         walk(&validating, type, validating.root, NULL);
+    }
+    if (validating.old && !is_fixed_first)
+        check_update(&validating);
+}
+
+static yyjson_mut_doc *copy_as_stored(const struct api_kind *kind, yyjson_mut_doc *doc)
+{
+    yyjson_mut_doc *copy = doc ? yyjson_mut_doc_mut_copy(doc, NULL) : NULL;
+
+    BUG_ON(doc && !copy);
+    if (copy)
+        event_form_store(kind, copy);
+    return copy;
+}
+
+void builtin_validate(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
+{
+    if (!(kind->flags & KIND_OTHER_FORM)) {
+        validate(kind, doc, old, problems);
+        return;
+    }
+    yyjson_mut_doc *stored = copy_as_stored(kind, doc);
+    yyjson_mut_doc *stored_old = copy_as_stored(kind, old);
+
+    validate(kind, stored, stored_old, problems);
+    yyjson_mut_doc_free(stored);
+    yyjson_mut_doc_free(stored_old);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kinds that a cluster is run by: nodes, quotas, network policies, webhooks. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/macros.h"
@@ -7,6 +8,7 @@
 #include "local/api/kinds.h"
 #include "local/builtin/members.h"
 #include "local/builtin/validate_internal.h"
+#include "text/quantity.h"
 
 /* --- Nodes and quotas --- */
 
@@ -100,6 +102,78 @@ void check_network_policy(struct validating *validating, yyjson_mut_val *spec, c
         const struct field at = field_item(&types, index++);
         if (!kind_list_has("Ingress Egress", yyjson_mut_get_str(type)))
             problem_not_supported(validating->problems, &at, type, "Ingress Egress");
+    }
+}
+
+/* --- Limits --- */
+
+/* Amounts of one resource, the first of which may not be above the second. */
+static const struct {
+    const char *low, *high;  // members of the item
+    const char *at;          // the one that is to blame
+    const char *shown;       // the one whose amount is shown
+    const char *low_name, *high_name;
+} limit_orders[] = {
+    {"min", "max", "min", "min", "min", "max"},
+    {"min", "defaultRequest", "defaultRequest", "defaultRequest", "min", "default request"},
+    {"defaultRequest", "max", "defaultRequest", "defaultRequest", "default request", "max"},
+    {"defaultRequest", "default", "defaultRequest", "defaultRequest", "default request", "default limit"},
+    {"min", "default", "default", "min", "min", "default"},
+    {"default", "max", "default", "max", "default", "max"},
+};
+
+static yyjson_mut_val *amount_of(yyjson_mut_val *item, const char *member, const char *resource)
+{
+    return yyjson_mut_obj_get(member_get(item, member), resource);
+}
+
+static bool is_above(yyjson_mut_val *a, yyjson_mut_val *b)
+{
+    struct quantity first = {0};
+    struct quantity second = {0};
+
+    return yyjson_mut_is_str(a) && yyjson_mut_is_str(b) &&
+           quantity_parse_exact(yyjson_mut_get_str(a), &first, NULL) == 0 &&
+           quantity_parse_exact(yyjson_mut_get_str(b), &second, NULL) == 0 && first.nano > second.nano;
+}
+
+static void check_limit(struct validating *validating, yyjson_mut_val *item, const struct field *field,
+                        const char *resource)
+{
+    for (size_t i = 0; i < ARRAY_LEN(limit_orders); i++) {
+        yyjson_mut_val *low = amount_of(item, limit_orders[i].low, resource);
+        yyjson_mut_val *high = amount_of(item, limit_orders[i].high, resource);
+        const struct field list = field_member(field, limit_orders[i].at);
+        const struct field at = field_key(&list, resource);
+        char words[200];
+
+        if (!is_above(low, high))
+            continue;
+        (void)snprintf(words, sizeof words, "%s value %.40s is greater than %s value %.40s", limit_orders[i].low_name,
+                       yyjson_mut_get_str(low), limit_orders[i].high_name, yyjson_mut_get_str(high));
+        problem_invalid(validating->problems, &at, amount_of(item, limit_orders[i].shown, resource), words);
+    }
+}
+
+void check_limits(struct validating *validating, yyjson_mut_val *item, const struct field *field)
+{
+    static const char *const lists[] = {"max", "min", "default", "defaultRequest"};
+    const struct field type_field = field_member(field, "type");
+    const char *type = member_text(item, "type");
+
+    check_label_key(validating->problems, &type_field, type);
+    if (*type && !strchr(type, '/') && !kind_list_has("Pod Container PersistentVolumeClaim", type))
+        problem_invalid_text(validating->problems, &type_field, type,
+                             "must be a standard limit type or fully qualified");
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(member_get(item, lists[i]));
+        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+            bool is_seen = false;
+            for (size_t before = 0; before < i; before++)
+                is_seen = is_seen || amount_of(item, lists[before], yyjson_mut_get_str(key));
+            if (!is_seen)
+                check_limit(validating, item, field, yyjson_mut_get_str(key));
+        }
     }
 }
 

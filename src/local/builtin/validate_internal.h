@@ -17,6 +17,7 @@ struct validating {
     yyjson_mut_val *root;
     yyjson_mut_val *old;  // the root of the object before, NULL for a new one
     struct problems *problems;
+    bool is_second;  // the same object is walked for the second time
 };
 
 /* --- The table: what can be said about one member alone --- */
@@ -57,6 +58,15 @@ void check_label_value(struct problems *problems, const struct field *field, con
 void check_labels(struct problems *problems, const struct field *field, yyjson_mut_val *labels);
 void check_subdomain(struct problems *problems, const struct field *field, const char *name);
 void check_dns_label(struct problems *problems, const struct field *field, const char *name);
+
+/* A port by its number or its name. */
+void check_port(struct problems *problems, const struct field *field, yyjson_mut_val *value);
+
+/* A copy of a map with its keys in order, as problems show it. */
+yyjson_mut_val *sorted_map(yyjson_mut_doc *doc, yyjson_mut_val *map);
+
+/* Why a name is no label of DNS, in words. Returns how many reasons there are. */
+size_t dns_label_problems(const char *name, const char *words[static 2]);
 void check_port_name(struct problems *problems, const struct field *field, const char *name);
 void check_config_key(struct problems *problems, const struct field *field, const char *key);
 
@@ -68,6 +78,7 @@ void check_names(struct validating *validating, yyjson_mut_val *list, const stru
 void check_metadata(struct validating *validating);
 void check_container(struct validating *validating, yyjson_mut_val *container, const struct field *field);
 void check_container_resources(struct validating *validating, yyjson_mut_val *resources, const struct field *field);
+void check_overhead(struct validating *validating, yyjson_mut_val *overhead, const struct field *field);
 void check_pod_spec(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_toleration(struct validating *validating, yyjson_mut_val *toleration, const struct field *field);
 void check_requirement(struct validating *validating, yyjson_mut_val *requirement, const struct field *field);
@@ -77,6 +88,8 @@ void check_volume(struct validating *validating, yyjson_mut_val *volume, const s
 void check_service(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_workload(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_deployment(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
+void check_generated(struct validating *validating, yyjson_mut_val *job, const struct field *field);
+void check_job_indexes(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_job(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_cron_job(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_config_map(struct validating *validating, yyjson_mut_val *map, const struct field *field);
@@ -96,6 +109,7 @@ void check_stateful_set(struct validating *validating, yyjson_mut_val *spec, con
 void check_network_policy(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_webhooks(struct validating *validating, yyjson_mut_val *configuration, const struct field *field);
 void check_node(struct validating *validating, yyjson_mut_val *node, const struct field *field);
+void check_limits(struct validating *validating, yyjson_mut_val *item, const struct field *field);
 void check_quota(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 
 void check_budget(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
@@ -105,5 +119,12 @@ void check_budget(struct validating *validating, yyjson_mut_val *spec, const str
     "capacity accessModes claimRef persistentVolumeReclaimPolicy storageClassName mountOptions volumeMode " \
     "nodeAffinity volumeAttributesClassName"
 
+/* Addresses of a service that do not fit together; false after problems, behind which nothing more is to be said. */
+bool check_service_addresses(struct validating *validating);
+void check_service_update(struct validating *validating);
+
 /* What may not change. */
 void check_update(struct validating *validating);
+
+/* Whether a member differs from what it was; only for an object that was there before. */
+bool is_member_changed(const struct validating *validating, const char *path);

@@ -105,12 +105,28 @@ void check_subdomain(struct problems *problems, const struct field *field, const
         problem_invalid_text(problems, field, name, SUBDOMAIN_WORDS);
 }
 
+size_t dns_label_problems(const char *name, const char *words[static 2])
+{
+    size_t count = 0;
+
+    if (strlen(name) > LABEL_NAME_BYTES_MAX)
+        words[count++] = "must be no more than 63 characters";
+    if (strlen(name) > NAME_BYTES_MAX)
+        return count;
+    if (!name_is_subdomain(name))
+        words[count++] = DNS_LABEL_WORDS;
+    else if (strchr(name, '.'))
+        words[count++] = "must not contain dots";
+    return count;
+}
+
 void check_dns_label(struct problems *problems, const struct field *field, const char *name)
 {
-    if (strlen(name) > LABEL_NAME_BYTES_MAX)
-        problem_invalid_text(problems, field, name, "must be no more than 63 characters");
-    else if (!name_is_label(name))
-        problem_invalid_text(problems, field, name, DNS_LABEL_WORDS);
+    const char *words[2];
+    size_t count = dns_label_problems(name, words);
+
+    for (size_t i = 0; i < count; i++)
+        problem_invalid_text(problems, field, name, words[i]);
 }
 
 void check_port_name(struct problems *problems, const struct field *field, const char *name)

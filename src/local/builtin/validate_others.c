@@ -77,26 +77,7 @@ void check_secret(struct validating *validating, yyjson_mut_val *secret, const s
     }
 }
 
-/* --- Services and volumes --- */
-
-void check_service(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
-{
-    const struct field ports_field = field_member(field, "ports");
-    yyjson_mut_val *ports = member_get(spec, "ports");
-    bool is_external = member_is(spec, "type", "ExternalName");
-    size_t index = 0;
-
-    if (!ports && !is_external && !member_is(spec, "clusterIP", "None"))
-        problem_required(validating->problems, &ports_field, "");
-    if (is_external && !*member_text(spec, "externalName"))
-        problem_required(validating->problems, FIELD(field, "externalName"), "");
-    MEMBER_ITEMS (port, ports) {
-        const struct field at = field_item(&ports_field, index++);
-        if (!member_get(port, "name") && yyjson_mut_arr_size(ports) > 1)
-            problem_required(validating->problems, FIELD(&at, "name"), "");
-    }
-    check_names(validating, ports, &ports_field, true);
-}
+/* --- Volumes --- */
 
 static void check_access_modes(struct validating *validating, yyjson_mut_val *modes, const struct field *field)
 {
@@ -125,17 +106,41 @@ void check_claim(struct validating *validating, yyjson_mut_val *spec, const stru
 
 void check_persistent_volume(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
-    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(spec);
+    static const char *const kinds[] = {"hostPath",
+                                        "gcePersistentDisk",
+                                        "awsElasticBlockStore",
+                                        "glusterfs",
+                                        "flocker",
+                                        "nfs",
+                                        "rbd",
+                                        "quobyte",
+                                        "cephfs",
+                                        "iscsi",
+                                        "cinder",
+                                        "fc",
+                                        "flexVolume",
+                                        "azureFile",
+                                        "vsphereVolume",
+                                        "portworxVolume",
+                                        "azureDisk",
+                                        "scaleIO",
+                                        "local",
+                                        "storageos",
+                                        "csi",
+                                        "photonPersistentDisk"};
+    yyjson_mut_val *capacity = member_get(spec, "capacity");
     size_t sources = 0;
 
     check_access_modes(validating, member_get(spec, "accessModes"), FIELD(field, "accessModes"));
-    if (!member_get(spec, "capacity")) {
+    if (yyjson_mut_obj_size(capacity) == 0)
         problem_required(validating->problems, FIELD(field, "capacity"), "");
-        problem_not_supported(validating->problems, FIELD(field, "capacity"), yyjson_mut_null(validating->doc),
+    if (yyjson_mut_obj_size(capacity) != 1 || !member_get(capacity, "storage"))
+        problem_not_supported(validating->problems, FIELD(field, "capacity"),
+                              capacity ? sorted_map(validating->doc, capacity) : yyjson_mut_null(validating->doc),
                               "storage");
-    }
-    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));)
-        sources += !kind_list_has(VOLUME_SETTINGS, yyjson_mut_get_str(key));
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (member_get(spec, kinds[i]) && sources++ > 0)
+            problem_forbidden(validating->problems, FIELD(field, kinds[i]), "may not specify more than 1 volume type");
     if (sources == 0)
         problem_required(validating->problems, field, "must specify a volume type");
 }
@@ -242,18 +247,6 @@ void check_priority_class(struct validating *validating, yyjson_mut_val *class, 
     }
 }
 
-void check_event(struct validating *validating, yyjson_mut_val *event, const struct field *field)
-{
-    const struct field object = field_member(field, "involvedObject");
-    const char *about = member_text(event, "involvedObject.namespace");
-    const char *own = member_text(event, "metadata.namespace");
-
-    /* Objects without a namespace have their events in the default one. */
-    if (strcmp(about, own) != 0 && !(!*about && strcmp(own, "default") == 0))
-        problem_invalid_text(validating->problems, FIELD(&object, "namespace"), about,
-                             "does not match event.namespace");
-}
-
 void check_device_claim(struct validating *validating, yyjson_mut_val *claim, const struct field *field)
 {
     const struct field requests = field_member(field, "requests");
@@ -268,14 +261,31 @@ void check_device_claim(struct validating *validating, yyjson_mut_val *claim, co
     check_names(validating, list, &requests, false);
 }
 
+#define ONE_OF_PLACES "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"
+
 void check_slice(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     static const char *const choices[] = {"nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"};
+    const struct field pool = field_member(field, "pool");
+    int64_t slices = member_number(spec, "pool.resourceSliceCount", 0);
     size_t count = 0;
 
+    if (!*member_text(spec, "pool.name"))
+        problem_required(validating->problems, FIELD(&pool, "name"), "");
+    if (slices <= 0)
+        problem_invalid_number(validating->problems, FIELD(&pool, "resourceSliceCount"), slices,
+                               "must be greater than zero");
+
+    struct strbuf set;
+
+    strbuf_init(&set, PROBLEM_BYTES_MAX);
     for (size_t i = 0; i < ARRAY_LEN(choices); i++)
-        count += member_get(spec, choices[i]) != NULL;
-    if (count != 1)
-        problem_required(validating->problems, field,
-                         "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required");
+        if (member_get(spec, choices[i]))
+            strbuf_addf(&set, "%s`%s`", count++ ? ", " : "{", choices[i]);
+    strbuf_addch(&set, '}');
+    if (count == 0)
+        problem_required(validating->problems, field, ONE_OF_PLACES);
+    else if (count > 1)
+        problem_invalid_text(validating->problems, field, set.text, ONE_OF_PLACES ", but multiple fields are set");
+    strbuf_done(&set);
 }

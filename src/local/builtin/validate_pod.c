@@ -161,7 +161,9 @@ static void check_env_source(struct validating *validating, yyjson_mut_val *sour
         if (member_get(source, references[i]))
             check_subdomain(validating->problems, FIELD(FIELD(field, references[i]), "name"),
                             member_text(member_get(source, references[i]), "name"));
-    if (member_get(source, "fieldRef") && !is_field_label(path)) {
+    if (member_get(source, "fieldRef") && !*path) {
+        problem_required(validating->problems, FIELD(FIELD(field, "fieldRef"), "fieldPath"), "");
+    } else if (member_get(source, "fieldRef") && !is_field_label(path)) {
         struct strbuf words;
         strbuf_init(&words, PROBLEM_BYTES_MAX);
         strbuf_addf(&words, "error converting fieldPath: field label not supported: %s", path);
@@ -198,7 +200,9 @@ void check_probe(struct validating *validating, yyjson_mut_val *probe, const str
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
-        count += member_get(probe, handlers[i]) != NULL;
+        if (member_get(probe, handlers[i]) && count++ > 0)
+            problem_forbidden(validating->problems, FIELD(field, handlers[i]),
+                              "may not specify more than 1 handler type");
     if (count == 0)
         problem_required(validating->problems, field, "must specify a handler type");
     if (!is_readiness && member_number(probe, "successThreshold", 1) != 1)
@@ -361,12 +365,28 @@ static void check_uses(struct validating *validating, yyjson_mut_val *spec, cons
     strmap_done(&claims);
 }
 
+/* Those that end before the others begin are not watched while they run. */
+static void check_init_containers(struct validating *validating, yyjson_mut_val *list, const struct field *field)
+{
+    static const char *const members[] = {"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"};
+    size_t index = 0;
+
+    MEMBER_ITEMS (container, list) {
+        const struct field at = field_item(field, index++);
+        for (size_t i = 0; i < ARRAY_LEN(members) && !member_is(container, "restartPolicy", "Always"); i++)
+            if (member_get(container, members[i]))
+                problem_forbidden(validating->problems, FIELD(&at, members[i]),
+                                  "may not be set for init containers without restartPolicy=Always");
+    }
+}
+
 void check_pod_spec(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     check_container_names(validating, spec, field);
     check_names(validating, member_get(spec, "volumes"), FIELD(field, "volumes"), true);
     check_names(validating, member_get(spec, "schedulingGates"), FIELD(field, "schedulingGates"), false);
     check_uses(validating, spec, field);
+    check_init_containers(validating, member_get(spec, "initContainers"), FIELD(field, "initContainers"));
     check_os(validating, spec, field);
     check_claims(validating, member_get(spec, "resourceClaims"), FIELD(field, "resourceClaims"));
 }

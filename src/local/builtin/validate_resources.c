@@ -94,3 +94,9 @@ void check_container_resources(struct validating *validating, yyjson_mut_val *re
                              "Limit must be set for non overcommitable resources");
     }
 }
+
+/* What pods of a RuntimeClass need beside their containers. It is named as a limit. */
+void check_overhead(struct validating *validating, yyjson_mut_val *overhead, const struct field *field)
+{
+    check_amounts(validating, member_get(overhead, "podFixed"), FIELD(field, "limits"));
+}

@@ -72,15 +72,11 @@ static const struct value_rule rules[] = {
     {"", "PodSchedulingGate", "name", CHECK_KEY, NULL, 0, 0},
     {"", "SecretKeySelector", "key", CHECK_REQUIRED, "", 0, 0},
     {"", "ConfigMapKeySelector", "key", CHECK_REQUIRED, "", 0, 0},
-    {"", "ServiceSpec", "sessionAffinity", CHECK_ONE_OF, "ClientIP None", 0, 0},
-    {"", "ServiceSpec", "selector", CHECK_LABELS, NULL, 0, 0},
-    {"", "ServiceSpec", "type", CHECK_ONE_OF, "ClusterIP ExternalName LoadBalancer NodePort", 0, 0},
-    {"", "ServicePort", "port", CHECK_BETWEEN, NULL, 1, PORT_MAX},
-    {"", "ServicePort", "protocol", CHECK_ONE_OF, PROTOCOLS, 0, 0},
-    {"", "ServicePort", "targetPort", CHECK_PORT, NULL, 0, 0},
     {"", "PersistentVolumeSpec", "accessModes", CHECK_REQUIRED, "", 0, 0},
     {"", "PersistentVolumeSpec", "persistentVolumeReclaimPolicy", CHECK_ONE_OF, "Delete Recycle Retain", 0, 0},
     {"", "PersistentVolumeSpec", "volumeMode", CHECK_ONE_OF, "Block Filesystem", 0, 0},
+    {"", "CSIPersistentVolumeSource", "driver", CHECK_REQUIRED, "", 0, 0},
+    {"", "CSIPersistentVolumeSource", "volumeHandle", CHECK_REQUIRED, "", 0, 0},
     {"", "PersistentVolumeClaimSpec", "volumeMode", CHECK_ONE_OF, "Block Filesystem", 0, 0},
     {"", "ReplicationControllerSpec", "replicas", CHECK_AT_LEAST_ZERO, NULL, 0, 0},
 
@@ -109,11 +105,16 @@ static const struct value_rule rules[] = {
     {BATCH, "CronJobSpec", "successfulJobsHistoryLimit", CHECK_AT_LEAST_ZERO, NULL, 0, 0},
     {BATCH, "CronJobSpec", "failedJobsHistoryLimit", CHECK_AT_LEAST_ZERO, NULL, 0, 0},
 
+    {"autoscaling", "HorizontalPodAutoscalerSpec", "maxReplicas", CHECK_BETWEEN, "must be greater than 0", 1,
+     INT64_MAX},
     {"coordination.k8s.io", "LeaseSpec", "leaseDurationSeconds", CHECK_BETWEEN, "must be greater than 0", 1, INT64_MAX},
     {"coordination.k8s.io", "LeaseSpec", "leaseTransitions", CHECK_AT_LEAST_ZERO, NULL, 0, 0},
     {"scheduling.k8s.io", "PriorityClass", "preemptionPolicy", CHECK_ONE_OF, "PreemptLowerPriority Never", 0, 0},
     {"policy", "PodDisruptionBudgetSpec", "minAvailable", CHECK_AMOUNT, NULL, 0, 0},
     {"policy", "PodDisruptionBudgetSpec", "maxUnavailable", CHECK_AMOUNT, NULL, 0, 0},
+    {"node.k8s.io", "RuntimeClass", "handler", CHECK_REQUIRED, "", 0, 0},
+    {"node.k8s.io", "RuntimeClass", "handler", CHECK_LABEL, NULL, 0, 0},
+    {"node.k8s.io", "Scheduling", "nodeSelector", CHECK_LABELS, NULL, 0, 0},
     {STORAGE, "StorageClass", "provisioner", CHECK_REQUIRED, "", 0, 0},
     {STORAGE, "StorageClass", "reclaimPolicy", CHECK_ONE_OF, "Delete Retain", 0, 0},
     {STORAGE, "StorageClass", "volumeBindingMode", CHECK_ONE_OF, "Immediate WaitForFirstConsumer", 0, 0},
@@ -131,8 +132,6 @@ static const struct value_rule rules[] = {
     {DEVICES, "DeviceRequest", "name", CHECK_LABEL, NULL, 0, 0},
     {DEVICES, "ResourceSliceSpec", "driver", CHECK_REQUIRED, "", 0, 0},
     {DEVICES, "ResourceSliceSpec", "driver", CHECK_SUBDOMAIN, NULL, 0, 0},
-    {DEVICES, "ResourcePool", "name", CHECK_REQUIRED, "", 0, 0},
-    {DEVICES, "ResourcePool", "resourceSliceCount", CHECK_ABOVE_ZERO, NULL, 0, 0},
     {DEVICES, "Device", "name", CHECK_LABEL, NULL, 0, 0},
     {WEBHOOKS, "ValidatingWebhook", "failurePolicy", CHECK_ONE_OF, "Fail Ignore", 0, 0},
     {WEBHOOKS, "ValidatingWebhook", "matchPolicy", CHECK_ONE_OF, "Equivalent Exact", 0, 0},
@@ -171,7 +170,7 @@ static void check_between(struct problems *problems, const struct value_rule *ru
     problem_invalid_number(problems, field, value, rule->words ? rule->words : text);
 }
 
-static void check_port(struct problems *problems, const struct field *field, yyjson_mut_val *value)
+void check_port(struct problems *problems, const struct field *field, yyjson_mut_val *value)
 {
     const struct value_rule range = {.min = 1, .max = PORT_MAX};
 

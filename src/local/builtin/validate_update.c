@@ -20,22 +20,22 @@ static const struct {
     {"deployments", "spec.selector", NULL, false},
     {"replicasets", "spec.selector", NULL, false},
     {"daemonsets", "spec.selector", NULL, false},
-    {"jobs", "spec.selector", NULL, false},
-    {"jobs", "spec.completions", NULL, false},
-    {"jobs", "spec.completionMode", NULL, false},
-    {"jobs", "spec.podFailurePolicy", NULL, false},
     {"storageclasses", "provisioner", NULL, false},
-    {"storageclasses", "parameters", "updates to parameters are forbidden.", true},
+    {"storageclasses", "parameters", NULL, false},
     {"storageclasses", "reclaimPolicy", NULL, false},
     {"storageclasses", "volumeBindingMode", NULL, false},
+    {"runtimeclasses", "handler", NULL, false},
     {"priorityclasses", "value", "may not be changed in an update.", true},
+    {"priorityclasses", "preemptionPolicy", NULL, false},
+    {"volumeattachments", "spec", NULL, false},
     {"controllerrevisions", "data", NULL, false},
     {"resourceslices", "spec.driver", NULL, false},
     {"resourceslices", "spec.nodeName", NULL, false},
     {"resourceclaims", "spec", NULL, false},
+    {"resourceclaimtemplates", "spec", NULL, false},
 };
 
-static bool is_changed(const struct validating *validating, const char *path)
+bool is_member_changed(const struct validating *validating, const char *path)
 {
     yyjson_mut_val *now = member_get(validating->root, path);
     yyjson_mut_val *before = member_get(validating->old, path);
@@ -54,7 +54,7 @@ static void check_immutable_data(struct validating *validating)
     if (!member_is_true(validating->root, "immutable"))
         problem_forbidden(validating->problems, FIELD(NULL, "immutable"), words);
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
-        if (is_changed(validating, members[i]))
+        if (is_member_changed(validating, members[i]))
             problem_forbidden(validating->problems, FIELD(NULL, members[i]), words);
 }
 
@@ -88,17 +88,77 @@ static void check_stateful_set_update(struct validating *validating)
                           "'minReadySeconds' are forbidden");
 }
 
-/* A Job that is suspended and has not started may be placed elsewhere; that is how queues work. */
+static bool is_other(yyjson_mut_val *now, yyjson_mut_val *before)
+{
+    return now || before ? !now || !before || !yyjson_mut_equals(now, before) : false;
+}
+
+static bool differs_beyond_resources(yyjson_mut_val *now, yyjson_mut_val *before)
+{
+    yyjson_mut_arr_iter others = yyjson_mut_arr_iter_with(before);
+
+    if (yyjson_mut_arr_size(now) != yyjson_mut_arr_size(before))
+        return true;
+    MEMBER_ITEMS (container, now)
+        if (differs_beyond(container, yyjson_mut_arr_iter_next(&others), "resources"))
+            return true;
+    return false;
+}
+
+/* A Job that is suspended and has not started may be placed elsewhere, with other resources; that is how queues work. */
+static void check_job_template(struct validating *validating)
+{
+    const struct field at = field_member(FIELD(NULL, "spec"), "template");
+    yyjson_mut_val *now = member_get(validating->root, "spec.template");
+    yyjson_mut_val *before = member_get(validating->old, "spec.template");
+    yyjson_mut_val *pod = member_get(now, "spec"), *old_pod = member_get(before, "spec");
+
+    if (!member_is_true(validating->old, "spec.suspend") || member_get(validating->old, "status.startTime")) {
+        if (is_other(now, before))
+            problem_invalid(validating->problems, &at, now, "field is immutable");
+        return;
+    }
+    if (differs_beyond(pod, old_pod, "nodeSelector tolerations affinity schedulingGates containers initContainers") ||
+        differs_beyond_resources(member_get(pod, "containers"), member_get(old_pod, "containers")) ||
+        differs_beyond_resources(member_get(pod, "initContainers"), member_get(old_pod, "initContainers")))
+        problem_invalid(validating->problems, FIELD(&at, "spec"), pod, "field is immutable");
+}
+
+static void check_fixed_member(struct validating *validating, const char *member)
+{
+    const struct field field = field_member(NULL, member);
+    yyjson_mut_val *shown = member_get(validating->root, member);
+
+    if (is_member_changed(validating, member))
+        problem_invalid(validating->problems, &field, shown ? shown : yyjson_mut_null(validating->doc),
+                        "field is immutable");
+}
+
+/* A Job with an index for each pod may grow and shrink. */
+static void check_completions(struct validating *validating)
+{
+    const struct field spec = field_member(NULL, "spec");
+    yyjson_mut_val *completions = member_get(validating->root, "spec.completions");
+
+    if (!member_is(validating->root, "spec.completionMode", "Indexed"))
+        check_fixed_member(validating, "spec.completions");
+    else if (completions && is_member_changed(validating, "spec.completions") &&
+             yyjson_mut_get_sint(completions) != member_number(validating->root, "spec.parallelism", 0))
+        problem_invalid(validating->problems, FIELD(&spec, "completions"), completions,
+                        "can only be modified in tandem with spec.parallelism");
+}
+
+/* In the order in which the API server tells about them. */
 static void check_job_update(struct validating *validating)
 {
-    bool may_move = member_is_true(validating->old, "spec.suspend") && !member_get(validating->old, "status.startTime");
-    yyjson_mut_val *now = member_get(validating->root, "spec.template.spec");
-    yyjson_mut_val *before = member_get(validating->old, "spec.template.spec");
-    const struct field spec = field_member(NULL, "spec");
+    static const char *const others[] = {"spec.completionMode", "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+                                         "spec.managedBy", "spec.successPolicy"};
 
-    if (differs_beyond(now, before, may_move ? "nodeSelector tolerations affinity schedulingGates containers" : ""))
-        problem_invalid(validating->problems, FIELD(&spec, "template"), member_get(validating->root, "spec.template"),
-                        "field is immutable");
+    check_completions(validating);
+    check_fixed_member(validating, "spec.selector");
+    check_job_template(validating);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        check_fixed_member(validating, others[i]);
 }
 
 /* --- Pods --- */
@@ -164,6 +224,19 @@ static void check_gates(struct validating *validating, yyjson_mut_val *now, yyjs
     strmap_done(&names);
 }
 
+/* The time that a pod may run may only become shorter. */
+static void check_deadline(struct validating *validating, yyjson_mut_val *now, yyjson_mut_val *before)
+{
+    const struct field spec = field_member(NULL, "spec");
+
+    if (before && !now)
+        problem_invalid(validating->problems, FIELD(&spec, "activeDeadlineSeconds"), yyjson_mut_null(validating->doc),
+                        "must not update from a positive integer to nil value");
+    else if (before && yyjson_mut_get_sint(now) > yyjson_mut_get_sint(before))
+        problem_invalid(validating->problems, FIELD(&spec, "activeDeadlineSeconds"), now,
+                        "must be less than or equal to previous value");
+}
+
 static void check_pod_update(struct validating *validating)
 {
     static const char *const lists[] = {"containers", "initContainers"};
@@ -182,6 +255,7 @@ static void check_pod_update(struct validating *validating)
                               "pod updates may not add or remove containers");
             return;
         }
+    check_deadline(validating, member_get(now, "activeDeadlineSeconds"), member_get(before, "activeDeadlineSeconds"));
     check_gates(validating, member_get(now, "schedulingGates"), member_get(before, "schedulingGates"));
     if (lacks_tolerations(member_get(now, "tolerations"), member_get(before, "tolerations")))
         problem_forbidden(validating->problems, FIELD(&spec, "tolerations"),
@@ -197,32 +271,27 @@ static void check_pod_update(struct validating *validating)
             "was previously negative)");
 }
 
-/* --- Services and claims --- */
-
-static void check_address_update(struct validating *validating)
-{
-    const struct field addresses = field_member(FIELD(NULL, "spec"), "clusterIPs");
-    const struct field first = field_item(&addresses, 0);
-    const char *before = member_text(validating->old, "spec.clusterIP");
-    const char *now = member_text(validating->root, "spec.clusterIP");
-    struct strbuf words;
-
-    if (!*before || !*now || strcmp(before, now) == 0 || member_is(validating->root, "spec.type", "ExternalName"))
-        return;
-    strbuf_init(&words, PROBLEM_BYTES_MAX);
-    strbuf_addf(&words, "Invalid value: [\"%s\"]: may not change once set", now);
-    problem_add(validating->problems, PROBLEM_INVALID, &first, words.text);
-    strbuf_done(&words);
-}
+/* --- Claims and volumes --- */
 
 static void check_claim_update(struct validating *validating)
 {
-    if (differs_beyond(member_get(validating->root, "spec"), member_get(validating->old, "spec"),
-                       "resources volumeAttributesClassName volumeName storageClassName"))
+    yyjson_mut_val *now = member_get(validating->root, "spec");
+    yyjson_mut_val *before = member_get(validating->old, "spec");
+    bool is_bound = member_is(validating->root, "status.phase", "Bound");
+    char allowed[100];
+
+    (void)snprintf(allowed, sizeof allowed, "%s %s %s", is_bound ? "resources volumeAttributesClassName" : "",
+                   member_get(before, "volumeName") ? "" : "volumeName",
+                   member_get(before, "storageClassName") ? "" : "storageClassName");
+    if (differs_beyond(now, before, allowed) ||
+        (is_bound && differs_beyond(member_get(now, "resources"), member_get(before, "resources"), "requests")))
         problem_forbidden(
             validating->problems, FIELD(NULL, "spec"),
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for "
             "bound claims");
+    if (is_member_changed(validating, "spec.volumeMode"))
+        problem_invalid(validating->problems, FIELD(NULL, "volumeMode"), member_get(now, "volumeMode"),
+                        "field is immutable");
 }
 
 static void check_volume_update(struct validating *validating)
@@ -238,7 +307,7 @@ static void check_role_update(struct validating *validating)
     yyjson_mut_val *role = member_get(validating->root, "roleRef");
     struct strbuf words;
 
-    if (!is_changed(validating, "roleRef"))
+    if (!is_member_changed(validating, "roleRef"))
         return;
     strbuf_init(&words, PROBLEM_BYTES_MAX);
     strbuf_addf(&words, "Invalid value: {\"APIGroup\":\"%s\",\"Kind\":\"%s\",\"Name\":\"%s\"}: cannot change roleRef",
@@ -252,14 +321,15 @@ static void check_role_update(struct validating *validating)
 static void check_fixed(struct validating *validating)
 {
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
-        if (strcmp(fixed[i].plural, validating->kind->plural) != 0 || !is_changed(validating, fixed[i].member))
+        if (strcmp(fixed[i].plural, validating->kind->plural) != 0 || !is_member_changed(validating, fixed[i].member))
             continue;
         const struct field field = field_member(NULL, fixed[i].member);
         const char *words = fixed[i].words ? fixed[i].words : "field is immutable";
+        yyjson_mut_val *shown = member_get(validating->root, fixed[i].member);
         if (fixed[i].is_forbidden)
             problem_forbidden(validating->problems, &field, words);
         else
-            problem_invalid(validating->problems, &field, member_get(validating->root, fixed[i].member), words);
+            problem_invalid(validating->problems, &field, shown ? shown : yyjson_mut_null(validating->doc), words);
     }
 }
 
@@ -270,7 +340,7 @@ void check_update(struct validating *validating)
         void (*check)(struct validating *validating);
     } rules[] = {
         {"configmaps", check_immutable_data},        {"secrets", check_immutable_data},
-        {"services", check_address_update},          {"persistentvolumeclaims", check_claim_update},
+        {"services", check_service_update},          {"persistentvolumeclaims", check_claim_update},
         {"persistentvolumes", check_volume_update},  {"pods", check_pod_update},
         {"statefulsets", check_stateful_set_update}, {"jobs", check_job_update},
         {"rolebindings", check_role_update},         {"clusterrolebindings", check_role_update},

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
 #include "local/builtin/members.h"
@@ -42,6 +45,29 @@ static bool selects(yyjson_mut_val *selector, yyjson_mut_val *labels)
     return selector != NULL;
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(yyjson_mut_get_str(*(yyjson_mut_val *const *)a), yyjson_mut_get_str(*(yyjson_mut_val *const *)b));
+}
+
+/* A copy of a map with its keys in order: that is how Go shows one. */
+yyjson_mut_val *sorted_map(yyjson_mut_doc *doc, yyjson_mut_val *map)
+{
+    size_t count = yyjson_mut_obj_size(map), len = 0;
+    yyjson_mut_val **keys = xcalloc(count + 1, sizeof *keys);
+    yyjson_mut_val *sorted = yyjson_mut_obj(doc);
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(map);
+
+    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));)
+        keys[len++] = key;
+    qsort(keys, len, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < len; i++)
+        (void)yyjson_mut_obj_add(sorted, yyjson_mut_val_mut_copy(doc, keys[i]),
+                                 yyjson_mut_val_mut_copy(doc, yyjson_mut_obj_iter_get_val(keys[i])));
+    free(keys);
+    return sorted;
+}
+
 static void check_template_labels(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     const struct field meta = field_member(FIELD(field, "template"), "metadata");
@@ -49,7 +75,7 @@ static void check_template_labels(struct validating *validating, yyjson_mut_val 
 
     if (!selects(member_get(spec, "selector"), labels))
         problem_invalid(validating->problems, FIELD(&meta, "labels"),
-                        labels ? labels : yyjson_mut_null(validating->doc),
+                        labels ? sorted_map(validating->doc, labels) : yyjson_mut_null(validating->doc),
                         "`selector` does not match template `labels`");
 }
 
@@ -60,8 +86,11 @@ static void check_selector(struct validating *validating, yyjson_mut_val *spec, 
     yyjson_mut_val *selector = member_get(spec, "selector");
     struct strbuf words;
 
-    if (!selector) {
+    /* A DaemonSet without a selector is told only that it does not match its template. */
+    if (!selector && strcmp(validating->kind->plural, "daemonsets") != 0) {
         problem_required(validating->problems, &at, "");
+    } else if (!selector) {
+        return;
     } else if (yyjson_mut_obj_size(selector) == 0) {
         strbuf_init(&words, PROBLEM_BYTES_MAX);
         strbuf_addf(&words, "empty selector is invalid for %s", validating->kind->singular);
@@ -170,33 +199,79 @@ void check_deployment(struct validating *validating, yyjson_mut_val *spec, const
 
 /* --- Jobs --- */
 
-/* A selector that was generated names the job's uid and nothing else. */
-static void check_generated(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
+static void check_generated_label(struct validating *validating, yyjson_mut_val *labels, const char *key,
+                                  const char *wanted)
 {
-    yyjson_mut_val *labels = member_get(spec, "selector.matchLabels");
-    yyjson_mut_val *uid = yyjson_mut_obj_get(labels, "batch.kubernetes.io/controller-uid");
+    const struct field metadata = field_member(FIELD(FIELD(NULL, "spec"), "template"), "metadata");
+    const struct field all = field_member(&metadata, "labels");
+    const struct field at = field_key(&all, key);
+    yyjson_mut_val *found = yyjson_mut_obj_get(labels, key);
+    char words[300];
 
-    if (yyjson_mut_obj_size(labels) != 1 || !uid || member_get(spec, "selector.matchExpressions"))
-        problem_invalid(validating->problems, FIELD(field, "selector"), member_get(spec, "selector"),
+    (void)snprintf(words, sizeof words, "must be '%s'", wanted);
+    if (!found)
+        problem_required(validating->problems, &at, words);
+    else if (!yyjson_mut_equals_str(found, wanted))
+        problem_invalid(validating->problems, &at, sorted_map(validating->doc, labels), words);
+}
+
+/* A selector that was generated names the job's uid and nothing else, and the template has the labels that go with it. */
+void check_generated(struct validating *validating, yyjson_mut_val *job, const struct field *field)
+{
+    yyjson_mut_val *selector = member_get(job, "spec.selector");
+    yyjson_mut_val *labels = member_get(job, "spec.template.metadata.labels");
+    yyjson_mut_val *wanted = member_get(selector, "matchLabels");
+    const char *uid = member_text(job, "metadata.uid"), *name = member_text(job, "metadata.name");
+
+    if (validating->is_second || !selector || member_is_true(job, "spec.manualSelector"))
+        return;
+    check_generated_label(validating, labels, "controller-uid", uid);
+    check_generated_label(validating, labels, "job-name", name);
+    check_generated_label(validating, labels, "batch.kubernetes.io/controller-uid", uid);
+    check_generated_label(validating, labels, "batch.kubernetes.io/job-name", name);
+    if (yyjson_mut_obj_size(wanted) != 1 || member_get(selector, "matchExpressions") ||
+        !yyjson_mut_equals_str(yyjson_mut_obj_get(wanted, "batch.kubernetes.io/controller-uid"), uid))
+        problem_invalid(validating->problems, FIELD(FIELD(field, "spec"), "selector"), selector,
                         "`selector` not auto-generated");
+}
+
+static void check_job_policy(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
+{
+    const struct field pod = field_member(FIELD(field, "template"), "spec");
+    yyjson_mut_val *policy = member_get(spec, "template.spec.restartPolicy");
+    const char *name = member_text(spec, "template.spec.restartPolicy");
+
+    if (!*name || strcmp(name, "Always") == 0)
+        problem_required(validating->problems, FIELD(&pod, "restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
+    else if (strcmp(name, "OnFailure") != 0 && strcmp(name, "Never") != 0)
+        problem_not_supported(validating->problems, FIELD(&pod, "restartPolicy"), policy, "OnFailure Never");
+    else if (strcmp(name, "Never") != 0 && member_get(spec, "podFailurePolicy"))
+        problem_invalid_text(validating->problems, FIELD(&pod, "restartPolicy"), name,
+                             "only \"Never\" is supported when podFailurePolicy is specified");
+}
+
+void check_job_indexes(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
+{
+    bool is_indexed = member_is(spec, "completionMode", "Indexed");
+    yyjson_mut_val *limit = member_get(spec, "backoffLimitPerIndex");
+
+    if (is_indexed && !member_get(spec, "completions"))
+        problem_required(validating->problems, FIELD(field, "completions"), "when completion mode is Indexed");
+    if (!is_indexed && limit)
+        problem_invalid(validating->problems, FIELD(field, "backoffLimitPerIndex"), limit,
+                        "requires indexed completion mode");
 }
 
 void check_job(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
-    const struct field pod = field_member(FIELD(field, "template"), "spec");
     bool is_job = strcmp(validating->kind->plural, "jobs") == 0;
-    const char *policy = member_text(spec, "template.spec.restartPolicy");
 
-    if (is_job && !member_get(spec, "selector"))
+    check_job_policy(validating, spec, field);
+    if (!is_job)
+        return;
+    if (!member_get(spec, "selector"))
         problem_required(validating->problems, FIELD(field, "selector"), "");
-    else if (is_job && !member_is_true(spec, "manualSelector"))
-        check_generated(validating, spec, field);
-    if (is_job)
-        check_template_labels(validating, spec, field);
-    if (member_is(spec, "completionMode", "Indexed") && !member_get(spec, "completions"))
-        problem_required(validating->problems, FIELD(field, "completions"), "when completion mode is Indexed");
-    if (strcmp(policy, "OnFailure") != 0 && strcmp(policy, "Never") != 0)
-        problem_required(validating->problems, FIELD(&pod, "restartPolicy"), "valid values: \"OnFailure\", \"Never\"");
+    check_template_labels(validating, spec, field);
 }
 
 enum { CRON_FIELDS = 5 };

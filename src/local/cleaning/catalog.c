@@ -34,6 +34,7 @@ struct catalog {
     uint32_t next;       // of them
     uint64_t changes;
     bool is_complete;
+    bool is_changed;  // CRDs have, since the round that is under way began
 };
 
 static void entry_free(struct entry *entry)
@@ -111,7 +112,7 @@ static void finish(struct catalog *catalog)
     }
     clear_groups(catalog);
     catalog->is_complete = true;
-    loop_timer_start(&catalog->timer, READ_AGAIN);
+    loop_timer_start(&catalog->timer, catalog->is_changed ? READ_AFTER_CHANGE : READ_AGAIN);
     catalog->options.on_complete(catalog->options.arg);
 }
 
@@ -168,6 +169,30 @@ static void read_next(struct catalog *catalog)
     catalog->call = get(catalog, path, on_group);
 }
 
+static void add_version(struct catalog *catalog, const char *version)
+{
+    if (version[0] && catalog->groups.len < GROUPS_MAX)
+        vec_push(&catalog->groups, xstrdup(version));
+}
+
+/* The preferred version comes first: a kind is taken in the first one that has it. Kinds of one group need not be in the same
+ * versions, such as queues and PodGroups. */
+static void add_versions(struct catalog *catalog, yyjson_val *group)
+{
+    const char *preferred = kube_text(group, "preferredVersion", "groupVersion");
+    yyjson_val *version;
+    size_t i, max;
+
+    add_version(catalog, preferred);
+    yyjson_arr_foreach(yyjson_obj_get(group, "versions"), i, max, version)
+    {
+        const char *text = kube_text(version, "groupVersion");
+
+        if (strcmp(text, preferred) != 0)
+            add_version(catalog, text);
+    }
+}
+
 static void on_groups(void *arg, const struct kube_answer *answer)
 {
     struct catalog *catalog = arg;
@@ -183,10 +208,7 @@ static void on_groups(void *arg, const struct kube_answer *answer)
     vec_push(&catalog->groups, xstrdup("v1"));
     yyjson_arr_foreach(yyjson_obj_get(list, "groups"), i, max, group)
     {
-        const char *version = kube_text(group, "preferredVersion", "groupVersion");
-
-        if (version[0] && catalog->groups.len < GROUPS_MAX)
-            vec_push(&catalog->groups, xstrdup(version));
+        add_versions(catalog, group);
     }
     read_next(catalog);
 }
@@ -195,8 +217,10 @@ static void read_all(void *arg)
 {
     struct catalog *catalog = arg;
 
-    if (!catalog->call)
-        catalog->call = get(catalog, "/apis", on_groups);
+    if (catalog->call)
+        return;
+    catalog->is_changed = false;
+    catalog->call = get(catalog, "/apis", on_groups);
 }
 
 static void on_crd(void *arg, const struct follow_event *event)
@@ -204,7 +228,8 @@ static void on_crd(void *arg, const struct follow_event *event)
     struct catalog *catalog = arg;
 
     (void)event;
-    if (catalog->is_complete)
+    catalog->is_changed = true;
+    if (catalog->is_complete && !catalog->call)
         loop_timer_start(&catalog->timer, READ_AFTER_CHANGE);
 }
 

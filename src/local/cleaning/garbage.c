@@ -132,7 +132,8 @@ static void fail(const struct thing *thing, const struct err *err)
     const struct collector *collector = thing->collector;
 
     if (err->code < 0)
-        log_warn(collector->service->log, "garbage could not be collected; trying again later",
+        log_warn(collector->service->log,
+                 "an object whose owner was deleted could not be processed; trying again later",
                  log_str("kind", thing->resource->kind), log_str("namespace", thing->namespace),
                  log_str("name", thing->name), log_error(err));
 }
@@ -281,10 +282,14 @@ static void delete_in_foreground(struct collector *collector, struct thing *thin
 
     for (struct list_link *link = thing->dependents.first; link; link = link->next) {
         const struct ownership *ownership = list_item(link, struct ownership, in_owner);
+        struct thing *dependent = ownership->dependent;
 
-        is_blocked |= ownership->is_blocking && ownership->dependent->is_seen && ownership_is_local(ownership);
+        is_blocked |= ownership->is_blocking && dependent->is_seen && ownership_is_local(ownership) &&
+                      !ownership_is_circle(collector->graph, ownership);
+        /* One that goes already needs no look: things that own each other would look at each other for ever. */
+        if (!dependent->is_ending)
+            look_at(collector, dependent);
     }
-    look_at_dependents(collector, thing);
     if (is_blocked)
         work_done(collector->work, &thing->work, NULL);
     else
@@ -334,7 +339,7 @@ static void ask_for(struct collector *collector, struct thing *thing, const stru
     struct err err = {0};
 
     if (!resource) {
-        err.code = err_set(&err, -ENOENT, "the server has no kind %s of %s", ownership->kind, ownership->api_version);
+        err.code = err_set(&err, -ENOENT, "the server has no kind %s in %s", ownership->kind, ownership->api_version);
         work_done(collector->work, &thing->work, &err);
         return;
     }
@@ -365,17 +370,18 @@ static void tell_namespace(struct collector *collector, const struct thing *thin
             continue;
         (void)snprintf(version, sizeof version, "%s%s%s", thing->resource->group, thing->resource->group[0] ? "/" : "",
                        thing->resource->version);
-        recorder_record(collector->service->recorder,
-                        &(struct event){
-                            .api_version = version,
-                            .kind = thing->resource->kind,
-                            .namespace = thing->namespace,
-                            .name = thing->name,
-                            .uid = thing->uid,
-                            .type = "Warning",
-                            .reason = "OwnerRefInvalidNamespace",
-                            .message = "an owner of the object is in another namespace, which counts as gone",
-                        });
+        recorder_record(
+            collector->service->recorder,
+            &(struct event){
+                .api_version = version,
+                .kind = thing->resource->kind,
+                .namespace = thing->namespace,
+                .name = thing->name,
+                .uid = thing->uid,
+                .type = "Warning",
+                .reason = "OwnerRefInvalidNamespace",
+                .message = "ownerReferences names an owner in another namespace, which is treated as deleted",
+            });
     }
 }
 
@@ -517,9 +523,9 @@ static void on_added(void *arg, const struct kube_resource *resource)
                                                                });
 }
 
-static void watch_free(struct kind_watch *watch)
+static void watch_free(struct collector *collector, struct kind_watch *watch)
 {
-    list_remove(&watch->collector->watches, &watch->in_collector);
+    list_remove(&collector->watches, &watch->in_collector);
     follower_free(watch->follower);
     free(watch);
 }
@@ -551,7 +557,7 @@ static void on_removed(void *arg, const struct kube_resource *resource)
         drop(collector, *at);
     vec_done(&gone);
     if (watch)
-        watch_free(watch);
+        watch_free(collector, watch);
 }
 
 static void on_complete(void *arg)
@@ -613,8 +619,8 @@ static void close_garbage(struct service *service)
 {
     struct collector *collector = service->state;
 
-    while (collector->watches.first)
-        watch_free(list_first(&collector->watches, struct kind_watch, in_collector));
+    for (struct kind_watch *watch; (watch = list_first(&collector->watches, struct kind_watch, in_collector));)
+        watch_free(collector, watch);
     graph_free(collector->graph, let_go);
     catalog_free(collector->catalog);
     work_free(collector->work);

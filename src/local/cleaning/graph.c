@@ -14,6 +14,7 @@ enum { OWNERS_MAX = 1000 };
 
 struct graph {
     struct strmap things;
+    uint64_t visits;  // searches so far
 };
 
 struct graph *graph_new(void)
@@ -173,6 +174,33 @@ void graph_free(struct graph *graph, void (*on_gone)(struct thing *thing))
     vec_done(&all);
     strmap_done(&graph->things);
     free(graph);
+}
+
+static bool goes_in_foreground(const struct thing *thing)
+{
+    return thing->is_seen && thing->is_ending && thing->is_foreground;
+}
+
+bool ownership_is_circle(struct graph *graph, const struct ownership *ownership)
+{
+    VEC(const struct thing *) ahead = {0};
+    bool is_found = false;
+
+    graph->visits++;
+    if (goes_in_foreground(ownership->dependent))
+        vec_push(&ahead, ownership->dependent);
+    while (!is_found && ahead.len > 0) {
+        const struct thing *thing = vec_pop(&ahead);
+        is_found = thing == ownership->owner;
+        for (struct list_link *link = thing->dependents.first; link && !is_found; link = link->next) {
+            struct thing *next = list_item(link, struct ownership, in_owner)->dependent;
+            if (goes_in_foreground(next) && next->visit != graph->visits)
+                vec_push(&ahead, next);
+            next->visit = graph->visits;
+        }
+    }
+    vec_done(&ahead);
+    return is_found;
 }
 
 bool ownership_is_local(const struct ownership *ownership)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <yyjson.h>
 
 #include "base/list.h"
@@ -39,6 +40,7 @@ struct thing {
     bool is_seen;
     bool is_absent;  // the server has said that there is no such object; that stays so
     bool is_ending, is_foreground, is_orphaning;
+    uint64_t visit;  // the search that came by here last
 
     /* Of the collector; NULL at first. */
     struct collector *collector;
@@ -62,6 +64,10 @@ void graph_drop(struct graph *graph, struct thing *thing, void (*on_gone)(struct
 
 /* Walks over all things; `*cursor` starts at 0. The graph must not change on the way. */
 struct thing *graph_next(const struct graph *graph, size_t *cursor);
+
+/* Whether the dependent owns its owner in turn, directly or by way of others that are all deleted in the foreground: each would
+ * wait for the next one, and none of them would go. */
+bool ownership_is_circle(struct graph *graph, const struct ownership *ownership);
 
 /* Whether the owner is where it can own this dependent: in its namespace, or in none. */
 bool ownership_is_local(const struct ownership *ownership);

@@ -69,7 +69,7 @@ static void finish(struct space *space, const struct err *err)
     struct namespaces *namespaces = space->namespaces;
 
     if (err && err->code < 0)
-        log_warn(namespaces->service->log, "a namespace could not be brought into line; trying again later",
+        log_warn(namespaces->service->log, "a namespace could not be updated; trying again later",
                  log_str("namespace", space->name), log_error(err));
     work_done(namespaces->work, &space->work, err);
 }

@@ -4,6 +4,11 @@
  * Nodes and the pods on them. A node that has a lease and does not renew it is not ready. A node that is not ready is
  * tainted, and its pods are deleted when they do not tolerate that any longer. Pods of a node that is gone are removed.
  * Nodes without a lease, such as pretended ones, say themselves whether they are ready.
+ *
+ * A machine that has joined ends its pods before its lease is over (local/machines/joined.h). So its pods are deleted at once
+ * when the lease is over, whatever they tolerate, and its Node object stays until then when somebody deletes it. Watches may
+ * be late, and the machine may return at that very moment: what was decided from them is confirmed by reading the lease or
+ * the node, and holds only for the version that was seen.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +24,11 @@
 #include "kube/follow/follow.h"
 #include "local/cleaning/cleaning.h"
 #include "local/controllers/values.h"
+#include "local/machines/joined.h"
 #include "net/loop.h"
 
-enum { WORKERS = 16 };
+enum { WORKERS = 16, LEASE_SECONDS_MAX = 3600 };
 
-#define LEASE_NAMESPACE "kube-node-lease"
 #define NEW_NODE_PATIENCE (40 * NSEC_PER_SEC)
 #define TAINT_NOT_READY "node.kubernetes.io/not-ready"
 #define TAINT_UNREACHABLE "node.kubernetes.io/unreachable"
@@ -34,7 +39,7 @@ struct nodes_flags {
 
 static const struct flag flags[] = {
     {"node-monitor-grace-period", FLAG_DURATION, FLAG_AT(struct nodes_flags, lease_patience), "40s",
-     "a node that has not renewed its lease for this long is unreachable", 0, 0},
+     "time after which a node that has not renewed its Lease is unreachable", 0, 0},
 };
 
 struct nodes {
@@ -58,6 +63,10 @@ struct node {
     struct list pods;
     bool is_there, was_there, is_lease_old;
     bool is_right;  // whether its taints are
+    bool is_joined, is_ending;
+    char *version;    // as it was seen last
+    char *renewed;    // its lease, as it was seen last; NULL: never
+    nsec_t patience;  // with the lease
     enum readiness readiness;
     nsec_t since;  // of the readiness; of a node that is not there, when its first pod was seen
 };
@@ -67,6 +76,7 @@ struct pod {
     struct list_link in_node;
     struct work_item work;
     char *namespace, *name, *uid;
+    char *version;  // as it was seen last
     struct kube_call *call;
     struct loop_timer due;
     nsec_t patience;  // with a node that is not ready; negative: for ever
@@ -129,22 +139,52 @@ static void on_pod_deleted(void *arg, const struct kube_answer *answer)
         err.code = 0;
     pod->is_removed = err.code == 0;
     if (err.code < 0)
-        log_warn(pod->node->nodes->service->log, "a pod of a lost node could not be deleted; trying again later",
+        log_warn(pod->node->nodes->service->log,
+                 "a pod on an unreachable node could not be deleted; trying again later",
                  log_str("namespace", pod->namespace), log_str("pod", pod->name), log_error(&err));
     work_done(pod->node->nodes->pod_work, &pod->work, &err);
 }
 
 static void delete_pod(struct pod *pod, int64_t grace_s)
 {
-    pod->call = kube_delete(pod->node->nodes->service->client, &(struct kube_delete_request){
-                                                                   .resource = kube_known(KUBE_PODS),
-                                                                   .namespace = pod->namespace,
-                                                                   .name = pod->name,
-                                                                   .uid = pod->uid,
-                                                                   .grace_s = grace_s,
-                                                                   .on_done = on_pod_deleted,
-                                                                   .arg = pod,
-                                                               });
+    pod->call =
+        kube_delete(pod->node->nodes->service->client, &(struct kube_delete_request){
+                                                           .resource = kube_known(KUBE_PODS),
+                                                           .namespace = pod->namespace,
+                                                           .name = pod->name,
+                                                           .uid = pod->uid,
+                                                           .version = pod->node->is_joined ? pod->version : NULL,
+                                                           .grace_s = grace_s,
+                                                           .on_done = on_pod_deleted,
+                                                           .arg = pod,
+                                                       });
+}
+
+/* The node as it is now decides: if it is back, it may have begun the pod, which has another version then. */
+static void on_node_read(void *arg, const struct kube_answer *answer)
+{
+    struct pod *pod = arg;
+    yyjson_val *object = NULL;
+    struct err err = answer->err;
+
+    pod->call = NULL;
+    if (err.code == 0 && kube_answer_object(answer, &object, &err) < 0)
+        object = NULL;
+    bool is_back = object && strcmp(kube_text(condition_of(object, "Ready"), "status"), "Unknown") != 0;
+
+    if (answer->status != 404 && (err.code < 0 || is_back))
+        work_done(pod->node->nodes->pod_work, &pod->work, &err);
+    else
+        delete_pod(pod, 0);
+}
+
+static void confirm_and_delete(struct pod *pod)
+{
+    pod->call = kube_send(pod->node->nodes->service->client, &(struct kube_request){.verb = KUBE_GET,
+                                                                                    .resource = kube_known(KUBE_NODES),
+                                                                                    .name = pod->node->name,
+                                                                                    .on_done = on_node_read,
+                                                                                    .arg = pod});
 }
 
 static void work_on_pod(void *arg, struct work_item *item)
@@ -156,7 +196,9 @@ static void work_on_pod(void *arg, struct work_item *item)
     nsec_t patience = node->is_there ? pod->patience : node->was_there ? 0 : NEW_NODE_PATIENCE;
     nsec_t left = node->since + patience - nsec_now_wall();
 
-    if (pod->is_removed || !is_lost(node) || (node->is_there && (pod->is_ending || pod->patience < 0))) {
+    if (!pod->is_removed && node->is_there && node->is_joined && node->readiness == NODE_UNREACHABLE)
+        confirm_and_delete(pod);
+    else if (pod->is_removed || !is_lost(node) || (node->is_there && (pod->is_ending || pod->patience < 0))) {
         work_done(nodes->pod_work, item, NULL);
     } else if (patience > 0 && left > 0) {
         if (!pod->due.handle)
@@ -213,6 +255,8 @@ static void node_stop(struct node *node)
 static void node_free(struct node *node)
 {
     node_stop(node);
+    free(node->version);
+    free(node->renewed);
     free(node->name);
     free(node);
 }
@@ -232,7 +276,8 @@ static void finish(struct node *node, const struct kube_answer *answer)
     if (answer->status == 404 || answer->status == 409)
         err.code = 0;
     if (err.code < 0)
-        log_warn(node->nodes->service->log, "a node could not be marked; trying again later",
+        log_warn(node->nodes->service->log,
+                 "the condition of an unreachable node could not be written; trying again later",
                  log_str("node", node->name), log_error(&err));
     work_done(node->nodes->node_work, &node->work, &err);
 }
@@ -253,6 +298,17 @@ static void on_tainted(void *arg, const struct kube_answer *answer)
     finish(node, answer);
 }
 
+/* Only as it was seen: a machine that is back has written it since. */
+static void add_version(yyjson_mut_doc *doc, const char *version)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *meta = yyjson_mut_obj_get(root, "metadata");
+
+    if (!meta)
+        meta = yyjson_mut_obj_add_obj(doc, root, "metadata");
+    (void)yyjson_mut_obj_add_str(doc, meta, "resourceVersion", version);
+}
+
 static void mark_unknown(struct node *node)
 {
     yyjson_mut_doc *doc =
@@ -262,6 +318,8 @@ static void mark_unknown(struct node *node)
                                                       .message = "Kubelet stopped posting node status."},
                              nsec_now_wall());
 
+    if (node->is_joined)
+        add_version(doc, node->version);
     node->call = kube_send_doc(node->nodes->service->client,
                                &(struct kube_request){
                                    .verb = KUBE_PATCH_STRATEGIC,
@@ -274,6 +332,71 @@ static void mark_unknown(struct node *node)
                                },
                                doc);
     yyjson_mut_doc_free(doc);
+}
+
+/* --- machines that have joined --- */
+
+static int drop_finalizer(void *arg, yyjson_mut_doc *doc, yyjson_mut_val *object, struct err *err)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_get(yyjson_mut_obj_get(object, "metadata"), "finalizers");
+    bool has_changed = false;
+
+    (void)arg;
+    (void)doc;
+    (void)err;
+    for (size_t i = yyjson_mut_arr_size(list); i > 0; i--) {
+        if (yyjson_mut_equals_str(yyjson_mut_arr_get(list, i - 1), LEASE_FINALIZER)) {
+            (void)yyjson_mut_arr_remove(list, i - 1);
+            has_changed = true;
+        }
+    }
+    return has_changed;
+}
+
+static void release(struct node *node)
+{
+    node->modify = kube_modify_start(node->nodes->service->client, &(struct kube_modify_request){
+                                                                       .resource = kube_known(KUBE_NODES),
+                                                                       .name = node->name,
+                                                                       .change = drop_finalizer,
+                                                                       .on_done = on_tainted,
+                                                                       .arg = node,
+                                                                   });
+}
+
+/* The lease is over if it is still the one that was seen last, its whole time ago. */
+static void on_lease_read(void *arg, const struct kube_answer *answer)
+{
+    struct node *node = arg;
+    yyjson_val *object = NULL;
+    struct err err = answer->err;
+
+    node->call = NULL;
+    if (err.code == 0 && kube_answer_object(answer, &object, &err) < 0)
+        object = NULL;
+    const char *renewed = kube_text(object, "spec", "renewTime");
+    bool is_same = answer->status == 404 || (object && node->renewed && strcmp(renewed, node->renewed) == 0);
+
+    if (answer->status != 404 && (err.code < 0 || !is_same)) {
+        if (err.code == 0)
+            loop_timer_start(&node->lease_timer, node->patience);
+        node->is_lease_old = err.code < 0;
+        finish(node, answer);
+    } else if (node->is_ending) {
+        release(node);
+    } else {
+        mark_unknown(node);
+    }
+}
+
+static void confirm_lease(struct node *node)
+{
+    node->call = kube_send(node->nodes->service->client, &(struct kube_request){.verb = KUBE_GET,
+                                                                                .resource = kube_known(KUBE_LEASES),
+                                                                                .namespace = LEASE_NAMESPACE,
+                                                                                .name = node->name,
+                                                                                .on_done = on_lease_read,
+                                                                                .arg = node});
 }
 
 static bool is_own_taint(yyjson_mut_val *taint)
@@ -340,7 +463,10 @@ static void work_on_node(void *arg, struct work_item *item)
     struct nodes *nodes = arg;
     struct node *node = list_item(&item->in_work, struct node, work.in_work);
 
-    if (node->is_there && node->is_lease_old && node->readiness == NODE_READY)
+    if (node->is_there && node->is_joined && node->is_lease_old &&
+        (node->is_ending || node->readiness != NODE_UNREACHABLE))
+        confirm_lease(node);
+    else if (node->is_there && node->is_lease_old && node->readiness == NODE_READY)
         mark_unknown(node);
     else if (node->is_there && !node->is_right)
         node->modify = kube_modify_start(nodes->service->client, &(struct kube_modify_request){
@@ -356,6 +482,19 @@ static void work_on_node(void *arg, struct work_item *item)
 
 /* Following. */
 
+static void keep_text(char **text, const char *value)
+{
+    free(*text);
+    *text = xstrdup(value);
+}
+
+static void await_lease(struct node *node)
+{
+    if (!node->lease_timer.handle)
+        loop_timer_init(&node->lease_timer, node->nodes->service->loop, on_lease_old, node);
+    loop_timer_start(&node->lease_timer, node->patience);
+}
+
 static void put_node(struct nodes *nodes, yyjson_val *object)
 {
     struct node *node = get_node(nodes, kube_text(object, "metadata", "name"));
@@ -363,6 +502,13 @@ static void put_node(struct nodes *nodes, yyjson_val *object)
     const char *status = kube_text(ready, "status");
 
     node->is_there = node->was_there = true;
+    node->is_joined = *kube_text(object, "metadata", "annotations", KEY_JOINED);
+    node->is_ending = value_at(object, "metadata", "deletionTimestamp") != NULL;
+    keep_text(&node->version, kube_text(object, "metadata", "resourceVersion"));
+    if (node->patience == 0)
+        node->patience = nodes->flags->lease_patience;
+    if (node->is_joined && !node->lease_timer.handle)
+        await_lease(node);
     /* A node that has not said anything yet is being set up. */
     node->readiness = !ready || strcmp(status, "True") == 0 ? NODE_READY
                       : strcmp(status, "False") == 0        ? NODE_NOT_READY
@@ -405,9 +551,13 @@ static void on_lease(void *arg, const struct follow_event *event)
         node->lease_timer = (struct loop_timer){0};
         return;
     }
-    if (!node->lease_timer.handle)
-        loop_timer_init(&node->lease_timer, nodes->service->loop, on_lease_old, node);
-    loop_timer_start(&node->lease_timer, nodes->flags->lease_patience);
+    int64_t seconds = number_at(event->object, 0, "spec", "leaseDurationSeconds");
+
+    /* A machine that has joined says itself how long its pods may be without news. */
+    node->patience =
+        node->is_joined && seconds > 0 ? MIN(seconds, LEASE_SECONDS_MAX) * NSEC_PER_SEC : nodes->flags->lease_patience;
+    keep_text(&node->renewed, kube_text(event->object, "spec", "renewTime"));
+    await_lease(node);
 }
 
 static void pod_free(struct pod *pod)
@@ -422,6 +572,7 @@ static void pod_free(struct pod *pod)
     free(pod->namespace);
     free(pod->name);
     free(pod->uid);
+    free(pod->version);
     free(pod);
 }
 
@@ -451,6 +602,7 @@ static void on_pod(void *arg, const struct follow_event *event)
         (void)strmap_put(&nodes->by_uid, "", pod->uid, pod);
     }
     pod->is_ending = value_at(event->object, "metadata", "deletionTimestamp") != NULL;
+    keep_text(&pod->version, kube_text(event->object, "metadata", "resourceVersion"));
     look_at_pod(pod);
 }
 

@@ -46,9 +46,9 @@ static struct owner_call *call_new(struct owner *owner, enum act act, uint32_t k
     return call;
 }
 
-static void call_free(struct owner_call *call)
+static void call_free(struct owner *owner, struct owner_call *call)
 {
-    list_remove(&call->owner->calls, &call->in_owner);
+    list_remove(&owner->calls, &call->in_owner);
     free(call->name);
     free(call->uid);
     free(call);
@@ -65,7 +65,7 @@ static void look_at_end(struct owner *owner)
         free(*at);
     vec_clear(&owner->buried);
     if (failure.code < 0)
-        log_warn(owner->controller->service->log, "an object could not be brought into line; trying again later",
+        log_warn(owner->controller->service->log, "an object could not be reconciled; trying again later",
                  log_str("namespace", owner->namespace), log_str("name", owner->name), log_error(&failure));
     owner->failure.code = 0;
     work_done(owner->controller->work, &owner->work, &failure);
@@ -147,7 +147,7 @@ static void on_done(void *arg, const struct kube_answer *answer)
     /* What comes next is decided by what is there now. After a conflict, the watch says so when that is known. */
     if (answer->err.code == 0)
         work_add(owner->controller->work, &owner->work);
-    call_free(call);
+    call_free(owner, call);
     look_at_end(owner);
 }
 
@@ -307,9 +307,10 @@ void owner_start(struct owner *owner)
 
 void owner_cancel(struct owner *owner)
 {
-    for (struct owner_call *call; (call = list_first(&owner->calls, struct owner_call, in_owner)); call_free(call)) {
+    for (struct owner_call *call; (call = list_first(&owner->calls, struct owner_call, in_owner));) {
         if (call->call)
             kube_cancel(TAKE_PTR(call->call));
+        call_free(owner, call);
     }
     vec_foreach (&owner->buried, at)
         free(*at);

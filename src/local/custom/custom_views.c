@@ -118,7 +118,7 @@ yyjson_mut_val *custom_scale_read(const struct custom_kind *kind, yyjson_mut_val
 int custom_scale_write(const struct custom_kind *kind, yyjson_mut_doc *object, int64_t replicas, struct err *err)
 {
     if (!kind->has_scale || !value_path_put(kind->scale_spec, object, yyjson_mut_sint(object, replicas)))
-        return err_set(err, -EINVAL, "the number of replicas of %s cannot be written at its specReplicasPath",
+        return err_set(err, -EINVAL, "the specReplicasPath of %s does not lead to a field that can be set",
                        kind->api.kind);
     return 0;
 }

@@ -218,6 +218,7 @@ static int read_version(struct definition *definition, yyjson_mut_doc *doc, yyjs
     kind->definition = definition->name;
     kind->list_kind = keep(definition, names, "listKind");
     kind->schema = schema;
+    kind->version = strtoull(meta_text(doc, "resourceVersion"), NULL, 10);
     kind->is_storage_version = definition_is_true(version, "storage");
     read_columns(definition, kind, yyjson_mut_obj_get(version, "additionalPrinterColumns"));
     read_subresources(definition, kind, yyjson_mut_obj_get(version, "subresources"));

@@ -38,6 +38,7 @@ struct custom_kind {
     const char *definition;  // "queues.scheduling.run.ai"
     const char *list_kind;
     const struct schema *schema;
+    uint64_t version;                     // of the definition; objects that are older may lack some of its defaults
     const struct custom_column *columns;  // Age when the definition has none; the name comes before them
     size_t column_count;
     bool is_storage_version;

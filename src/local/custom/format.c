@@ -282,7 +282,7 @@ static bool read_digits(const char *text, char digits[static 20])
 
 static bool is_credit_card(const char *text)
 {
-    char digits[20];
+    char digits[20] = "";
     int sum = 0;
 
     if (!read_digits(text, digits) || strlen(digits) < 13 || strchr(digits, 'X'))
@@ -298,7 +298,7 @@ static bool is_credit_card(const char *text)
 
 static bool is_isbn10(const char *text)
 {
-    char digits[20];
+    char digits[20] = "";
     int sum = 0;
 
     if (!read_digits(text, digits) || strlen(digits) != 10)
@@ -313,7 +313,7 @@ static bool is_isbn10(const char *text)
 
 static bool is_isbn13(const char *text)
 {
-    char digits[20];
+    char digits[20] = "";
     int sum = 0;
 
     if (!read_digits(text, digits) || strlen(digits) != 13 || strchr(digits, 'X'))

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "local/custom/pattern.h"
+#include "cel/pattern.h"
 #include "local/custom/schema_internal.h"
 
 void schema_free(struct schema *schema)
@@ -85,12 +85,17 @@ bool schema_preserves_unknown(const struct schema_node *node)
     return !node || node->preserves_unknown;
 }
 
+bool schema_is_struct(const struct schema_node *node)
+{
+    return node && node->property_count && !node->preserves_unknown;
+}
+
 enum schema_merge schema_merge_of(const struct schema_node *node, yyjson_mut_val *value)
 {
     if (yyjson_mut_is_obj(value)) {
         if (node && node->is_atomic_map)
             return SCHEMA_ATOMIC;
-        return node && node->property_count && !node->preserves_unknown ? SCHEMA_STRUCT : SCHEMA_MAP;
+        return schema_is_struct(node) ? SCHEMA_STRUCT : SCHEMA_MAP;
     }
     if (yyjson_mut_is_arr(value)) {
         if (node && node->list == LIST_MAP)

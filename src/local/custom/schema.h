@@ -41,6 +41,7 @@ void schema_prune(const struct schema *schema, yyjson_mut_doc *doc, struct field
 
 /* Fills in the defaults, and drops nulls that a default replaces. */
 void schema_default(const struct schema *schema, yyjson_mut_doc *doc);
+bool schema_has_defaults(const struct schema *schema);
 
 /*
  * Lists what is wrong with an object that has its defaults. `old` is the object that is replaced, NULL for a new one:
@@ -65,6 +66,8 @@ enum schema_merge {
 };
 
 const struct schema_node *schema_root(const struct schema *schema);
+/* Whether an object there has the members that are named, and no others. */
+bool schema_is_struct(const struct schema_node *node);
 enum schema_merge schema_merge_of(const struct schema_node *node, yyjson_mut_val *value);
 
 /* The place of a member. `*ret_is_named` tells whether the schema names it; a member that is not specified gives NULL. */
@@ -76,6 +79,10 @@ const char *schema_key_at(const struct schema_node *node, size_t index);
 
 /* The default of a place; NULL without one. Borrowed from the schema, and never changed. */
 yyjson_mut_val *schema_default_of(const struct schema_node *node);
+
+/* What the schema says that values at this place are. */
+enum schema_form { SCHEMA_IS_ANY, SCHEMA_IS_NUMBER, SCHEMA_IS_TEXT, SCHEMA_IS_BOOL, SCHEMA_IS_LIST, SCHEMA_IS_OBJECT };
+enum schema_form schema_type_of(const struct schema_node *node);
 
 /* Whether values at this place are neither objects nor lists. */
 bool schema_is_plain(const struct schema_node *node);

@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "cel/pattern.h"
 #include "local/api/problems.h"
-#include "local/custom/pattern.h"
 #include "local/custom/rules.h"
 #include "local/custom/schema_internal.h"
 
@@ -440,6 +440,7 @@ static void compile_structure(struct compiler *compiler, struct schema_node *nod
     compile_list(compiler, node, from, field);
     compile_rules(compiler, node, from);
     node->default_value = keep_value(compiler, yyjson_mut_obj_get(from, "default"));
+    compiler->schema->has_defaults |= node->default_value != NULL;
     if (node->default_value)
         check_default(compiler, node, field);
 }

@@ -42,6 +42,11 @@ void schema_default_value(const struct schema_node *node, yyjson_mut_val *value,
     }
 }
 
+bool schema_has_defaults(const struct schema *schema)
+{
+    return schema->has_defaults;
+}
+
 void schema_default(const struct schema *schema, yyjson_mut_doc *doc)
 {
     schema_default_value(schema->root, yyjson_mut_doc_get_root(doc), doc);

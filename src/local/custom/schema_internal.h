@@ -89,6 +89,7 @@ struct schema {
     yyjson_mut_doc *values;  // holds defaults and choices
     struct schema_node *root;
     VEC(struct pattern *) patterns;
+    bool has_defaults;
 };
 
 /* The property of that name; NULL when the node does not name it. */

@@ -125,9 +125,10 @@ static void check_rule(const struct schema_rule *rule, yyjson_mut_val *value, yy
         return;
     strbuf_init(&text, PROBLEM_BYTES_MAX);
     if (rule->known < 0)
-        strbuf_addf(&text,
-                    "the rule of the CustomResourceDefinition cannot be checked, so that objects are refused: %s",
-                    rule->text);
+        strbuf_addf(
+            &text,
+            "a validation rule of the CustomResourceDefinition cannot be evaluated, so the object is refused: %s",
+            rule->text);
     else if (*rule->message)
         strbuf_addstr(&text, rule->message);
     else
@@ -190,4 +191,15 @@ void schema_validate(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mu
         problem_add(problems, PROBLEM_INVALID, FIELD(NULL, "<nil>"),
                     "Invalid value: null: some validation rules were not checked because the object was invalid; "
                     "correct the existing errors to complete validation");
+}
+
+enum schema_form schema_type_of(const struct schema_node *node)
+{
+    static const enum schema_form forms[] = {
+        [TYPE_NONE] = SCHEMA_IS_ANY,       [TYPE_ARRAY] = SCHEMA_IS_LIST,    [TYPE_BOOLEAN] = SCHEMA_IS_BOOL,
+        [TYPE_INTEGER] = SCHEMA_IS_NUMBER, [TYPE_NUMBER] = SCHEMA_IS_NUMBER, [TYPE_OBJECT] = SCHEMA_IS_OBJECT,
+        [TYPE_STRING] = SCHEMA_IS_TEXT,
+    };
+
+    return !node || node->is_int_or_string ? SCHEMA_IS_ANY : forms[node->type];
 }

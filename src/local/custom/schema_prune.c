@@ -4,6 +4,7 @@
  * the schema specifies again.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/strbuf.h"
@@ -133,9 +134,18 @@ static void make_whole(yyjson_mut_val *value)
     }
 }
 
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 void schema_prune(const struct schema *schema, yyjson_mut_doc *doc, struct field_faults *faults)
 {
+    uint32_t before = faults ? faults->texts.len : 0;
+
     duplicates_drop(yyjson_mut_doc_get_root(doc));
     make_whole(yyjson_mut_doc_get_root(doc));
     schema_prune_value(schema->root, yyjson_mut_doc_get_root(doc), true, NULL, faults);
+    if (faults && faults->texts.len > before)
+        qsort(faults->texts.items + before, faults->texts.len - before, sizeof *faults->texts.items, compare_texts);
 }

@@ -10,9 +10,9 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "cel/pattern.h"
 #include "local/api/problems.h"
 #include "local/custom/format.h"
-#include "local/custom/pattern.h"
 #include "local/custom/schema_internal.h"
 
 /* --- Texts --- */
@@ -118,6 +118,11 @@ static void check_type(const struct schema_node *node, yyjson_mut_val *value, co
             ? is_whole(value) || yyjson_mut_is_str(value)
             : !wanted || strcmp(found, wanted) == 0 || (node->type == TYPE_NUMBER && yyjson_mut_is_num(value)))
         return;
+    /* What a number with a format is not has no format either, and that is what is said. */
+    if (node->format && !node->is_int_or_string && (yyjson_mut_is_bool(value) || yyjson_mut_is_obj(value))) {
+        wanted = node->format;
+        found = "";
+    }
     (void)snprintf(shown, sizeof shown, "\"%s\"", found);
     (void)snprintf(text, sizeof text, "must be of type %s: \"%s\"", wanted, found);
     report(problems, PROBLEM_TYPE_INVALID, field, shown, text);

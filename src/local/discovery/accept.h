@@ -14,6 +14,9 @@ enum accept_form {
     ACCEPT_METADATA,
 };
 
+/* For those who take none of the forms that there are. */
+#define ACCEPT_NONE_MESSAGE "406: Not Acceptable\n\nAvailable representations: application/json"
+
 /* The first form in the header that there is; NULL stands for any. Returns false when there is none. */
 bool accept_form(const char *header, enum accept_form *ret_form);
 

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "local/discovery/accept.h"
 #include "local/discovery/discovery_internal.h"
+#include "local/server/compress.h"
 #include "local/server/routes.h"
 #include "local/server/server_parts.h"
 
@@ -27,7 +28,7 @@ static void reply_tagged(struct http_exchange *exchange, const char *type, yyjso
     if (known && strcmp(known, tag) == 0)
         http_reply(exchange, 304, NULL, NULL, 0);
     else
-        http_reply(exchange, 200, type, text, len);
+        reply_compressed(exchange, 200, type, text, len);
     free(text);
 }
 

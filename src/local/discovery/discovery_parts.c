@@ -16,9 +16,14 @@ static const struct {
     struct discovery_part part;
 } parts[] = {
     {"", "namespaces", {"finalize", "", "v1", "Namespace", "update"}},
+    {"", "pods", {"attach", "", "v1", "PodAttachOptions", "create get"}},
     {"", "pods", {"binding", "", "v1", "Binding", "create"}},
     {"", "pods", {"eviction", "policy", "v1", "Eviction", "create"}},
+    {"", "pods", {"exec", "", "v1", "PodExecOptions", "create get"}},
+    {"", "pods", {"log", "", "v1", "Pod", "get"}},
+    {"", "pods", {"portforward", "", "v1", "PodPortForwardOptions", "create get"}},
     {"", "replicationcontrollers", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
+    {"", "serviceaccounts", {"token", "authentication.k8s.io", "v1", "TokenRequest", "create"}},
     {"apps", "deployments", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
     {"apps", "replicasets", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},
     {"apps", "statefulsets", {"scale", "autoscaling", "v1", "Scale", "get patch update"}},

@@ -12,6 +12,7 @@
 #include "local/api/kinds.h"
 #include "local/custom/definitions.h"
 #include "local/discovery/openapi_pages.h"
+#include "local/server/compress.h"
 #include "local/server/resources.h"
 #include "local/server/routes.h"
 #include "local/server/server_parts.h"
@@ -129,7 +130,7 @@ static void reply(struct http_exchange *exchange, const char *hash, const char *
     if (known && strcmp(known, tag) == 0)
         http_reply(exchange, 304, NULL, NULL, 0);
     else
-        http_reply(exchange, 200, "application/json", text, len);
+        reply_compressed(exchange, 200, "application/json", text, len);
 }
 
 void serve_openapi_document(void *arg, struct http_exchange *exchange)

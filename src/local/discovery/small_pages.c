@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 #include "local/api/kinds.h"
+#include "local/rights/identity.h"
+#include "local/rights/rights.h"
 #include "local/server/files.h"
 #include "local/server/resources.h"
 #include "local/server/routes.h"
@@ -47,16 +49,23 @@ void serve_process(void *arg, struct http_exchange *exchange)
     yyjson_mut_val *root = NULL;
     yyjson_mut_doc *doc = json_new_object(&root);
     _cleanup_(freep) char *kubeconfig = file_path(server->folder, SERVER_KUBECONFIG);
+    _cleanup_(identity_unrefp) struct identity *identity = NULL;
+    char namespace[OWN_NAMESPACE_MAX] = "default";
     const struct api_kind *kind;
     size_t objects = 0;
     size_t len = 0;
 
+    if (rights_identify(server->rights, exchange, &identity) == 0)
+        (void)rights_own_namespace(server->rights, identity, namespace);
+
     for (size_t i = 0; (kind = resource_at(server, i)); i++)
-        objects += store_count(server->store, resource_number(server, kind));
+        if (api_kind_stored(kind) == kind)
+            objects += store_count(server->store, resource_number(server, kind));
     (void)yyjson_mut_obj_add_int(doc, root, "pid", getpid());
     (void)yyjson_mut_obj_add_str(doc, root, "kubeconfig", kubeconfig);
     (void)yyjson_mut_obj_add_str(doc, root, "address", server->address ? server->address : "");
     (void)yyjson_mut_obj_add_uint(doc, root, "port", server_port(server));
+    (void)yyjson_mut_obj_add_str(doc, root, "namespace", namespace);
     (void)yyjson_mut_obj_add_uint(doc, root, "objects", objects);
     (void)yyjson_mut_obj_add_uint(doc, root, "version", store_version(server->store));
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);

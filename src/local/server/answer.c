@@ -6,6 +6,8 @@
 
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
+#include "local/builtin/event_forms.h"
+#include "local/server/compress.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
 #include "local/server/server_parts.h"
@@ -27,7 +29,7 @@ static void add_quoted(struct strbuf *line, const char *text)
     strbuf_addch(line, '"');
 }
 
-static void send_warnings(struct request *request)
+void answer_warnings(struct request *request)
 {
     size_t sent = 0;
 
@@ -46,19 +48,22 @@ static void send_warnings(struct request *request)
 
 void answer_json(struct request *request, int status, const char *body, size_t len)
 {
-    send_warnings(request);
+    answer_warnings(request);
     /* Answers belong to whoever asked. */
     http_reply_header(request->exchange, "Cache-Control", "no-cache, private");
-    http_reply(request->exchange, status, "application/json", body, len);
+    reply_compressed(request->exchange, status, "application/json", body, len);
     request_end(request);
 }
 
 void answer_object(struct request *request, int status, const char *body, size_t len)
 {
+    bool is_table = request->form == ACCEPT_TABLE || request->form == ACCEPT_TABLE_BETA;
     struct strbuf text;
 
+    if (is_table && !table_check(request))
+        return;
     strbuf_init(&text, ANSWER_MAX);
-    if (request->form == ACCEPT_TABLE || request->form == ACCEPT_TABLE_BETA)
+    if (is_table)
         table_write_one(&text, request, body, len);
     else
         object_add(&text, request->kind, request->form, body, len);
@@ -69,6 +74,8 @@ void answer_object(struct request *request, int status, const char *body, size_t
 void answer_doc(struct request *request, int status, yyjson_mut_doc *doc)
 {
     size_t len = 0;
+
+    event_form_store(request->kind, doc);
     char *text = object_text(doc, &len);
 
     answer_object(request, status, text, len);

@@ -18,7 +18,7 @@ static void on_removed(void *arg, int result, const struct store_object *object,
 
     (void)object;
     if (result < 0)
-        log_warn(server->log, "cannot remove an object that has expired", log_error(err));
+        log_warn(server->log, "an expired object could not be removed", log_error(err));
 }
 
 static void remove_object(struct server *server, const struct store_object *object)

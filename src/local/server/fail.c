@@ -11,6 +11,7 @@
 #include "local/api/kinds.h"
 #include "local/api/problems.h"
 #include "local/server/request.h"
+#include "net/http_server.h"
 #include "net/rest/errors.h"
 
 enum { MESSAGE_MAX = 4096, INVALID_MAX = 64 << 10 };
@@ -23,6 +24,8 @@ const char *qualified_plural(const struct api_kind *kind, char text[static QUALI
 
 void fail_problem(struct request *request, const struct rest_problem *problem)
 {
+    answer_warnings(request);
+    http_reply_header(request->exchange, "Cache-Control", "no-cache, private");
     rest_fail_problem(request->exchange, problem);
     request_end(request);
 }
@@ -95,12 +98,13 @@ void fail_method(struct request *request)
                           });
 }
 
-void fail_exists(struct request *request, const char *name)
+void fail_exists(struct request *request, const char *name, bool is_ending)
 {
     char message[MESSAGE_MAX];
     char plural[QUALIFIED_MAX];
 
-    (void)snprintf(message, sizeof message, "%s \"%s\" already exists", qualified_plural(request->kind, plural), name);
+    (void)snprintf(message, sizeof message, "%s%s \"%s\" already exists", is_ending ? "object is being deleted: " : "",
+                   qualified_plural(request->kind, plural), name);
     fail_about(request, 409, "AlreadyExists", name, message);
 }
 
@@ -157,6 +161,17 @@ void fail_forbidden(struct request *request, const char *name, const char *forma
     fail_about(request, 403, "Forbidden", name, message);
 }
 
+void fail_unallowed(struct request *request, const char *name, const char *reason)
+{
+    char message[MESSAGE_MAX];
+    char plural[QUALIFIED_MAX];
+    bool has_name = *name;
+
+    (void)snprintf(message, sizeof message, "%s%s%s%s is forbidden: %s", qualified_plural(request->kind, plural),
+                   has_name ? " \"" : "", name, has_name ? "\"" : "", reason);
+    fail_about(request, 403, "Forbidden", name, message);
+}
+
 void fail_invalid_type(struct request *request, const char *group, const char *kind, const char *name,
                        const struct problems *problems)
 {
@@ -185,5 +200,6 @@ void fail_invalid_type(struct request *request, const char *group, const char *k
 
 void fail_invalid(struct request *request, const char *name, const struct problems *problems)
 {
-    fail_invalid_type(request, request->kind->group, request->kind->kind, name, problems);
+    /* It is checked as it is stored, and named so. */
+    fail_invalid_type(request, api_kind_stored(request->kind)->group, request->kind->kind, name, problems);
 }

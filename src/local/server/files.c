@@ -3,16 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 
-enum { PATH_BYTES_MAX = 8192 };
+enum { PATH_BYTES_MAX = 8192, FOLDER_DEPTH = 64 };
 
 static char *join(const char *a, const char *b, const char *c)
 {
@@ -61,5 +63,20 @@ int file_replace(const char *path, const char *text, size_t len, struct err *err
         (void)unlink(temporary);
         return err_set(err, r, "%s: %s", path, strerror(-r));
     }
+    return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *found, int type, struct FTW *at)
+{
+    (void)found;
+    (void)type;
+    (void)at;
+    return remove(path) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+int folder_remove(const char *path)
+{
+    if (nftw(path, remove_entry, FOLDER_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) < 0 && errno != ENOENT)
+        return -errno;
     return 0;
 }

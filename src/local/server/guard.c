@@ -8,15 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/macros.h"
+#include "local/rights/identity.h"
+#include "local/rights/rights.h"
 #include "local/server/routes.h"
 #include "local/server/server_parts.h"
 #include "text/json.h"
-
-enum { HOST_MAX = 256, ROOT_UID = 0 };
 
 static const char *const names[] = {
     "localhost", "127.0.0.1", "[::1]", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
@@ -42,51 +41,61 @@ static int check_names(const struct server *server, struct http_exchange *exchan
     const char *origin_host = origin ? strstr(origin, "://") : NULL;
 
     if (host && !is_own_name(server, host))
-        return err_set(err, -EADDRNOTAVAIL, "this server is not %.100s", host);
+        return err_set(err, -EADDRNOTAVAIL, "the Host header '%.100s' is not an address of this server", host);
     if (origin && (!origin_host || !is_own_name(server, origin_host + strlen("://"))))
-        return err_set(err, -EACCES, "requests of web pages are refused");
+        return err_set(err, -EACCES, "requests from web pages of other origins are refused");
     return 0;
 }
 
-static int identify(const struct server *server, struct http_exchange *exchange, uid_t *ret_uid)
+/* Headers by which a client would act as somebody else. To ignore them would do as oneself what was meant for others. */
+static bool wants_to_be_another(struct http_exchange *exchange)
 {
-    static const char scheme[] = "Bearer ";
-    const struct http_peer *peer = http_exchange_peer(exchange);
-    const char *header = http_exchange_header(exchange, "Authorization");
+    static const char *const headers[] = {"Impersonate-User", "Impersonate-Group", "Impersonate-Uid"};
 
-    if (peer && peer->has_credentials) {
-        *ret_uid = peer->uid;
-        return 0;
+    for (size_t i = 0; i < ARRAY_LEN(headers); i++) {
+        if (http_exchange_header(exchange, headers[i]))
+            return true;
     }
-    if (!header || strncasecmp(header, scheme, strlen(scheme)) != 0)
-        return -ENOKEY;
-    return tokens_find(&server->tokens, header + strlen(scheme), nsec_now_wall(), ret_uid);
+    return false;
 }
 
-/* The daemon serves the user whose process it is. */
-static bool is_owner(uid_t uid)
+static int check_identity(struct server *server, struct http_exchange *exchange, const char *role, struct err *err)
 {
-    return uid == geteuid() || uid == ROOT_UID;
+    _cleanup_(identity_unrefp) struct identity *identity = NULL;
+    int r = rights_identify(server->rights, exchange, &identity);
+
+    if (r < 0)
+        return err_set(err, r, "Unauthorized");
+    /* A daemon of a plain user serves that user. */
+    if (!identity->is_admin && !identity->account && !identity->node && !rights_serve_all(server->rights))
+        return err_set(err, -EACCES, "this server belongs to another user");
+    if (strcmp(role, ROLE_LOCAL) == 0 && !identity->is_admin)
+        return err_set(err, -EACCES, "only administrators of this machine may do this");
+    if (strcmp(role, ROLE_NODE) == 0 && !identity->node)
+        return err_set(err, -EACCES, "only machines that have joined may do this");
+    if (wants_to_be_another(exchange))
+        return err_set(err, -EACCES, "impersonation is not supported: leave out --as, and use a token of the account");
+    return 0;
 }
 
 int guard_allows(void *arg, struct http_exchange *exchange, const struct rest_route *route, struct err *err)
 {
-    const struct server *server = arg;
+    struct server *server = arg;
     const struct http_peer *peer = http_exchange_peer(exchange);
-    uid_t uid = 0;
+    const char *role = route->role ? route->role : "";
     int r = check_names(server, exchange, err);
 
     if (r < 0)
         return r;
-    if (route->role && strcmp(route->role, ROLE_ANYONE) == 0)
+    if (strcmp(role, ROLE_ANYONE) == 0)
         return 0;
-    r = identify(server, exchange, &uid);
+    r = check_identity(server, exchange, role, err);
     if (r < 0)
-        return err_set(err, r, "Unauthorized");
-    if (!is_owner(uid))
-        return err_set(err, -EACCES, "this server belongs to another user");
-    if (route->role && strcmp(route->role, ROLE_LOCAL) == 0 && !(peer && peer->has_credentials))
-        return err_set(err, -EACCES, "tokens are given out over the Unix socket alone");
+        return r;
+    bool is_local = strcmp(role, ROLE_LOCAL) == 0 || strcmp(role, ROLE_USER) == 0;
+
+    if (is_local && !(peer && peer->has_credentials))
+        return err_set(err, -EACCES, "this request is answered over the Unix socket only");
     return 0;
 }
 

@@ -12,10 +12,12 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "local/machines/machines.h"
+#include "local/rights/rights.h"
 #include "local/server/files.h"
 #include "local/server/routes.h"
 #include "local/server/server_parts.h"
-#include "net/certificate.h"
+#include "net/certificates/certificate.h"
 #include "text/file.h"
 
 #define DAY (24 * NSEC_PER_HOUR)
@@ -25,9 +27,22 @@
 
 enum { PEM_MAX = 64 << 10 };
 
+/* Of a daemon that serves all users. */
+enum { MODE_SOCKET_ALL = 0666, MODE_FOLDER_ALL = 0711, MODE_KUBECONFIG_ALL = 0644 };
+
 static char *path_in(const struct server *server, const char *name)
 {
     return file_path(server->folder, name);
+}
+
+static char *joined_text(const char *first, const char *second)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, PEM_MAX);
+    strbuf_addstr(&text, first);
+    strbuf_addstr(&text, second);
+    return strbuf_take(&text);
 }
 
 /* The authority is one file with the certificate and then the key. */
@@ -60,14 +75,11 @@ static int make_authority(const char *path, struct certificate *ret_authority, s
 
     if (r < 0)
         return r;
-    struct strbuf text;
+    char *text = joined_text(ret_authority->cert_pem, ret_authority->key_pem);
 
-    strbuf_init(&text, PEM_MAX);
-    strbuf_addstr(&text, ret_authority->cert_pem);
-    strbuf_addstr(&text, ret_authority->key_pem);
-    r = file_replace(path, text.text, text.len, err);
-    explicit_bzero(text.text, text.len);
-    strbuf_done(&text);
+    r = file_replace(path, text, strlen(text), err);
+    explicit_bzero(text, strlen(text));
+    free(text);
     if (r < 0)
         certificate_done(ret_authority);
     return r;
@@ -111,13 +123,17 @@ static int start(struct server *server, const struct http_server_options *http, 
 }
 
 /* A port that the last run had may have been taken meanwhile. */
-static int start_tcp(struct server *server, const struct certificate *certificate, bool may_change, struct err *err)
+static int start_tcp(struct server *server, const struct certificate *certificate, const char *authority_pem,
+                     bool may_change, struct err *err)
 {
+    /* Machines that join know the authority by its fingerprint, and find it in the chain. */
+    _cleanup_(freep) char *chain = joined_text(certificate->cert_pem, authority_pem);
     struct http_server_options options = {
         .address = server->address,
         .port = server->port,
-        .cert_pem = certificate->cert_pem,
+        .cert_pem = chain,
         .key_pem = certificate->key_pem,
+        .client_ca_pem = authority_pem,
     };
     int r = start(server, &options, err);
 
@@ -138,19 +154,37 @@ static int start_tcp(struct server *server, const struct certificate *certificat
     return 0;
 }
 
+/* Users pass through the folder to the socket, and read the kubeconfig, which holds no secret. */
+static int open_to_all(const struct server *server, const char *path, mode_t mode, struct err *err)
+{
+    if (rights_serve_all(server->rights) && chmod(path, mode) < 0)
+        return err_set(err, -errno, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
 int server_listen(struct server *server, struct err *err)
 {
     _cleanup_(freep) char *socket = path_in(server, SERVER_SOCKET);
+    _cleanup_(freep) char *kubeconfig = path_in(server, SERVER_KUBECONFIG);
     _cleanup_(freep) char *authority_path = path_in(server, "authority.pem");
     _cleanup_(certificate_done) struct certificate authority = {0};
     _cleanup_(certificate_done) struct certificate certificate = {0};
     bool may_change = server->port == 0;
-    int r = start(server, &(struct http_server_options){.unix_path = socket}, err);
+    bool is_for_all = rights_serve_all(server->rights);
+    int r = start(
+        server, &(struct http_server_options){.unix_path = socket, .unix_mode = is_for_all ? MODE_SOCKET_ALL : 0}, err);
 
     if (r < 0)
         return err_wrap(err, r, "cannot listen on %s", socket);
-    if (!server->address)
+    r = open_to_all(server, server->folder, MODE_FOLDER_ALL, err);
+    if (r < 0)
+        return r;
+    if (!server->address) {
+        /* That of an earlier start names a port where nobody listens any more. */
+        (void)unlink(kubeconfig);
+        server->machines = machines_open(server, &authority, 0);
         return 0;
+    }
     if (may_change)
         server->port = kubeconfig_port(server->folder);
     r = read_authority(authority_path, &authority);
@@ -159,6 +193,10 @@ int server_listen(struct server *server, struct err *err)
     if (r == 0)
         r = issue(server, &authority, &certificate, err);
     if (r == 0)
-        r = start_tcp(server, &certificate, may_change, err);
-    return r < 0 ? r : kubeconfig_write(server, authority.cert_pem, err);
+        r = start_tcp(server, &certificate, authority.cert_pem, may_change, err);
+    if (r == 0)
+        r = kubeconfig_write(server, authority.cert_pem, err);
+    if (r == 0)
+        server->machines = machines_open(server, &authority, server->node_certificate_lifetime);
+    return r < 0 ? r : open_to_all(server, kubeconfig, MODE_KUBECONFIG_ALL, err);
 }

@@ -132,7 +132,7 @@ static void on_made(void *arg, int result, const struct store_object *object, co
 
     (void)object;
     if (result < 0)
-        log_warn(server->log, "cannot create a namespace", log_error(err));
+        log_warn(server->log, "a namespace could not be created", log_error(err));
 }
 
 void server_make_namespaces(struct server *server)

@@ -25,6 +25,9 @@ char *object_text(yyjson_mut_doc *doc, size_t *ret_len);
 /* A document of the text, to be changed. Stored objects can always be read. */
 yyjson_mut_doc *object_doc(const struct store_object *object);
 
+/* The same in the form that requests for the kind work in; most kinds have one form. */
+yyjson_mut_doc *object_doc_as(const struct api_kind *kind, const struct store_object *object);
+
 /* Adds the object as a whole, as the kind's version of it, or its metadata alone. */
 void object_add(struct strbuf *text, const struct api_kind *kind, enum accept_form form, const char *body, size_t len);
 

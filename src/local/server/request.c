@@ -4,14 +4,18 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "local/api/kinds.h"
 #include "local/api/problems.h"
+#include "local/rights/identity.h"
+#include "local/rights/rights.h"
 #include "local/server/request.h"
 #include "local/server/resources.h"
 #include "local/server/routes.h"
 #include "local/server/server_parts.h"
+#include "local/verbs/patch.h"
 #include "net/rest/rest.h"
 
 enum { WARNINGS_MAX = 100 };
@@ -28,9 +32,11 @@ struct request *request_begin(struct server *server, struct http_exchange *excha
 void request_end(struct request *request)
 {
     url_path_done(&request->path);
+    identity_unref(request->identity);
     vec_foreach (&request->warnings, warning)
         free(*warning);
     vec_done(&request->warnings);
+    free(request->final);
     free(request);
 }
 
@@ -43,23 +49,40 @@ const char *request_query(const struct request *request, const char *name)
 
 bool request_query_is_true(const struct request *request, const char *name)
 {
-    const char *value = request_query(request, name);
+    const char *value = rest_query(request->exchange, name);
 
-    return strcmp(value, "true") == 0 || strcmp(value, "1") == 0;
+    return value && strcmp(value, "0") != 0 && strcasecmp(value, "false") != 0;
+}
+
+bool request_check_number(struct request *request, const char *name)
+{
+    const char *text = request_query(request, name);
+    char *end = NULL;
+
+    errno = 0;
+    (void)strtoll(text, &end, 10);
+    if (!*text || (*end == '\0' && errno == 0 && strchr("+-0123456789", *text)))
+        return true;
+    fail_bad(request, "strconv.ParseInt: parsing \"%.200s\": %s", text,
+             errno == ERANGE ? "value out of range" : "invalid syntax");
+    return false;
 }
 
 void request_warn(struct request *request, const char *text)
 {
-    char *copy;
+    _cleanup_(freep) char *copy = xstrndup(text, 1024);
 
     if (request->warnings.len >= WARNINGS_MAX)
         return;
-    copy = xstrndup(text, 1024);
     for (char *at = copy; *at; at++) {
         if ((unsigned char)*at < ' ')
             *at = ' ';
     }
-    vec_push(&request->warnings, copy);
+    /* Each is said once. */
+    vec_foreach (&request->warnings, other)
+        if (strcmp(*other, copy) == 0)
+            return;
+    vec_push(&request->warnings, TAKE_PTR(copy));
 }
 
 /* The segments behind the group and version: [namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE]]. */
@@ -173,39 +196,70 @@ static const char *options_kind(enum request_verb verb)
 }
 
 /* dryRun is "All" or absent. */
-static bool read_dry_run(struct request *request)
+static void check_dry_run(struct request *request, struct problems *problems)
 {
     const char *value = request_query(request, "dryRun");
 
     request->is_dry_run = strcmp(value, "All") == 0;
     if (!*value || request->is_dry_run)
-        return true;
-    struct problems problems = {0};
-
+        return;
     yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
     yyjson_mut_val *list = yyjson_mut_arr(doc);
 
     (void)yyjson_mut_arr_add_str(doc, list, value);
-    problem_not_supported(&problems, FIELD(NULL, "dryRun"), list, "All");
-    fail_invalid_type(request, "meta.k8s.io", options_kind(request->verb), "", &problems);
-    problems_done(&problems);
+    problem_not_supported(problems, FIELD(NULL, "dryRun"), list, "All");
     yyjson_mut_doc_free(doc);
-    return false;
+}
+
+/* How members that a kind does not have are reported. */
+static void check_field_validation(const struct request *request, struct problems *problems)
+{
+    static const char *const levels[] = {"", "Ignore", "Strict", "Warn"};
+    const char *value = request_query(request, "fieldValidation");
+
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++)
+        if (strcmp(levels[i], value) == 0)
+            return;
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+
+    problem_not_supported(problems, FIELD(NULL, "fieldValidation"), yyjson_mut_str(doc, value), " Ignore Strict Warn");
+    yyjson_mut_doc_free(doc);
+}
+
+/* Checks the options of a request that writes. False after an answer. */
+static bool check_options(struct request *request)
+{
+    struct problems problems = {0};
+
+    if (request->verb == VERB_PATCH && !patch_check_type(request))
+        return false;
+    check_dry_run(request, &problems);
+    if (request->verb <= VERB_PATCH)
+        check_field_validation(request, &problems);
+    bool is_good = !problems_any(&problems);
+
+    if (!is_good)
+        fail_invalid_type(request, "meta.k8s.io", options_kind(request->verb), "", &problems);
+    problems_done(&problems);
+    return is_good;
 }
 
 void request_serve(struct server *server, struct http_exchange *exchange)
 {
     struct request *request = request_begin(server, exchange);
 
+    /* The guard has identified the sender before. */
+    if (rights_identify(server->rights, exchange, &request->identity) < 0) {
+        fail_problem(request, &(struct rest_problem){.status = 401, .message = "Unauthorized"});
+        return;
+    }
     if (url_path_parse(http_exchange_path(exchange), &request->path) < 0 || !read_resource(request)) {
         fail_no_resource(request);
         return;
     }
     if (!accept_form(http_exchange_header(exchange, "Accept"), &request->form)) {
-        fail_problem(request, &(struct rest_problem){
-                                  .status = 406,
-                                  .has_details = true,
-                                  .message = "406: Not Acceptable\n\nAvailable representations: application/json"});
+        fail_problem(request,
+                     &(struct rest_problem){.status = 406, .has_details = true, .message = ACCEPT_NONE_MESSAGE});
         return;
     }
     request->number = resource_number(server, request->kind);
@@ -213,7 +267,9 @@ void request_serve(struct server *server, struct http_exchange *exchange)
         fail_method(request);
         return;
     }
-    if (request->verb >= VERB_CREATE && !read_dry_run(request))
+    if (strcmp(request->kind->plural, "endpoints") == 0 && !request->is_custom)
+        request_warn(request, "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    if (!rights_check_request(request) || (request->verb >= VERB_CREATE && !check_options(request)))
         return;
     if (!*request->subresource)
         run_verb(request);

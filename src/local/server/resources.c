@@ -49,6 +49,7 @@ uint32_t resource_number(struct server *server, const struct api_kind *kind)
     char name[STORE_NAME_MAX];
     uint32_t number = 0;
 
+    kind = api_kind_stored(kind);
     (void)snprintf(name, sizeof name, "%s%s%s", kind->group, *kind->group ? "/" : "", kind->plural);
     /* There are far fewer kinds than the store has room for. */
     BUG_ON(store_kind(server->store, name, &number, NULL) < 0);

@@ -19,7 +19,7 @@ const struct api_kind *resource_find(const struct server *server, const char *gr
 /* All of them in the order of discovery; NULL past the last one. */
 const struct api_kind *resource_at(const struct server *server, size_t index);
 
-/* The number of the kind in the store, which all versions of it share. */
+/* The number of the kind in the store, which all versions and forms of it share. */
 uint32_t resource_number(struct server *server, const struct api_kind *kind);
 
 /* The tags of an object, for selectors; a store_tag_fn whose argument is the server. */

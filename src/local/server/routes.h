@@ -20,14 +20,18 @@ void serve_version(void *arg, struct http_exchange *exchange);
 void serve_health(void *arg, struct http_exchange *exchange);
 void serve_process(void *arg, struct http_exchange *exchange);
 void serve_token(void *arg, struct http_exchange *exchange);
+void serve_backup(void *arg, struct http_exchange *exchange);
 void serve_core_versions(void *arg, struct http_exchange *exchange);
 void serve_groups(void *arg, struct http_exchange *exchange);
 void serve_group(void *arg, struct http_exchange *exchange);
 void serve_review(void *arg, struct http_exchange *exchange);
 void serve_openapi(void *arg, struct http_exchange *exchange);
+void serve_openapi_v2(void *arg, struct http_exchange *exchange);
 void serve_openapi_document(void *arg, struct http_exchange *exchange);
 void serve_resources(void *arg, struct http_exchange *exchange);
 
 /* Roles in the table of routes. */
 #define ROLE_ANYONE "anyone"  // needs no identity: versions and probes
-#define ROLE_LOCAL "local"    // only over the socket
+#define ROLE_LOCAL "local"    // administrators, only over the socket
+#define ROLE_NODE "node"      // machines that have joined, by their certificates
+#define ROLE_USER "user"      // all users, only over the socket

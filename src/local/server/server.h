@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "base/time.h"
 
 struct err;
 struct log;
@@ -18,14 +20,21 @@ struct loop;
  *       objects.db           the store
  *       api.sock             the socket
  *       authority.pem        certificate and key of the authority that signs the server's certificates
+ *       tokens.key           key that signs the tokens of ServiceAccounts
  *       kubeconfig           for kubectl and other clients
+ *
+ * A daemon of root serves all users of the machine. Its folder can then be passed through (0711), the socket can be written
+ * and the kubeconfig be read by all; everything else is root's alone.
  */
 struct server;
 
 struct server_settings {
-    const char *folder;   // made where it is missing
-    const char *address;  // of the interface to listen on; NULL: not on TCP
-    uint16_t port;        // 0: that of the last time, or one that is free
+    const char *folder;                // made where it is missing
+    const char *address;               // of the interface to listen on; NULL: not on TCP
+    uint16_t port;                     // 0: that of the last time, or one that is free
+    bool has_own_kinds;                // the CRDs of this release are there from the first moment
+    nsec_t node_certificate_lifetime;  // of machines that join
+    const char *shared_folders;        // that pods of all users may mount, separated by commas; NULL: none
 };
 
 /* Opens the store, listens, and writes the kubeconfig. Returns 0, the error of store_open(), or that of the system. */

@@ -14,6 +14,8 @@
 
 struct definitions;
 struct http_server;
+struct machines;
+struct rights;
 
 enum {
     SERVER_LISTENERS_MAX = 3,
@@ -28,6 +30,7 @@ struct server {
     struct definitions *definitions;  // custom kinds, as the store has them
     struct store_follower follows_definitions;
     uint64_t definitions_position;
+    uint64_t definitions_made;   // version up to which new definitions are known already
     struct list custom_watches;  // they end when their kind is defined anew, and clients begin again
     char *folder;
     char *address;  // that TCP clients use; NULL: there are none
@@ -35,6 +38,10 @@ struct server {
     struct http_server *listeners[SERVER_LISTENERS_MAX];
     size_t listener_count;
     struct tokens tokens;
+    struct rights *rights;
+    struct machines *machines;  // that have joined; NULL before the server listens
+    nsec_t node_certificate_lifetime;
+    char *shared_folders;  // that all users may mount, separated by commas
     struct pages pages;
     struct openapi_pages openapi;
     struct loop_timer sweep;  // removes objects that have expired
@@ -57,6 +64,9 @@ void server_make_namespaces(struct server *server);
 /* Takes custom kinds from the definitions in the store, now and whenever they change. */
 void custom_kinds_start(struct server *server);
 void custom_kinds_stop(struct server *server);
+
+/* Makes the CRDs of this release where they are missing, so that services find their kinds when they start. */
+void custom_kinds_make(struct server *server);
 
 /* The object of a definition; NULL when it is gone. */
 const struct store_object *custom_definition(struct server *server, const char *name);

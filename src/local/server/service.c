@@ -11,25 +11,29 @@
 #include "frame/service.h"
 #include "local/server/files.h"
 #include "local/server/server.h"
-#include "net/loop.h"
+#include "net/loop_thread.h"
 
 struct api {
     struct server *server;
+    struct loop_thread *thread;  // that the server runs in
     char *folder;
     char host[256];
     uint16_t port;
-    bool is_closed;
 };
 
 static const struct flag flags[] = {
     {"state", FLAG_STRING, FLAG_AT(struct api_flags, state), "",
-     "folder with all objects; default: ~/.local/state/muster, for root /var/lib/muster", 0, 0},
+     "folder with all objects (default: ~/.local/state/muster; for root /var/lib/muster)", 0, 0},
     {"listen", FLAG_STRING, FLAG_AT(struct api_flags, listen), "127.0.0.1:0",
-     "address for clients; port 0: the last one, or any free one", 0, 0},
+     "address for clients; port 0: any; 0: Unix socket only", 0, 0},
+    {"shared-folders", FLAG_STRING, FLAG_AT(struct api_flags, shared_folders), "",
+     "folders that pods of all users may mount, besides their homes: /data,/scratch", 0, 0},
+    {"node-certificate-lifetime", FLAG_DURATION, FLAG_AT(struct api_flags, node_certificate_lifetime), "720h",
+     "lifetime of the certificates of joined machines, which renew them", 0, 0},
     {"foreground", FLAG_BOOL, FLAG_AT(struct api_flags, foreground), "false",
      "stay in the foreground and log to the terminal", 0, 0},
     {"api-only", FLAG_BOOL, FLAG_AT(struct api_flags, api_only), "false",
-     "run the API server alone: without scheduler, controllers and nodes", 0, 0},
+     "run only the API server, without scheduler, controllers and nodes", 0, 0},
     {"metrics-bind-address", FLAG_STRING, FLAG_AT(struct api_flags, metrics_address), "0",
      "address of /metrics; 0: not served", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, FLAG_AT(struct api_flags, health_address), "0",
@@ -66,6 +70,10 @@ static int configure(struct service *service, struct err *err)
         free(api);
         return err_wrap(err, r, "--listen");
     }
+    if (values->node_certificate_lifetime < NSEC_PER_MIN) {
+        free(api);
+        return err_set(err, -EINVAL, "--node-certificate-lifetime: at least one minute");
+    }
     if (r > 0 && !api->host[0])
         memcpy(api->host, "0.0.0.0", sizeof "0.0.0.0");
     /* Nothing but the API is open to others unless somebody asks for it. */
@@ -87,20 +95,30 @@ static void raise_limit(void)
     }
 }
 
+/* The server has a thread of its own: the services of the process are its clients like any others, and all of them together
+ * are as busy as the server is. */
 static int open_api(struct service *service, struct err *err)
 {
     struct api *api = service->state;
-    const struct server_settings settings = {
-        .folder = api->folder, .address = api->host[0] ? api->host : NULL, .port = api->port};
+    const struct api_flags *values = service->values;
+    const struct server_settings settings = {.folder = api->folder,
+                                             .address = api->host[0] ? api->host : NULL,
+                                             .port = api->port,
+                                             .has_own_kinds = !values->api_only,
+                                             .node_certificate_lifetime = values->node_certificate_lifetime,
+                                             .shared_folders = values->shared_folders};
     int r;
 
     raise_limit();
-    r = server_open(service->loop, service->log, &settings, &api->server, err);
+    api->thread = loop_thread_new(service->loop);
+    r = server_open(loop_thread_loop(api->thread), service->log, &settings, &api->server, err);
     if (r < 0) {
+        loop_thread_join(api->thread);
         api_free(api);
         return r;
     }
     log_info(service->log, "serving", log_str("state", api->folder), log_int("port", server_port(api->server)));
+    loop_thread_start(api->thread);
     service_set_ready(service, true);
     return 0;
 }
@@ -113,20 +131,24 @@ static void stop(struct service *service)
 
 static void on_closed(void *arg)
 {
-    struct service *service = arg;
-    struct api *api = service->state;
+    const struct api *api = arg;
 
-    api->is_closed = true;
-    loop_stop(service->loop);
+    loop_stop(loop_thread_loop(api->thread));
+}
+
+static void close_server(void *arg)
+{
+    struct api *api = arg;
+
+    server_close(api->server, on_closed, api);
 }
 
 static void close_api(struct service *service)
 {
     struct api *api = service->state;
 
-    server_close(api->server, on_closed, service);
-    while (!api->is_closed)
-        loop_run(service->loop);
+    loop_thread_call(api->thread, close_server, api);
+    loop_thread_join(api->thread);
     api_free(api);
 }
 

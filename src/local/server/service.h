@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include "base/time.h"
+
 /*
  * The API server as a service of the frame, so that everything else of local mode runs in the same process and reaches it
  * over its socket. It is the first service of its process: it is opened before the others, and closed after them.
@@ -15,6 +17,8 @@ extern const struct service_kind api_service;
 struct api_flags {
     const char *state;
     const char *listen;
+    const char *shared_folders;
+    nsec_t node_certificate_lifetime;
     bool foreground;
     bool api_only;
     const char *metrics_address;

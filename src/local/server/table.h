@@ -14,6 +14,9 @@ struct strbuf;
  * says, the object, its metadata (the default) or nothing.
  */
 
+/* Checks what the query says about objects in rows. False after an answer. */
+bool table_check(struct request *request);
+
 /* A table of objects. `meta` is the member "metadata" of the list. */
 void table_write(struct strbuf *text, const struct request *request, const char *meta,
                  const struct store_object *const *objects, uint32_t count);

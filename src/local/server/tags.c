@@ -6,22 +6,26 @@
 #include <yyjson.h>
 
 #include "base/strbuf.h"
+#include "base/text_is.h"
 #include "local/api/kinds.h"
 #include "local/api/selector.h"
+#include "local/custom/definitions.h"
 #include "local/server/resources.h"
+#include "local/server/server_parts.h"
 #include "store/store.h"
 
 /* Fields that are named otherwise than the members that they show, or whose absence means something else than "". */
 static const struct {
     const char *field;
     const char *member;
+    const char *other;  // the member that stands in for one that is empty; NULL: none
     const char *fallback;
 } special[] = {
-    {"source", "source.component", ""},
-    {"status.successful", "status.succeeded", "0"},
-    {"status.replicas", "status.replicas", "0"},
-    {"spec.unschedulable", "spec.unschedulable", "false"},
-    {"spec.hostNetwork", "spec.hostNetwork", "false"},
+    {"source", "source.component", "reportingComponent", ""},
+    {"status.successful", "status.succeeded", NULL, "0"},
+    {"status.replicas", "status.replicas", NULL, "0"},
+    {"spec.unschedulable", "spec.unschedulable", NULL, "false"},
+    {"spec.hostNetwork", "spec.hostNetwork", NULL, "false"},
 };
 
 /* Fields by which objects are looked up often. */
@@ -63,6 +67,7 @@ static void write_addresses(yyjson_val *list, struct strbuf *text)
 static void tag_field(yyjson_val *root, const char *field, struct store_tags *tags)
 {
     const char *member = field;
+    const char *other = NULL;
     const char *fallback = "";
     char tag[STORE_NAME_MAX];
     struct strbuf text;
@@ -70,6 +75,7 @@ static void tag_field(yyjson_val *root, const char *field, struct store_tags *ta
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         if (strcmp(special[i].field, field) == 0) {
             member = special[i].member;
+            other = special[i].other;
             fallback = special[i].fallback;
         }
     }
@@ -78,6 +84,8 @@ static void tag_field(yyjson_val *root, const char *field, struct store_tags *ta
         write_addresses(member_at(root, member), &text);
     else
         write_value(member_at(root, member), fallback, &text);
+    if (text.len == 0 && other)
+        write_value(member_at(root, other), fallback, &text);
     (void)snprintf(tag, sizeof tag, SELECTOR_FIELD "%s", field);
     (void)store_tags_add(tags, tag, text.text, kind_list_has(indexed, field));
     strbuf_done(&text);
@@ -96,18 +104,30 @@ static void tag_labels(yyjson_val *meta, struct store_tags *tags)
     }
 }
 
-/* The kind of a name in the store: "apps/deployments", "pods". */
+/* Whether it is the kind of a name in the store: "apps/deployments", "pods". */
+static bool is_named(const struct api_kind *kind, const char *name)
+{
+    size_t len = strlen(kind->group);
+
+    if (strncmp(kind->group, name, len) != 0 || (len > 0 && name[len] != '/'))
+        return false;
+    return text_is(kind->plural, name + len + (len > 0));
+}
+
 static const struct api_kind *kind_of(const struct server *server, const char *name)
 {
-    for (size_t i = 0;; i++) {
-        const struct api_kind *kind = resource_at(server, i);
-        size_t len = kind ? strlen(kind->group) : 0;
-        if (!kind)
-            return NULL;
-        if (strncmp(kind->group, name, len) == 0 && (len == 0 || name[len] == '/') &&
-            strcmp(kind->plural, name + len + (len > 0)) == 0)
+    const struct api_kind *kind;
+    const struct custom_kind *custom;
+
+    for (size_t i = 0; (kind = builtin_kind_at(i)); i++) {
+        if (is_named(kind, name))
             return kind;
     }
+    for (size_t i = 0; (custom = definitions_at(server->definitions, i)); i++) {
+        if (is_named(&custom->api, name))
+            return &custom->api;
+    }
+    return NULL;
 }
 
 void resource_tag(void *arg, const char *kind, const char *body, size_t len, struct store_tags *tags)

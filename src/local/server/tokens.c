@@ -42,13 +42,24 @@ static void drop_expired(struct tokens *tokens, nsec_t now)
     vec_done(&expired);
 }
 
+/* One user must not leave others without tokens. */
+static size_t count_of(const struct tokens *tokens, uid_t uid)
+{
+    const struct token *token;
+    size_t count = 0;
+
+    for (size_t cursor = 0; (token = strmap_next(&tokens->by_text, &cursor));)
+        count += token->uid == uid;
+    return count;
+}
+
 int tokens_make(struct tokens *tokens, uid_t uid, nsec_t now, char text[static TOKEN_TEXT_MAX])
 {
     unsigned char bytes[TOKEN_BYTES];
     struct token *token;
 
     drop_expired(tokens, now);
-    if (tokens->by_text.len >= TOKENS_MAX)
+    if (tokens->by_text.len >= TOKENS_MAX || count_of(tokens, uid) >= TOKENS_OF_USER_MAX)
         return -EUSERS;
     token = xcalloc(1, sizeof *token);
     *token = (struct token){.uid = uid, .expires = now + TOKEN_LIFETIME};

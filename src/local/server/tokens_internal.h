@@ -11,7 +11,7 @@
  * Tokens for clients on TCP. A client gets one over the Unix socket, where the kernel says who it is. Tokens live in memory
  * alone: after a restart clients ask for new ones.
  */
-enum { TOKEN_TEXT_MAX = 64, TOKENS_MAX = 10000 };
+enum { TOKEN_TEXT_MAX = 64, TOKENS_MAX = 10000, TOKENS_OF_USER_MAX = 1000 };
 
 #define TOKEN_LIFETIME (10 * NSEC_PER_MIN)
 
@@ -21,7 +21,8 @@ struct tokens {
 
 void tokens_done(struct tokens *tokens);
 
-/* Makes a token for a user, valid until `now` + TOKEN_LIFETIME. Returns 0, or -EUSERS when there are too many. */
+/* Makes a token for a user, valid until `now` + TOKEN_LIFETIME. Returns 0, or -EUSERS when there are too many, or the
+ * user has too many of them. */
 MUST_CHECK int tokens_make(struct tokens *tokens, uid_t uid, nsec_t now, char text[static TOKEN_TEXT_MAX]);
 
 /* Whose token it is. Returns 0, or -ENOKEY for one that is unknown or has expired. */

@@ -25,6 +25,10 @@ static const struct {
      "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: build}, value: 100}"},
     {KUBE_PRIORITY_CLASSES,
      "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: inference}, value: 125}"},
+    /* The address of the API server inside a cluster; nothing answers there, but clients and test suites look for it. */
+    {KUBE_SERVICES,
+     "{apiVersion: v1, kind: Service, metadata: {name: kubernetes, labels: {component: apiserver, provider: "
+     "kubernetes}}, spec: {ports: [{name: https, port: 443, protocol: TCP, targetPort: 6443}]}}"},
     {KUBE_NAMESPACES, "{apiVersion: v1, kind: Namespace, metadata: {name: kai-resource-reservation}}"},
     {KUBE_QUEUES,
      "{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: default-parent-queue}, spec: {resources: "
@@ -71,7 +75,7 @@ static void on_done(void *arg, const struct kube_answer *answer)
         part->is_done = err.code == 0;
     }
     if (err.code < 0 && answer->status != 404)
-        log_warn(setup->service->log, "an object of the installation could not be written; trying again later",
+        log_warn(setup->service->log, "an initial object could not be created; trying again later",
                  log_str("kind", part->resource->kind), log_error(&err));
     setup->done += part->is_done;
     if (setup->done == setup->count)
@@ -88,6 +92,7 @@ static void start(void *arg, struct work_item *item)
     part->call = kube_send(setup->service->client, &(struct kube_request){
                                                        .verb = part->is_there ? KUBE_PATCH_MERGE : KUBE_CREATE,
                                                        .resource = part->resource,
+                                                       .namespace = part->resource->is_namespaced ? "default" : NULL,
                                                        .name = part->is_there ? part->name : NULL,
                                                        .body = part->body,
                                                        .body_len = part->len,

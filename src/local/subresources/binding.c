@@ -6,6 +6,7 @@
 
 #include "base/time.h"
 #include "local/api/meta.h"
+#include "local/api/owner_keys.h"
 #include "local/api/problems.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
@@ -44,9 +45,13 @@ static void copy_notes(yyjson_mut_doc *pod, yyjson_mut_doc *binding, const char 
         return;
     yyjson_mut_val *to = object_in(pod, object_in(pod, yyjson_mut_doc_get_root(pod), "metadata"), which);
 
-    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));)
+    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+        /* A bind does not change whose pod it is. */
+        if (yyjson_mut_equals_str(key, KEY_SUBMITTED_BY) || yyjson_mut_equals_str(key, KEY_SUBMITTER_NAME))
+            continue;
         (void)yyjson_mut_obj_put(to, yyjson_mut_val_mut_copy(pod, key),
                                  yyjson_mut_val_mut_copy(pod, yyjson_mut_obj_iter_get_val(key)));
+    }
 }
 
 static void set_scheduled(yyjson_mut_doc *pod)

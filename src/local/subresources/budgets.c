@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "local/subresources/budgets_internal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <yyjson.h>
 
+#include "base/macros.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/vec.h"
 #include "local/api/kinds.h"
 #include "local/api/selector.h"
+#include "local/controllers/values.h"
 #include "local/server/resources.h"
 #include "local/server/server_parts.h"
 
@@ -34,11 +40,11 @@ static void add_expression(struct strbuf *text, yyjson_val *expression)
     strbuf_addch(text, ')');
 }
 
-static bool selects(yyjson_val *selector, const struct store_object *pod)
+/* Reads a label selector. Returns false for one that cannot be read, or that selects nothing. */
+static bool read_selector(yyjson_val *selector, struct selector *ret_wanted)
 {
     yyjson_obj_iter labels = yyjson_obj_iter_with(yyjson_obj_get(selector, "matchLabels"));
     yyjson_arr_iter expressions = yyjson_arr_iter_with(yyjson_obj_get(selector, "matchExpressions"));
-    struct selector wanted = {0};
     struct strbuf text;
 
     strbuf_init(&text, SELECTOR_MAX);
@@ -51,28 +57,168 @@ static bool selects(yyjson_val *selector, const struct store_object *pod)
             strbuf_addch(&text, ',');
         add_expression(&text, item);
     }
-    bool is_selected =
-        selector && selector_add_labels(&wanted, text.text, NULL) == 0 && selector_matches_object(&wanted, pod);
-    selector_done(&wanted);
+    bool is_read = selector && selector_add_labels(ret_wanted, text.text, NULL) == 0;
+
     strbuf_done(&text);
-    return is_selected;
+    return is_read;
 }
 
-const char *budget_that_refuses(const struct server *server, const struct store_object *pod)
+static uint32_t number_of_kind(const struct server *server, const char *group, const char *version, const char *plural)
 {
-    const struct api_kind *kind = builtin_kind_find("policy", "v1", "poddisruptionbudgets");
-    const struct store_object *budget;
-    const char *found = NULL;
-    struct store_cursor cursor;
+    return resource_number((struct server *)(uintptr_t)server, builtin_kind_find(group, version, plural));
+}
 
-    store_cursor_init(&cursor, server->store, resource_number((struct server *)(uintptr_t)server, kind), pod->namespace,
-                      "");
+/* The controllers that a budget's pods belong to, and the replicas that they want. */
+struct owners {
+    VEC(char *) uids;
+    int64_t replicas;
+};
+
+static yyjson_val *controller_of(yyjson_val *root)
+{
+    yyjson_val *owner;
+    size_t i, max;
+
+    yyjson_arr_foreach(yyjson_obj_get(yyjson_obj_get(root, "metadata"), "ownerReferences"), i, max, owner)
+    {
+        if (yyjson_is_true(yyjson_obj_get(owner, "controller")))
+            return owner;
+    }
+    return NULL;
+}
+
+/* Adds the replicas that the controller of an object wants; of a set that a Deployment owns, those of the Deployment. */
+static void add_owner(const struct server *server, const char *namespace, yyjson_val *object, struct owners *owners)
+{
+    static const struct {
+        const char *kind, *group, *plural;
+    } kinds[] = {{"ReplicaSet", "apps", "replicasets"},
+                 {"Deployment", "apps", "deployments"},
+                 {"StatefulSet", "apps", "statefulsets"},
+                 {"ReplicationController", "", "replicationcontrollers"}};
+    yyjson_val *owner = controller_of(object);
+    const char *uid = yyjson_get_str(yyjson_obj_get(owner, "uid"));
+    const char *name = yyjson_get_str(yyjson_obj_get(owner, "name"));
+    const struct store_object *found = NULL;
+
+    vec_foreach (&owners->uids, known) {
+        if (uid && strcmp(*known, uid) == 0)
+            return;
+    }
+    for (size_t i = 0; uid && name && !found && i < ARRAY_LEN(kinds); i++) {
+        if (yyjson_equals_str(yyjson_obj_get(owner, "kind"), kinds[i].kind))
+            found = store_latest(server->store, number_of_kind(server, kinds[i].group, "v1", kinds[i].plural),
+                                 namespace, name);
+    }
+    if (!found)
+        return;
+    yyjson_doc *doc = yyjson_read(found->body, found->body_len, 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+
+    vec_push(&owners->uids, xstrdup(uid));
+    if (controller_of(root))
+        add_owner(server, namespace, root, owners);
+    else
+        owners->replicas += yyjson_get_sint(yyjson_obj_get(yyjson_obj_get(root, "spec"), "replicas"));
+    yyjson_doc_free(doc);
+}
+
+static bool is_ready(yyjson_val *pod)
+{
+    yyjson_val *conditions = yyjson_obj_get(yyjson_obj_get(pod, "status"), "conditions");
+    yyjson_val *condition;
+    size_t i, max;
+
+    yyjson_arr_foreach(conditions, i, max, condition)
+    {
+        if (yyjson_equals_str(yyjson_obj_get(condition, "type"), "Ready"))
+            return yyjson_equals_str(yyjson_obj_get(condition, "status"), "True");
+    }
+    return false;
+}
+
+/* Counts the pods that the budget selects, with changes that are still being written. Returns the healthy ones. */
+static int64_t count_pods(const struct server *server, const char *namespace, const struct selector *wanted,
+                          struct owners *owners)
+{
+    uint32_t kind = number_of_kind(server, "", "v1", "pods");
+    const struct store_object *stored;
+    struct store_cursor cursor;
+    int64_t healthy = 0;
+
+    store_cursor_init(&cursor, server->store, kind, namespace, "");
+    while ((stored = store_cursor_next(&cursor)) && strcmp(stored->namespace, namespace) == 0) {
+        const struct store_object *pod = store_latest(server->store, kind, namespace, stored->name);
+        if (!pod || !selector_matches_object(wanted, pod))
+            continue;
+        yyjson_doc *doc = yyjson_read(pod->body, pod->body_len, 0);
+        yyjson_val *root = yyjson_doc_get_root(doc);
+        if (is_ready(root) && !yyjson_obj_get(yyjson_obj_get(root, "metadata"), "deletionTimestamp"))
+            healthy++;
+        add_owner(server, namespace, root, owners);
+        yyjson_doc_free(doc);
+    }
+    store_cursor_done(&cursor);
+    return healthy;
+}
+
+/* Whether the budget does not let the pod go now; one that is not ready takes nothing from those that are. */
+static bool refuses(const struct server *server, yyjson_val *budget, const struct store_object *pod, bool is_pod_ready,
+                    struct budget_refusal *refusal)
+{
+    yyjson_val *spec = yyjson_obj_get(budget, "spec");
+    yyjson_val *most = yyjson_obj_get(spec, "maxUnavailable");
+    struct selector wanted = {0};
+    struct owners owners = {0};
+    bool is_refused = false;
+
+    if (read_selector(yyjson_obj_get(spec, "selector"), &wanted) && selector_matches_object(&wanted, pod)) {
+        refusal->healthy = count_pods(server, pod->namespace, &wanted, &owners);
+        if (most)
+            refusal->needed = owners.replicas - scaled_of(most, 0, owners.replicas, true);
+        else
+            refusal->needed = scaled_of(yyjson_obj_get(spec, "minAvailable"), 0, owners.replicas, true);
+        is_refused = refusal->healthy - is_pod_ready < MAX(refusal->needed, 0);
+    }
+    vec_foreach (&owners.uids, uid)
+        free(*uid);
+    vec_done(&owners.uids);
+    selector_done(&wanted);
+    return is_refused;
+}
+
+/* Whether a pod counts for no budget, because it does not run or is going already. */
+static bool is_free(const struct store_object *pod, bool *ret_is_ready)
+{
+    static const char *const phases[] = {"Pending", "Succeeded", "Failed"};
+    yyjson_doc *doc = yyjson_read(pod->body, pod->body_len, 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *phase = yyjson_obj_get(yyjson_obj_get(root, "status"), "phase");
+    bool found = yyjson_obj_get(yyjson_obj_get(root, "metadata"), "deletionTimestamp");
+
+    for (size_t i = 0; i < ARRAY_LEN(phases); i++)
+        found |= yyjson_equals_str(phase, phases[i]);
+    *ret_is_ready = is_ready(root);
+    yyjson_doc_free(doc);
+    return found;
+}
+
+bool budget_refuses(const struct server *server, const struct store_object *pod, struct budget_refusal *ret_refusal)
+{
+    const struct store_object *budget;
+    struct store_cursor cursor;
+    bool is_pod_ready = false;
+    bool found = false;
+
+    if (is_free(pod, &is_pod_ready))
+        return false;
+    store_cursor_init(&cursor, server->store, number_of_kind(server, "policy", "v1", "poddisruptionbudgets"),
+                      pod->namespace, "");
     while (!found && (budget = store_cursor_next(&cursor)) && strcmp(budget->namespace, pod->namespace) == 0) {
         yyjson_doc *doc = yyjson_read(budget->body, budget->body_len, 0);
-        yyjson_val *root = yyjson_doc_get_root(doc);
-        yyjson_val *allowed = yyjson_obj_get(yyjson_obj_get(root, "status"), "disruptionsAllowed");
-        if (selects(yyjson_obj_get(yyjson_obj_get(root, "spec"), "selector"), pod) && yyjson_get_sint(allowed) <= 0)
-            found = budget->name;
+        found = refuses(server, yyjson_doc_get_root(doc), pod, is_pod_ready, ret_refusal);
+        if (found)
+            (void)snprintf(ret_refusal->budget, sizeof ret_refusal->budget, "%s", budget->name);
         yyjson_doc_free(doc);
     }
     store_cursor_done(&cursor);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* pods/eviction: a deletion that the client asks for politely, which budgets may refuse. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "local/api/meta.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
@@ -14,34 +16,71 @@
 #include "local/verbs/write.h"
 #include "net/rest/errors.h"
 
-static void fail_budget(struct request *request, const char *budget)
+static void fail_budget(struct request *request, const struct budget_refusal *refusal)
 {
-    const struct rest_cause cause = {.reason = "DisruptionBudget", .message = budget};
+    char text[512];
+    const struct rest_cause cause = {.reason = "DisruptionBudget", .message = text};
 
+    (void)snprintf(text, sizeof text, "The disruption budget %s needs %lld healthy pods and has %lld currently",
+                   refusal->budget, (long long)refusal->needed, (long long)refusal->healthy);
     fail_problem(request, &(struct rest_problem){
                               .status = 429,
                               .message = "Cannot evict pod as it would violate the pod's disruption budget.",
                               .causes = &cause,
                               .cause_count = 1,
-                              .retry_after = 10,
                           });
+}
+
+/* Says on the pod why it goes: policies of Jobs ask for it. */
+static void add_condition(yyjson_mut_doc *pod)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(pod), *status = yyjson_mut_obj_get(root, "status");
+    nsec_t now = nsec_now_wall();
+    char text[TIME_TEXT_MAX];
+
+    if (!status)
+        status = yyjson_mut_obj_add_obj(pod, root, "status");
+    yyjson_mut_val *conditions = yyjson_mut_obj_get(status, "conditions");
+    if (!conditions)
+        conditions = yyjson_mut_obj_add_arr(pod, status, "conditions");
+    yyjson_mut_val *condition = yyjson_mut_arr_add_obj(pod, conditions);
+    (void)yyjson_mut_obj_add_str(pod, condition, "type", "DisruptionTarget");
+    (void)yyjson_mut_obj_add_str(pod, condition, "status", "True");
+    (void)yyjson_mut_obj_add_null(pod, condition, "lastProbeTime");
+    (void)yyjson_mut_obj_add_strcpy(pod, condition, "lastTransitionTime", time_format(now - now % NSEC_PER_SEC, text));
+    (void)yyjson_mut_obj_add_str(pod, condition, "reason", "EvictionByEvictionAPI");
+    (void)yyjson_mut_obj_add_str(pod, condition, "message", "Eviction API: evicting");
+}
+
+static bool is_marked(yyjson_mut_doc *pod)
+{
+    yyjson_mut_val *status = yyjson_mut_obj_get(yyjson_mut_doc_get_root(pod), "status");
+    size_t i, max;
+    yyjson_mut_val *condition;
+
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(status, "conditions"), i, max, condition)
+    {
+        if (yyjson_mut_equals_str(yyjson_mut_obj_get(condition, "type"), "DisruptionTarget"))
+            return true;
+    }
+    return false;
 }
 
 static void evict(struct request *request, const struct store_object *latest, const struct delete_options *options)
 {
-    yyjson_mut_doc *pod = object_doc(latest);
-    const char *budget = NULL;
-    enum delete_step step = DELETE_LEAVE;
-    bool is_ending = meta_has(pod, "deletionTimestamp");
+    struct budget_refusal refusal;
 
-    /* A pod that is going already counts for no budget. */
-    if (!is_ending)
-        budget = budget_that_refuses(request->server, latest);
-    if (!budget)
-        step = delete_mark(request->kind, options, pod);
-    if (budget)
-        fail_budget(request, budget);
-    else if (step == DELETE_LEAVE || request->is_dry_run)
+    if (budget_refuses(request->server, latest, &refusal)) {
+        fail_budget(request, &refusal);
+        return;
+    }
+    yyjson_mut_doc *pod = object_doc(latest);
+    bool is_new = !is_marked(pod);
+    if (is_new)
+        add_condition(pod);
+    enum delete_step step = delete_mark(request->kind, options, pod);
+
+    if ((step == DELETE_LEAVE && !is_new) || request->is_dry_run)
         subresource_written(request, 0, NULL, NULL);
     else
         write_doc(request->server,

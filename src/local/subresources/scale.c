@@ -10,6 +10,7 @@
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/api/patch.h"
+#include "local/api/problems.h"
 #include "local/custom/definitions.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
@@ -147,6 +148,16 @@ static void rescale(struct request *request, yyjson_mut_doc *scale, yyjson_mut_d
     const char *version = meta_text(scale, "resourceVersion");
     yyjson_mut_doc *doc;
 
+    if (yyjson_mut_get_sint(replicas) < 0) {
+        const struct field spec = field_member(NULL, "spec");
+        struct problems problems = {0};
+
+        problem_invalid_number(&problems, FIELD(&spec, "replicas"), yyjson_mut_get_sint(replicas),
+                               "must be greater than or equal to 0");
+        fail_invalid_type(request, "autoscaling", "Scale", request->name, &problems);
+        problems_done(&problems);
+        return;
+    }
     if (*version && strcmp(version, meta_text(old, "resourceVersion")) != 0) {
         fail_modified(request);
         return;
@@ -191,19 +202,35 @@ static void patch_scale(struct request *request, yyjson_mut_doc *old)
     yyjson_mut_doc_free(scale);
 }
 
+static void show_scale(struct request *request)
+{
+    const struct store_object *object =
+        store_get(request->server->store, request->number, request->namespace, request->name);
+
+    if (!object) {
+        fail_not_found(request);
+        return;
+    }
+    yyjson_mut_doc *doc = object_doc(object);
+    answer_scale(request, doc);
+    yyjson_mut_doc_free(doc);
+}
+
 void serve_scale(struct request *request)
 {
     const struct store_object *latest = write_latest(request);
     yyjson_mut_doc *old;
 
+    if (request->verb == VERB_GET) {
+        verb_get_then(request, show_scale);
+        return;
+    }
     if (!latest) {
         fail_not_found(request);
         return;
     }
     old = object_doc(latest);
-    if (request->verb == VERB_GET)
-        answer_scale(request, old);
-    else if (request->verb == VERB_UPDATE)
+    if (request->verb == VERB_UPDATE)
         put_scale(request, old);
     else if (request->verb == VERB_PATCH)
         patch_scale(request, old);

@@ -8,6 +8,7 @@
 #include "local/custom/definitions.h"
 #include "local/server/request.h"
 #include "local/server/resources.h"
+#include "local/streams/streams.h"
 #include "local/subresources/subresources_internal.h"
 #include "local/verbs/write.h"
 
@@ -53,9 +54,17 @@ static const struct {
     const char *name;
     serve_fn serve;
 } rows[] = {
-    {"", "pods", "binding", serve_binding},         {"", "pods", "eviction", serve_eviction},
-    {"", "namespaces", "finalize", serve_finalize}, {"", "replicationcontrollers", "scale", serve_scale},
-    {"apps", "deployments", "scale", serve_scale},  {"apps", "replicasets", "scale", serve_scale},
+    {"", "pods", "attach", serve_remote},
+    {"", "pods", "exec", serve_remote},
+    {"", "pods", "log", serve_log},
+    {"", "pods", "portforward", serve_port_forward},
+    {"", "pods", "binding", serve_binding},
+    {"", "pods", "eviction", serve_eviction},
+    {"", "serviceaccounts", "token", serve_account_token},
+    {"", "namespaces", "finalize", serve_finalize},
+    {"", "replicationcontrollers", "scale", serve_scale},
+    {"apps", "deployments", "scale", serve_scale},
+    {"apps", "replicasets", "scale", serve_scale},
     {"apps", "statefulsets", "scale", serve_scale},
 };
 

@@ -11,6 +11,9 @@ void serve_binding(struct request *request);
 /* pods/eviction: a deletion that budgets may refuse. */
 void serve_eviction(struct request *request);
 
+/* serviceaccounts/token: a token for an account. */
+void serve_account_token(struct request *request);
+
 /* KIND/scale: replicas, wanted and present. */
 void serve_scale(struct request *request);
 

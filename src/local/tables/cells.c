@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What the cells of several kinds are made of. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "local/tables/tables.h"
 #include "local/tables/tables_internal.h"
@@ -89,16 +91,34 @@ static void add_expression(struct strbuf *text, yyjson_val *expression)
     strbuf_addch(text, ')');
 }
 
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(yyjson_get_str(*(yyjson_val *const *)a), yyjson_get_str(*(yyjson_val *const *)b));
+}
+
+/* By name. */
+static void add_labels(struct strbuf *text, yyjson_val *labels)
+{
+    yyjson_obj_iter iter = yyjson_obj_iter_with(labels);
+    size_t count = yyjson_obj_size(labels);
+    yyjson_val **keys = xcalloc(count + 1, sizeof *keys);
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = yyjson_obj_iter_next(&iter);
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 0; i < count; i++)
+        strbuf_addf(text, "%s%s=%s", i ? "," : "", yyjson_get_str(keys[i]),
+                    yyjson_get_str(yyjson_obj_iter_get_val(keys[i])));
+    free(keys);
+}
+
 yyjson_mut_val *cell_selector(yyjson_val *selector, yyjson_mut_doc *out)
 {
-    yyjson_obj_iter labels = yyjson_obj_iter_with(yyjson_obj_get(selector, "matchLabels"));
     yyjson_arr_iter expressions = yyjson_arr_iter_with(yyjson_obj_get(selector, "matchExpressions"));
     struct strbuf text;
 
     strbuf_init(&text, CELL_MAX);
-    for (yyjson_val *key; (key = yyjson_obj_iter_next(&labels));)
-        strbuf_addf(&text, "%s%s=%s", text.len ? "," : "", yyjson_get_str(key),
-                    yyjson_get_str(yyjson_obj_iter_get_val(key)));
+    add_labels(&text, yyjson_obj_get(selector, "matchLabels"));
     for (yyjson_val *item; (item = yyjson_arr_iter_next(&expressions));) {
         if (text.len)
             strbuf_addch(&text, ',');
@@ -106,5 +126,15 @@ yyjson_mut_val *cell_selector(yyjson_val *selector, yyjson_mut_doc *out)
     }
     if (text.len == 0)
         strbuf_addstr(&text, "<none>");
+    return take(&text, out);
+}
+
+yyjson_mut_val *cell_labels(yyjson_val *labels, yyjson_mut_doc *out)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, CELL_MAX);
+    add_labels(&text, labels);
+    strbuf_addstr(&text, text.len ? "" : "<none>");
     return take(&text, out);
 }

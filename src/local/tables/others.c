@@ -66,6 +66,18 @@ static yyjson_mut_val *preemption(yyjson_val *object, nsec_t now, yyjson_mut_doc
     return cell_copy(object, "preemptionPolicy", "", out);
 }
 
+static yyjson_mut_val *handler(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_copy(object, "handler", "", out);
+}
+
+static const struct table_column runtime_class_columns[] = {
+    {"Handler", "string", "", 0, handler},
+    {"Age", "string", "", 0, cell_age},
+    {0},
+};
+
 static const struct table_column lease_columns[] = {
     {"Holder", "string", "", 0, holder}, {"Age", "string", "", 0, cell_age}, {0}};
 
@@ -206,8 +218,7 @@ static yyjson_mut_val *cluster_ip(yyjson_val *service, nsec_t now, yyjson_mut_do
 static yyjson_mut_val *external_ip(yyjson_val *service, nsec_t now, yyjson_mut_doc *out)
 {
     (void)now;
-    (void)service;
-    return yyjson_mut_str(out, "<none>");
+    return cell_copy(service, "spec.externalName", "<none>", out);
 }
 
 static yyjson_mut_val *ports(yyjson_val *service, nsec_t now, yyjson_mut_doc *out)
@@ -232,19 +243,8 @@ static yyjson_mut_val *ports(yyjson_val *service, nsec_t now, yyjson_mut_doc *ou
 /* A service selects by plain labels. */
 static yyjson_mut_val *service_selector(yyjson_val *service, nsec_t now, yyjson_mut_doc *out)
 {
-    yyjson_obj_iter iter = yyjson_obj_iter_with(cell_at(service, "spec.selector"));
-    struct strbuf text;
-
     (void)now;
-    strbuf_init(&text, TEXT_MAX);
-    for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter));) {
-        const char *label = yyjson_get_str(yyjson_obj_iter_get_val(key));
-        strbuf_addf(&text, "%s%s=%s", text.len ? "," : "", yyjson_get_str(key), label ? label : "");
-    }
-    yyjson_mut_val *cell = yyjson_mut_strcpy(out, text.len ? text.text : "<none>");
-
-    strbuf_done(&text);
-    return cell;
+    return cell_labels(cell_at(service, "spec.selector"), out);
 }
 
 static const struct table_column service_columns[] = {
@@ -264,6 +264,7 @@ const struct table_kind other_tables[] = {
     {"", "events", event_columns},
     {"", "services", service_columns},
     {"coordination.k8s.io", "leases", lease_columns},
+    {"node.k8s.io", "runtimeclasses", runtime_class_columns},
     {"scheduling.k8s.io", "priorityclasses", priority_columns},
     {0},
 };

@@ -18,11 +18,19 @@ static yyjson_mut_val *name_cell(yyjson_val *object, nsec_t now, yyjson_mut_doc 
 
 static const struct table_column name_column = {"Name", "string", "name", 0, name_cell};
 static const struct table_column no_columns[] = {{0}};
-static const struct table_column plain_columns[] = {{"Age", "date", "", 0, cell_age}, {0}};
+static yyjson_mut_val *created_cell(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    /* The row of a bookmark has no time, which Go shows as its zero. */
+    return cell_copy(object, "metadata.creationTimestamp", "0001-01-01T00:00:00Z", out);
+}
+
+static const struct table_column plain_columns[] = {{"Created At", "date", "", 0, created_cell}, {0}};
 
 static const struct table_column *columns_of(const struct api_kind *kind)
 {
-    const struct table_kind *const sets[] = {pod_tables, workload_tables, other_tables};
+    const struct table_kind *const sets[] = {pod_tables,     workload_tables, policy_tables,
+                                             storage_tables, cluster_tables,  other_tables};
 
     for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
         for (const struct table_kind *row = sets[i]; row->plural; row++) {
@@ -31,6 +39,11 @@ static const struct table_column *columns_of(const struct api_kind *kind)
         }
     }
     return plain_columns;
+}
+
+bool tables_is_plain(const struct api_kind *kind)
+{
+    return !(kind->flags & KIND_IS_CUSTOM) && columns_of(kind) == plain_columns;
 }
 
 /* Events begin with when they were last seen: what they are called says nothing. */
@@ -122,4 +135,20 @@ void tables_write_cells(const struct api_kind *kind, const char *body, size_t le
         (void)yyjson_mut_arr_append(list, column->cell(object, now, doc));
     add_json(doc, text);
     yyjson_doc_free(read);
+}
+
+void tables_write_conditions(const struct api_kind *kind, const char *body, size_t len, struct strbuf *text)
+{
+    if (strcmp(kind->plural, "pods") != 0 || (kind->flags & KIND_IS_CUSTOM))
+        return;
+    yyjson_doc *doc = yyjson_read(body, len, YYJSON_READ_ALLOW_INVALID_UNICODE);
+    const char *phase = cell_text(yyjson_doc_get_root(doc), "status.phase", "");
+
+    if (strcmp(phase, "Succeeded") == 0)
+        strbuf_addstr(text, ",\"conditions\":[{\"type\":\"Completed\",\"status\":\"True\",\"reason\":\"Succeeded\","
+                            "\"message\":\"The pod has completed successfully.\"}]");
+    else if (strcmp(phase, "Failed") == 0)
+        strbuf_addstr(text, ",\"conditions\":[{\"type\":\"Completed\",\"status\":\"True\",\"reason\":\"Failed\","
+                            "\"message\":\"The pod failed.\"}]");
+    yyjson_doc_free(doc);
 }

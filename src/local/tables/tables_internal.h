@@ -23,6 +23,9 @@ struct table_kind {
 
 extern const struct table_kind pod_tables[];       // pods and nodes
 extern const struct table_kind workload_tables[];  // apps and batch
+extern const struct table_kind policy_tables[];    // autoscalers and disruption budgets
+extern const struct table_kind storage_tables[];   // volumes, claims and drivers
+extern const struct table_kind cluster_tables[];   // rights, networks, devices
 extern const struct table_kind other_tables[];
 
 /* --- For cells --- */
@@ -40,5 +43,34 @@ yyjson_mut_val *cell_age(yyjson_val *object, nsec_t now, yyjson_mut_doc *out);
 /* "a,b" of the names or images of the containers of a pod template. */
 yyjson_mut_val *cell_containers(yyjson_val *list, const char *member, yyjson_mut_doc *out);
 
+/* "a=b,c=d" of labels, by name; "<none>" without any. */
+yyjson_mut_val *cell_labels(yyjson_val *labels, yyjson_mut_doc *out);
+
 /* "app=web,tier in (a,b)" of a label selector, "<none>" without one. */
 yyjson_mut_val *cell_selector(yyjson_val *selector, yyjson_mut_doc *out);
+
+/* A function for a cell that is one member of the object, or the number of its elements. */
+#define CELL_TEXT(function, path, fallback)                                              \
+    static yyjson_mut_val *function(yyjson_val *object, nsec_t now, yyjson_mut_doc *out) \
+    {                                                                                    \
+        (void)now;                                                                       \
+        return cell_copy(object, path, fallback, out);                                   \
+    }
+#define CELL_NUMBER(function, path)                                                      \
+    static yyjson_mut_val *function(yyjson_val *object, nsec_t now, yyjson_mut_doc *out) \
+    {                                                                                    \
+        (void)now;                                                                       \
+        return yyjson_mut_sint(out, cell_number(object, path));                          \
+    }
+#define CELL_BOOL(function, path)                                                        \
+    static yyjson_mut_val *function(yyjson_val *object, nsec_t now, yyjson_mut_doc *out) \
+    {                                                                                    \
+        (void)now;                                                                       \
+        return yyjson_mut_bool(out, yyjson_is_true(cell_at(object, path)));              \
+    }
+#define CELL_COUNT(function, path)                                                       \
+    static yyjson_mut_val *function(yyjson_val *object, nsec_t now, yyjson_mut_doc *out) \
+    {                                                                                    \
+        (void)now;                                                                       \
+        return yyjson_mut_uint(out, yyjson_arr_size(cell_at(object, path)));             \
+    }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The kinds that make pods. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,6 +85,24 @@ static const struct table_column set_columns[] = {
     {"Ready", "integer", "", 0, ready},      {"Age", "string", "", 0, cell_age},
     {"Containers", "string", "", 1, names},  {"Images", "string", "", 1, images},
     {"Selector", "string", "", 1, selector}, {0},
+};
+
+/* A ReplicationController selects by labels alone. */
+static yyjson_mut_val *labels_selector(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_labels(cell_at(object, "spec.selector"), out);
+}
+
+static const struct table_column controller_columns[] = {
+    {"Desired", "integer", "", 0, wanted},
+    {"Current", "integer", "", 0, present},
+    {"Ready", "integer", "", 0, ready},
+    {"Age", "string", "", 0, cell_age},
+    {"Containers", "string", "", 1, names},
+    {"Images", "string", "", 1, images},
+    {"Selector", "string", "", 1, labels_selector},
+    {0},
 };
 
 static const struct table_column stateful_columns[] = {
@@ -227,11 +246,97 @@ static const struct table_column cron_columns[] = {
     {"Selector", "string", "", 1, cron_selector},  {0},
 };
 
+/* --- DaemonSets, templates and revisions --- */
+
+CELL_NUMBER(daemon_wanted, "status.desiredNumberScheduled")
+CELL_NUMBER(daemon_present, "status.currentNumberScheduled")
+CELL_NUMBER(daemon_ready, "status.numberReady")
+CELL_NUMBER(daemon_updated, "status.updatedNumberScheduled")
+CELL_NUMBER(daemon_available, "status.numberAvailable")
+
+static yyjson_mut_val *daemon_nodes(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_labels(cell_at(object, "spec.template.spec.nodeSelector"), out);
+}
+
+static const struct table_column daemon_columns[] = {
+    {"Desired", "integer", "", 0, daemon_wanted},
+    {"Current", "integer", "", 0, daemon_present},
+    {"Ready", "integer", "", 0, daemon_ready},
+    {"Up-to-date", "integer", "", 0, daemon_updated},
+    {"Available", "integer", "", 0, daemon_available},
+    {"Node Selector", "string", "", 0, daemon_nodes},
+    {"Age", "string", "", 0, cell_age},
+    {"Containers", "string", "", 1, names},
+    {"Images", "string", "", 1, images},
+    {"Selector", "string", "", 1, selector},
+    {0},
+};
+
+static yyjson_mut_val *template_names(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_containers(cell_at(object, "template.spec.containers"), "name", out);
+}
+
+static yyjson_mut_val *template_images(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_containers(cell_at(object, "template.spec.containers"), "image", out);
+}
+
+static yyjson_mut_val *template_labels(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    (void)now;
+    return cell_labels(cell_at(object, "template.metadata.labels"), out);
+}
+
+static const struct table_column template_columns[] = {
+    {"Containers", "string", "", 0, template_names},
+    {"Images", "string", "", 0, template_images},
+    {"Pod Labels", "string", "", 0, template_labels},
+    {0},
+};
+
+/* "statefulset.apps/web": what the revision is of. */
+static yyjson_mut_val *revision_owner(yyjson_val *object, nsec_t now, yyjson_mut_doc *out)
+{
+    yyjson_arr_iter iter = yyjson_arr_iter_with(cell_at(object, "metadata.ownerReferences"));
+    char text[512];
+
+    (void)now;
+    for (yyjson_val *owner; (owner = yyjson_arr_iter_next(&iter));) {
+        const char *version = cell_text(owner, "apiVersion", "");
+        int group = (int)strcspn(version, "/");
+        if (!yyjson_is_true(yyjson_obj_get(owner, "controller")))
+            continue;
+        int len = snprintf(text, sizeof text, "%s%s%.*s/%s", cell_text(owner, "kind", ""), version[group] ? "." : "",
+                           version[group] ? group : 0, version, cell_text(owner, "name", ""));
+        for (int i = 0; i < len && text[i] != '/' && text[i] != '.'; i++)
+            text[i] = (char)tolower((unsigned char)text[i]);
+        return yyjson_mut_strcpy(out, text);
+    }
+    return yyjson_mut_str(out, "<none>");
+}
+
+CELL_NUMBER(revision_number, "revision")
+
+static const struct table_column revision_columns[] = {
+    {"Controller", "string", "", 0, revision_owner},
+    {"Revision", "string", "", 0, revision_number},
+    {"Age", "string", "", 0, cell_age},
+    {0},
+};
+
 const struct table_kind workload_tables[] = {
+    {"apps", "daemonsets", daemon_columns},
+    {"apps", "controllerrevisions", revision_columns},
+    {"", "podtemplates", template_columns},
     {"apps", "deployments", deployment_columns},
     {"apps", "replicasets", set_columns},
     {"apps", "statefulsets", stateful_columns},
-    {"", "replicationcontrollers", set_columns},
+    {"", "replicationcontrollers", controller_columns},
     {"batch", "jobs", job_columns},
     {"batch", "cronjobs", cron_columns},
     {0},

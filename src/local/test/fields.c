@@ -65,8 +65,8 @@ static void unknown_and_repeated_members_are_listed(void **state)
            "{\"metadata\":{\"name\":\"a\",\"nme\":1,\"labels\":{\"x\":\"1\",\"x\":\"2\"}},\"data\":{\"k\":\"v\"},"
            "\"data\":{\"k\":\"w\"},\"spec\":{}}",
            "{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"2\"}},\"data\":{\"k\":\"w\"}}",
-           "strict decoding error: duplicate field \"data\", unknown field \"metadata.nme\", duplicate field "
-           "\"metadata.labels.x\", unknown field \"spec\"");
+           "strict decoding error: unknown field \"metadata.nme\", duplicate field \"metadata.labels.x\", duplicate "
+           "field \"data\", unknown field \"spec\"");
     expect("", "pods", "{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\",\"imag\":1}]}}",
            "{\"spec\":{\"containers\":[{\"name\":\"a\",\"resources\":{}},{\"name\":\"b\",\"resources\":{}}]},"
            "\"metadata\":{},\"status\":{}}",
@@ -84,6 +84,23 @@ static void empty_members_go_and_come(void **state)
            "{\"metadata\":{},\"spec\":{\"replicas\":0,\"selector\":{},\"template\":{\"metadata\":{},\"spec\":"
            "{\"containers\":null}},\"strategy\":{}},\"status\":{}}",
            "");
+}
+
+static void lists_without_elements_are_the_clients_until_they_are_cleared(void **state)
+{
+    const struct api_kind *roles = builtin_kind_find("rbac.authorization.k8s.io", "v1", "roles");
+    yyjson_mut_doc *doc = doc_of("{\"metadata\":{},\"rules\":[]}");
+    struct field_faults faults = {0};
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(builtin_check_fields(roles, doc, &faults, &err), 0);
+    assert_true(faults.has_empty);
+    assert_true(yyjson_mut_is_arr(yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "rules")));
+    builtin_clear_empty(roles, doc);
+    assert_true(yyjson_mut_is_null(yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "rules")));
+    field_faults_done(&faults);
+    yyjson_mut_doc_free(doc);
 }
 
 static void values_are_written_in_one_way(void **state)
@@ -149,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_and_repeated_members_are_listed),
         cmocka_unit_test(empty_members_go_and_come),
+        cmocka_unit_test(lists_without_elements_are_the_clients_until_they_are_cleared),
         cmocka_unit_test(values_are_written_in_one_way),
         cmocka_unit_test(wrong_types_are_named_as_go_does),
         cmocka_unit_test(lists_know_their_keys),

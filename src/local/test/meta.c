@@ -68,6 +68,7 @@ static void the_generation_counts_changes_of_the_spec(void **state)
     assert_true(meta_is_same(doc, old));
     yyjson_mut_obj_put(yyjson_mut_doc_get_root(doc), yyjson_mut_str(doc, "spec"), yyjson_mut_obj(doc));
     meta_stamp_update(doc, pods, old);
+    meta_count_change(doc, pods, old);
     expect(doc, "{\"metadata\":{\"name\":\"a\",\"uid\":\"u\",\"generation\":4,\"resourceVersion\":\"9\"},\"spec\":{},"
                 "\"status\":{\"phase\":\"Running\"},\"apiVersion\":\"v1\",\"kind\":\"Pod\"}");
     yyjson_mut_doc_free(old);

@@ -16,7 +16,6 @@
 #include "local/api/problems.h"
 #include "local/builtin/builtin.h"
 #include "local/custom/format.h"
-#include "local/custom/pattern.h"
 
 static yyjson_mut_doc *doc_of(const char *text)
 {
@@ -156,62 +155,6 @@ static void a_schema_that_nests_too_deeply_is_refused(void **state)
     yyjson_mut_doc_free(doc);
 }
 
-static void a_pattern_takes_time_in_proportion_to_the_text(void **state)
-{
-    struct pattern *pattern = NULL;
-    size_t len = 200000;
-    char *text = malloc(len + 1);
-
-    (void)state;
-    /* A matcher that backtracks would try every way to divide the text between the two loops. */
-    assert_int_equal(pattern_new("^(a+)+(a|aa)*b$", &pattern, NULL), 0);
-    memset(text, 'a', len);
-    text[len] = '\0';
-    assert_false(pattern_matches(pattern, text, len));
-    text[len - 1] = 'b';
-    assert_true(pattern_matches(pattern, text, len));
-    pattern_free(pattern);
-    free(text);
-}
-
-static void a_pattern_means_what_re2_means(void **state)
-{
-    static const struct {
-        const char *pattern;
-        const char *text;
-        bool matches;
-    } cases[] = {
-        {"a$", "a\n", false},     {"^a|b$", "xb", true},     {"\\v", "\v", true},    {"\\Qa.b\\E", "a.b", true},
-        {"\\Qa.b", "axb", false}, {"[[a]", "[", true},       {"[]a]", "]", true},    {"a{,2}", "a{,2}", true},
-        {"(?P<n>a)", "a", true},  {"(?s)a.b", "a\nb", true}, {"\\x{e9}", "é", true}, {"x*?y", "xxy", true},
-        {"\\pN", "7", true},      {"^$", "", true},          {"\\z", "", true},      {"(?i:A)b", "ab", true},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct pattern *pattern = NULL;
-        struct err err = {0};
-        if (pattern_new(cases[i].pattern, &pattern, &err) < 0)
-            fail_msg("%s: %s", cases[i].pattern, err.text);
-        if (pattern_matches(pattern, cases[i].text, strlen(cases[i].text)) != cases[i].matches)
-            fail_msg("%s, %s", cases[i].pattern, cases[i].text);
-        pattern_free(pattern);
-    }
-}
-
-static void what_re2_does_not_have_is_refused(void **state)
-{
-    static const char *const refused[] = {"(?=a)", "(?<=a)", "(?<!a)", "(?>a)", "\\1", "a++", "a**", "\\K",    "\\G",
-                                          "(?R)",  "(?1)",   "(*F)",   "\\C",   "(",   ")",   "[",   "a{2000}"};
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
-        struct pattern *pattern = NULL;
-        if (pattern_new(refused[i], &pattern, NULL) == 0)
-            fail_msg("%s is taken", refused[i]);
-    }
-}
-
 static void formats_that_are_not_known_are_not_checked(void **state)
 {
     (void)state;
@@ -230,9 +173,6 @@ int main(void)
         cmocka_unit_test(a_rule_that_is_not_known_refuses_objects_and_is_named),
         cmocka_unit_test(a_transition_rule_needs_an_object_before),
         cmocka_unit_test(a_schema_that_nests_too_deeply_is_refused),
-        cmocka_unit_test(a_pattern_takes_time_in_proportion_to_the_text),
-        cmocka_unit_test(a_pattern_means_what_re2_means),
-        cmocka_unit_test(what_re2_does_not_have_is_refused),
         cmocka_unit_test(formats_that_are_not_known_are_not_checked),
     };
 

@@ -129,6 +129,38 @@ static void options_of_any_group_are_read(void **state)
     strbuf_done(&raw);
 }
 
+/* A Lease whose acquireTime, field 3 of the spec, is that many seconds after 1970. */
+static void make_lease(struct strbuf *lease, int64_t seconds)
+{
+    struct strbuf time;
+    struct strbuf spec;
+
+    strbuf_init(&time, 64);
+    strbuf_init(&spec, 64);
+    strbuf_init(lease, 128);
+    add_varint(&time, 1 << 3);
+    add_varint(&time, (size_t)seconds);
+    add_bytes(&spec, 3, time.text, time.len);
+    add_bytes(lease, 2, spec.text, spec.len);
+    strbuf_done(&spec);
+    strbuf_done(&time);
+}
+
+static void times_are_read_from_the_year_1_to_9999(void **state)
+{
+    struct strbuf lease;
+
+    (void)state;
+    make_lease(&lease, -62135596798);
+    expect_json("coordination.k8s.io/v1", "Lease", &lease,
+                "{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"spec\":{\"acquireTime\":"
+                "\"0001-01-01T00:00:02.000000Z\"},\"metadata\":{}}");
+    strbuf_done(&lease);
+    make_lease(&lease, 253402300800);
+    expect_failure("coordination.k8s.io/v1", "Lease", &lease, -EINVAL, "time out of range");
+    strbuf_done(&lease);
+}
+
 static void other_bodies_are_refused(void **state)
 {
     yyjson_mut_doc *doc = NULL;
@@ -201,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_config_map_is_read),
         cmocka_unit_test(options_of_any_group_are_read),
+        cmocka_unit_test(times_are_read_from_the_year_1_to_9999),
         cmocka_unit_test(other_bodies_are_refused),
         cmocka_unit_test(nesting_is_bounded),
         cmocka_unit_test(the_number_of_values_is_bounded),

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "local/api/meta.h"
 #include "local/api/problems.h"
 #include "local/custom/definitions.h"
@@ -23,6 +24,8 @@
 #include "net/http_server.h"
 #include "net/rest/errors.h"
 #include "text/yaml.h"
+
+enum { LINES_BYTES_MAX = 4 << 10 };
 
 static void fail_conflicts(struct request *request, const struct apply_conflicts *conflicts)
 {
@@ -40,12 +43,21 @@ static void fail_conflicts(struct request *request, const struct apply_conflicts
 static void store_applied(struct request *request, yyjson_mut_doc **doc, yyjson_mut_doc *live)
 {
     /* The version in the body, where there is one, is the client's condition; otherwise there is none. */
-    if (!body_check(request, *doc))
+    if (!update_check_name(request, *doc) || !body_check(request, *doc))
         return;
-    if (live)
+    if (live) {
         update_object(request, doc, live);
-    else
-        create_object(request, *doc);
+        return;
+    }
+    meta_remove(*doc, "resourceVersion");
+    create_object(request, *doc);
+}
+
+static const char *namespace_in(yyjson_val *body)
+{
+    const char *text = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(body, "metadata"), "namespace"));
+
+    return text ? text : "";
 }
 
 static void run(struct request *request, yyjson_mut_doc *live, yyjson_val *body)
@@ -68,7 +80,8 @@ static void run(struct request *request, yyjson_mut_doc *live, yyjson_val *body)
         store_applied(request, &doc, live);
         break;
     case APPLY_UNCHANGED:
-        answer_doc(request, 200, live);
+        if (body_is_placed(request, namespace_in(body)))
+            answer_doc(request, 200, live);
         break;
     case APPLY_MALFORMED:
         fail_bad(request, "%s", err.text);
@@ -77,7 +90,7 @@ static void run(struct request *request, yyjson_mut_doc *live, yyjson_val *body)
         fail_conflicts(request, &conflicts);
         break;
     case APPLY_INVALID:
-        fail_internal(request, "%s", err.text);
+        fail_problem(request, &(struct rest_problem){.status = 500, .reason = "", .message = err.text});
         break;
     }
     apply_conflicts_done(&conflicts);
@@ -96,22 +109,53 @@ static bool has_manager(struct request *request)
     return false;
 }
 
-void apply_object(struct request *request)
+static void on_twice(void *arg, const char *key, struct yaml_mark mark)
 {
-    const struct store_object *latest = write_latest(request);
-    struct yaml_docs docs = {0};
-    struct err err = {0};
-    size_t len = 0;
-    const char *body = http_exchange_body(request->exchange, &len);
+    struct strbuf *lines = arg;
 
-    if (!has_manager(request))
-        return;
-    if (yaml_parse(body, len, "patch", &docs, &err) < 0 || docs.len == 0) {
+    strbuf_addf(lines, "\n  line %u: key \"%.60s\" already set in map", mark.line, key);
+}
+
+/* Keys that stand twice in the body; the last one counts where they are not refused. False after an answer. */
+static bool report_twice(struct request *request, const struct strbuf *lines)
+{
+    const char *level = request_query(request, "fieldValidation");
+    static const char how[] = "error converting YAML to JSON: yaml: unmarshal errors:";
+
+    if (lines->len == 0 || strcmp(level, "Ignore") == 0)
+        return true;
+    if (strcmp(level, "Strict") == 0) {
+        fail_bad(request, "error strict decoding YAML: %s%s", how, lines->text);
+        return false;
+    }
+    request_warn(request, lines->text);
+    return true;
+}
+
+static void read_and_run(struct request *request, const struct store_object *latest, const char *body, size_t len)
+{
+    struct yaml_docs docs = {0};
+    struct strbuf lines;
+    struct err err = {0};
+
+    strbuf_init(&lines, LINES_BYTES_MAX);
+    if (yaml_parse_twice(body, len, "patch", on_twice, &lines, &docs, &err) < 0 || docs.len == 0) {
         fail_bad(request, "error decoding YAML: %s", err.text);
-    } else {
-        yyjson_mut_doc *live = latest ? object_doc(latest) : NULL;
+    } else if (report_twice(request, &lines)) {
+        yyjson_mut_doc *live = latest ? object_doc_as(request->kind, latest) : NULL;
         run(request, live, yyjson_doc_get_root(docs.items[0].json));
         yyjson_mut_doc_free(live);
     }
+    strbuf_done(&lines);
     yaml_docs_done(&docs);
+}
+
+void apply_object(struct request *request)
+{
+    const struct store_object *latest = write_latest(request);
+    size_t len = 0;
+    const char *body = http_exchange_body(request->exchange, &len);
+
+    if (has_manager(request))
+        read_and_run(request, latest, body, len);
 }

@@ -11,6 +11,7 @@
 #include "local/api/meta.h"
 #include "local/server/request.h"
 #include "local/verbs/rules.h"
+#include "local/wire/types.h"
 #include "local/wire/wire.h"
 #include "net/http_server.h"
 #include "net/rest/errors.h"
@@ -130,6 +131,25 @@ static const char *text_of(yyjson_mut_doc *doc, const char *member)
     return text ? text : "";
 }
 
+enum { SHOWN_MAX = 30 };
+
+/* Objects of custom kinds say what they are. */
+static void fail_no_kind(struct request *request, yyjson_mut_doc *doc)
+{
+    size_t len = 0;
+    const char *body = http_exchange_body(request->exchange, &len);
+    bool is_yaml = type_of(request->exchange) == BODY_YAML;
+    char *text = is_yaml ? yyjson_mut_write(doc, 0, &len) : NULL;
+
+    if (is_yaml)
+        body = text;
+    fail_bad(request,
+             "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing in '%.*s' (%.*s%s)",
+             request->kind->kind, (int)len, body, (int)MIN(len, (size_t)SHOWN_MAX), body,
+             len > SHOWN_MAX ? " ..." : "");
+    free(text);
+}
+
 /* The kinds of a body that says none are those of the path. */
 static bool check_type(struct request *request, yyjson_mut_doc *doc)
 {
@@ -138,13 +158,20 @@ static bool check_type(struct request *request, yyjson_mut_doc *doc)
     const char *version = text_of(doc, "apiVersion");
 
     (void)api_kind_version(request->kind, expected);
+    if (!*kind && request->is_custom) {
+        fail_no_kind(request, doc);
+        return false;
+    }
     if (!*version)
         version = expected;
     if ((!*kind || strcmp(kind, request->kind->kind) == 0) && strcmp(version, expected) == 0)
         return true;
     if (!*kind)
         kind = request->kind->kind;
-    if (strcmp(version, expected) != 0)
+    if (strcmp(version, expected) != 0 && !request->is_custom && type_find_in(version, kind))
+        fail_bad(request, "the API version in the data (%s) does not match the expected API version (%s)", version,
+                 expected);
+    else if (strcmp(version, expected) != 0)
         fail_bad(request,
                  "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered for version \"%s\"",
                  kind, version, request->kind->kind, kind, version);
@@ -154,20 +181,28 @@ static bool check_type(struct request *request, yyjson_mut_doc *doc)
     return false;
 }
 
+bool body_is_placed(struct request *request, const char *namespace)
+{
+    if (!*namespace || !*request->namespace || strcmp(namespace, request->namespace) == 0)
+        return true;
+    fail_bad(request, "the namespace of the provided object does not match the namespace sent on the request");
+    return false;
+}
+
 static bool check_namespace(struct request *request, yyjson_mut_doc *doc)
 {
     const char *namespace = meta_text(doc, "namespace");
 
-    if (*namespace && strcmp(namespace, request->namespace) != 0) {
-        fail_bad(request, "the namespace of the provided object does not match the namespace sent on the request");
+    if (!body_is_placed(request, namespace))
         return false;
-    }
     if (*request->namespace)
         meta_set_text(doc, "namespace", request->namespace);
+    else if (*namespace)
+        meta_remove(doc, "namespace");
     return true;
 }
 
 bool body_check(struct request *request, yyjson_mut_doc *doc)
 {
-    return check_type(request, doc) && check_namespace(request, doc) && rules_check_fields(request, doc);
+    return check_type(request, doc) && rules_check_fields(request, doc) && check_namespace(request, doc);
 }

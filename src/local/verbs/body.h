@@ -25,6 +25,9 @@ bool body_read(struct request *request, yyjson_mut_doc **ret_doc);
 /* The same for a body that may be missing: NULL then. */
 bool body_read_optional(struct request *request, yyjson_mut_doc **ret_doc);
 
+/* Checks the namespace of an object, "" without one. Objects outside of namespaces may have any, which is not kept. */
+bool body_is_placed(struct request *request, const char *namespace);
+
 /* Checks that the object is of the request's kind and version, and in its namespace, and that it has no fields that
  * the kind does not have, as far as fieldValidation asks for it. */
 bool body_check(struct request *request, yyjson_mut_doc *doc);

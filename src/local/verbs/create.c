@@ -9,7 +9,9 @@
 #include "local/api/meta.h"
 #include "local/api/names.h"
 #include "local/api/problems.h"
+#include "local/rights/rights.h"
 #include "local/server/namespaces.h"
+#include "local/server/object_text.h"
 #include "local/server/request.h"
 #include "local/server/server_parts.h"
 #include "local/verbs/body.h"
@@ -19,9 +21,17 @@
 
 enum { GENERATE_TRIES = 8 };
 
-static bool is_taken(const struct request *request, const char *name)
+static const struct store_object *find_taken(const struct request *request, const char *name)
 {
     return store_latest(request->server->store, request->number, request->namespace, name);
+}
+
+static void fail_taken(struct request *request, const struct store_object *object)
+{
+    yyjson_mut_doc *doc = object_doc(object);
+
+    fail_exists(request, object->name, meta_has(doc, "deletionTimestamp"));
+    yyjson_mut_doc_free(doc);
 }
 
 /* Finds a name that is free. False after an answer. */
@@ -31,12 +41,12 @@ static bool generate_name(struct request *request, yyjson_mut_doc *doc)
 
     for (int i = 0; i < GENERATE_TRIES; i++) {
         name_generate(meta_text(doc, "generateName"), name);
-        if (!is_taken(request, name)) {
+        if (!find_taken(request, name)) {
             meta_set_text(doc, "name", name);
             return true;
         }
     }
-    fail_exists(request, name);
+    fail_exists(request, name, false);
     return false;
 }
 
@@ -67,16 +77,16 @@ static void stamp(const struct request *request, yyjson_mut_doc *doc)
     yyjson_mut_val *status = keeps_status(request) ? yyjson_mut_obj_remove_key(root, "status") : NULL;
 
     meta_stamp_new(doc, request->kind, nsec_now_wall());
-    meta_remove(doc, "resourceVersion");
+    if (!request->is_dry_run)
+        meta_remove(doc, "resourceVersion");
     if (status)
         (void)yyjson_mut_obj_add_val(doc, root, "status", status);
-    if (namespace_is_kind(request->kind))
-        namespace_prepare(doc);
 }
 
 void create_object(struct request *request, yyjson_mut_doc *doc)
 {
-    if (*meta_text(doc, "resourceVersion")) {
+    /* An update of an object that is not there may have one: what it is compared with is not there either. */
+    if (request->verb != VERB_UPDATE && *meta_text(doc, "resourceVersion")) {
         fail_problem(request,
                      &(struct rest_problem){.status = 500,
                                             .reason = "",
@@ -85,11 +95,16 @@ void create_object(struct request *request, yyjson_mut_doc *doc)
     }
     if (!make_name(request, doc))
         return;
+    /* An update or an apply of an object that is not there. */
+    if (request->verb != VERB_CREATE && !rights_check_verb(request, "create", meta_text(doc, "name")))
+        return;
     stamp(request, doc);
     if (!namespace_allows(request, doc) || !rules_complete(request, doc, NULL))
         return;
-    if (is_taken(request, meta_text(doc, "name"))) {
-        fail_exists(request, meta_text(doc, "name"));
+    const struct store_object *taken = find_taken(request, meta_text(doc, "name"));
+
+    if (taken) {
+        fail_taken(request, taken);
         return;
     }
     write_and_answer(request, meta_text(doc, "name"), doc, 201);

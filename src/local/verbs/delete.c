@@ -40,6 +40,16 @@ static bool read_policy(struct request *request, const char *name, enum delete_p
     return false;
 }
 
+static void fail_both(struct request *request, const char *policy)
+{
+    struct problems problems = {0};
+
+    problem_invalid_text(&problems, FIELD(NULL, "propagationPolicy"), policy,
+                         "orphanDependents and deletionPropagation cannot be both set");
+    fail_invalid_type(request, "meta.k8s.io", "DeleteOptions", "", &problems);
+    problems_done(&problems);
+}
+
 static const char *text_in(yyjson_mut_val *object, const char *name)
 {
     const char *text = yyjson_mut_get_str(yyjson_mut_obj_get(object, name));
@@ -58,6 +68,10 @@ bool delete_options_of(struct request *request, yyjson_mut_val *root, struct del
     options->grace_s = yyjson_mut_get_sint(grace);
     options->uid = text_in(preconditions, "uid");
     options->version = text_in(preconditions, "resourceVersion");
+    if (yyjson_mut_is_bool(orphans) && *text_in(root, "propagationPolicy")) {
+        fail_both(request, text_in(root, "propagationPolicy"));
+        return false;
+    }
     if (yyjson_mut_is_bool(orphans))
         options->policy = yyjson_mut_get_bool(orphans) ? DELETE_ORPHAN : DELETE_BACKGROUND;
     if (yyjson_mut_equals_str(yyjson_mut_arr_get_first(dry_run), "All"))
@@ -106,7 +120,7 @@ static bool check_preconditions(struct request *request, const struct delete_opt
     return true;
 }
 
-static void warn_of_orphans(struct request *request, const struct delete_options *options)
+void delete_warn(struct request *request, const struct delete_options *options)
 {
     if (options->policy == DELETE_DEFAULT && strcmp(request->kind->plural, "jobs") == 0)
         request_warn(request, "child pods are preserved by default when jobs are deleted; set "
@@ -115,13 +129,14 @@ static void warn_of_orphans(struct request *request, const struct delete_options
 }
 
 static void delete_doc(struct request *request, const struct delete_options *options, const struct store_object *latest,
-                       yyjson_mut_doc *doc)
+                       yyjson_mut_doc *doc, yyjson_mut_doc *old)
 {
     if (!check_preconditions(request, options, doc))
         return;
-    warn_of_orphans(request, options);
     switch (delete_mark(request->kind, options, doc)) {
     case DELETE_REMOVE:
+        /* The last state is the one before this request. */
+        meta_keep(doc, "finalizers", old);
         write_removal_and_answer(request, doc, request->kind->flags & KIND_SHOWS_DELETED);
         return;
     case DELETE_MARK:
@@ -136,13 +151,16 @@ void delete_object(struct request *request, const struct delete_options *options
 {
     const struct store_object *latest = write_latest(request);
     yyjson_mut_doc *doc;
+    yyjson_mut_doc *old;
 
     if (!latest) {
         fail_not_found(request);
         return;
     }
     doc = object_doc(latest);
-    delete_doc(request, options, latest, doc);
+    old = object_doc(latest);
+    delete_doc(request, options, latest, doc, old);
+    yyjson_mut_doc_free(old);
     yyjson_mut_doc_free(doc);
 }
 
@@ -155,7 +173,9 @@ void verb_delete(struct request *request)
         fail_forbidden(request, request->name, "this namespace may not be deleted");
         return;
     }
-    if (delete_options_read(request, &options, &body))
+    if (delete_options_read(request, &options, &body)) {
+        delete_warn(request, &options);
         delete_object(request, &options);
+    }
     yyjson_mut_doc_free(body);
 }

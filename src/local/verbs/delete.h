@@ -26,6 +26,9 @@ bool delete_options_read(struct request *request, struct delete_options *ret_opt
 /* The same from an object DeleteOptions in a body, NULL without one. */
 bool delete_options_of(struct request *request, yyjson_mut_val *object, struct delete_options *ret_options);
 
+/* Warns of children that stay because the client has not said what becomes of them, whether there is an object or not. */
+void delete_warn(struct request *request, const struct delete_options *options);
+
 /* What deleting an object comes to. */
 enum delete_step {
     DELETE_REMOVE,  // it goes

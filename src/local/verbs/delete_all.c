@@ -91,6 +91,7 @@ void verb_delete_all(struct request *request)
         yyjson_mut_doc_free(body);
         return;
     }
+    delete_warn(request, &options);
     sweep = xcalloc(1, sizeof *sweep);
     *sweep = (struct sweep){.request = request, .under_way = 1};
     selection_collect(&selection, request, "", "", &sweep->objects);

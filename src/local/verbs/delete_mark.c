@@ -59,6 +59,9 @@ static void add_finalizer(yyjson_mut_doc *doc, const char *name)
 static enum delete_policy policy_of(const struct api_kind *kind, const struct delete_options *options,
                                     yyjson_mut_doc *doc)
 {
+    /* Events own nothing, and expire by themselves: nobody collects what is behind them. */
+    if (strcmp(api_kind_stored(kind)->plural, "events") == 0 && !(kind->flags & KIND_IS_CUSTOM))
+        return DELETE_BACKGROUND;
     if (options->policy != DELETE_DEFAULT)
         return options->policy;
     if (has_finalizer(doc, FINALIZER_ORPHAN))
@@ -131,6 +134,12 @@ static bool shorten(yyjson_mut_doc *doc, int64_t grace_s)
     return true;
 }
 
+/* Whether nothing has to happen before the object goes. */
+static bool is_free(const struct api_kind *kind, enum delete_policy policy, yyjson_mut_doc *doc)
+{
+    return policy == DELETE_BACKGROUND && !meta_has_finalizers(doc) && !namespace_is_kind(kind);
+}
+
 enum delete_step delete_mark(const struct api_kind *kind, const struct delete_options *options, yyjson_mut_doc *doc)
 {
     enum delete_policy policy = policy_of(kind, options, doc);
@@ -138,6 +147,9 @@ enum delete_step delete_mark(const struct api_kind *kind, const struct delete_op
     bool has_changed = policy != policy_of(kind, &(struct delete_options){0}, doc);
     int64_t grace_s = grace_of(kind, options, doc);
 
+    /* An object that need not wait goes as it is. */
+    if (!was_deleted && !(kind->flags & KIND_GRACE) && is_free(kind, policy, doc))
+        return DELETE_REMOVE;
     /* Who deletes a second time without naming a policy changes none. */
     if (!was_deleted || options->policy != DELETE_DEFAULT)
         set_finalizers(doc, policy);

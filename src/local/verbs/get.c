@@ -14,10 +14,15 @@ static void show(struct request *request)
         fail_not_found(request);
 }
 
-void verb_get(struct request *request)
+void verb_get_then(struct request *request, void (*answer)(struct request *request))
 {
     uint64_t version = 0;
 
     if (version_read(request, request_query(request, "resourceVersion"), &version))
-        version_wait(request, version, show);
+        version_wait(request, version, answer);
+}
+
+void verb_get(struct request *request)
+{
+    verb_get_then(request, show);
 }

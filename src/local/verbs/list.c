@@ -15,6 +15,7 @@
 #include "local/server/server_parts.h"
 #include "local/server/table.h"
 #include "local/verbs/list_internal.h"
+#include "local/verbs/past_internal.h"
 #include "local/verbs/selection_internal.h"
 #include "local/verbs/version_wait_internal.h"
 #include "net/rest/errors.h"
@@ -29,8 +30,10 @@ struct list_query {
 
 static struct list_query query_of(const struct request *request)
 {
+    long long limit = strtoll(request_query(request, "limit"), NULL, 10);
+
     return (struct list_query){
-        .limit = strtoull(request_query(request, "limit"), NULL, 10),
+        .limit = limit > 0 ? (uint64_t)limit : 0,  // the API server takes a negative limit for none
         .version = request_query(request, "resourceVersion"),
         .match = request_query(request, "resourceVersionMatch"),
         .token = request_query(request, "continue"),
@@ -83,10 +86,11 @@ struct list_part {
     uint64_t rest;      // how many are left; 0: not told
 };
 
-static void add_list_meta(struct strbuf *text, const struct list_part *part)
+/* Lists of custom kinds have the token also when it is empty. */
+static void add_list_meta(struct strbuf *text, const struct list_part *part, bool has_token)
 {
     strbuf_addf(text, "\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"", part->version);
-    if (*part->token)
+    if (*part->token || has_token)
         strbuf_addf(text, ",\"continue\":\"%s\"", part->token);
     if (part->rest)
         strbuf_addf(text, ",\"remainingItemCount\":%" PRIu64, part->rest);
@@ -109,16 +113,18 @@ static void answer_part(struct request *request, const struct list_part *part)
     bool is_table = request->form == ACCEPT_TABLE || request->form == ACCEPT_TABLE_BETA;
     struct strbuf text;
 
+    if (is_table && !table_check(request))
+        return;
     strbuf_init(&text, LIST_BYTES_MAX);
     if (is_table) {
         struct strbuf meta;
         strbuf_init(&meta, LIST_BYTES_MAX);
-        add_list_meta(&meta, part);
+        add_list_meta(&meta, part, false);
         table_write(&text, request, meta.text, part->objects, part->count);
         strbuf_done(&meta);
     } else {
         add_list_head(&text, request);
-        add_list_meta(&text, part);
+        add_list_meta(&text, part, request->is_custom && request->form != ACCEPT_METADATA);
         strbuf_addstr(&text, ",\"items\":[");
         for (uint32_t i = 0; i < part->count; i++) {
             if (i > 0)
@@ -126,6 +132,11 @@ static void answer_part(struct request *request, const struct list_part *part)
             object_add_item(&text, request->kind, request->form, part->objects[i]->body, part->objects[i]->body_len);
         }
         strbuf_addstr(&text, "]}");
+        /* A list of metadata alone is null in Go when it is empty. */
+        if (part->count == 0 && request->form == ACCEPT_METADATA) {
+            text.len -= strlen("[]}");
+            strbuf_addstr(&text, "null}");
+        }
     }
     if (text.is_cut)
         fail_internal(request, "the list is larger than %d MiB; use limit and continue", LIST_BYTES_MAX >> 20);
@@ -150,7 +161,7 @@ static void answer_page(struct request *request, struct page *page, uint32_t fro
         .objects = page->objects.items + from, .count = count, .version = page->version, .token = token};
 
     page->at = from + count;
-    if (count < left) {
+    if (count < left || (page->has_others && count == limit)) {
         page_token(page, token);
         part.rest = page->counts_rest ? left - count : 0;
     }
@@ -198,34 +209,84 @@ static void go_on(struct request *request, const struct list_query *query)
         fail_expired(request, &place);
 }
 
+/* The objects that a list found, and what is known about them. */
+struct found {
+    struct page_objects objects;
+    uint64_t version;
+    bool counts_rest;
+    bool has_others;
+};
+
+static void answer_found(struct request *request, const struct list_query *query, struct found *found)
+{
+    struct page_objects *objects = &found->objects;
+
+    if (query->limit && (objects->len > query->limit || (objects->len == query->limit && found->has_others))) {
+        struct page *page =
+            pages_add(&request->server->pages, objects, found->version, request->number, nsec_now_monotonic());
+        page->counts_rest = found->counts_rest;
+        page->has_others = found->has_others;
+        answer_page(request, page, 0, query->limit);
+    } else {
+        list_answer(request, objects, found->version);
+    }
+}
+
+static void found_done(struct found *found)
+{
+    vec_foreach (&found->objects, object)
+        store_object_unref(*object);
+    vec_done(&found->objects);
+}
+
 static void answer_rest(struct request *request, const struct list_query *query, const struct page_place *place)
 {
-    struct server *server = request->server;
-    struct page_objects objects = {0};
+    struct found found = {.version = store_version(request->server->store)};
     struct selection selection;
-    uint64_t version = store_version(server->store);
 
     if (!selection_read(request, &selection))
         return;
-    selection_collect(&selection, request, place->namespace, place->name, &objects);
-    if (query->limit && objects.len > query->limit) {
-        struct page *page = pages_add(&server->pages, &objects, version, request->number, nsec_now_monotonic());
-        page->counts_rest = !selection.has_selectors;
-        answer_page(request, page, 0, query->limit);
-    } else {
-        list_answer(request, &objects, version);
-    }
-    vec_foreach (&objects, object)
-        store_object_unref(*object);
-    vec_done(&objects);
+    selection_collect(&selection, request, place->namespace, place->name, &found.objects);
+    found.counts_rest = !selection.has_selectors;
+    found.has_others =
+        query->limit && found.objects.len > 0 && selection_has_others(&selection, request, &found.objects);
+    answer_found(request, query, &found);
+    found_done(&found);
+    selection_done(&selection);
+}
+
+static void answer_past(struct request *request, const struct list_query *query, uint64_t version)
+{
+    struct found found = {.version = version};
+    struct selection selection;
+
+    if (!selection_read(request, &selection))
+        return;
+    found.counts_rest = !selection.has_selectors;
+    if (past_collect(&selection, request, version, &found.objects, &found.has_others) < 0)
+        fail_problem(request, &(struct rest_problem){
+                                  .status = 410, .message = "The resourceVersion for the provided list is too old."});
+    else
+        answer_found(request, query, &found);
+    found_done(&found);
     selection_done(&selection);
 }
 
 static void answer_newest(struct request *request)
 {
-    const struct list_query query = query_of(request);
+    struct list_query query = query_of(request);
+
+    /* Who takes any version gets it whole, as from the cache of the API server. */
+    if (strcmp(query.version, "0") == 0)
+        query.limit = 0;
 
     answer_rest(request, &query, &(struct page_place){.namespace = "", .name = ""});
+}
+
+/* A version alone is the oldest that will do, and with a limit the one that the pages have to show. */
+static bool wants_past(const struct list_query *query, uint64_t version)
+{
+    return strcmp(query->match, "Exact") == 0 || (!*query->match && query->limit && version > 0);
 }
 
 void verb_list(struct request *request)
@@ -233,16 +294,19 @@ void verb_list(struct request *request)
     const struct list_query query = query_of(request);
     uint64_t version = 0;
 
-    if (!check_query(request, &query) || !version_read_of_list(request, query.version, &version))
+    /* Of several mistakes, that of a number is reported first, then that of a selector. */
+    if (!request_check_number(request, "limit") || !request_check_number(request, "timeoutSeconds") ||
+        !selection_check(request))
+        return;
+    if (!check_query(request, &query) || !selection_check_fields(request) ||
+        !version_read_of_list(request, query.version, &version))
         return;
     if (*query.token) {
         go_on(request, &query);
         return;
     }
-    if (strcmp(query.match, "Exact") == 0 && version < store_version(request->server->store)) {
-        fail_problem(request, &(struct rest_problem){
-                                  .status = 410, .message = "The resourceVersion for the provided list is too old."});
-        return;
-    }
-    version_wait(request, version, answer_newest);
+    if (wants_past(&query, version) && version < store_version(request->server->store))
+        answer_past(request, &query, version);
+    else
+        version_wait(request, version, answer_newest);
 }

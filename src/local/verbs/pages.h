@@ -30,6 +30,7 @@ struct page {
     uint32_t at;                  // the next object to be shown
     struct page_objects objects;  // all that the list has, each held
     bool counts_rest;             // clients are told how many are left
+    bool has_others;  // behind the last one, which the selectors do not match: a full page does not know that
     char id[40];
 };
 

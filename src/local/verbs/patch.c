@@ -34,8 +34,10 @@ static const struct {
 static bool has_type(const struct request *request, const char *type)
 {
     const char *header = http_exchange_header(request->exchange, "Content-Type");
-    size_t len = header ? strcspn(header, "; \t") : 0;
 
+    if (!header)
+        return false;
+    size_t len = strcspn(header, "; \t");
     return strlen(type) == len && strncasecmp(header, type, len) == 0;
 }
 
@@ -51,8 +53,29 @@ static patch_fn find_type(const struct request *request)
 
 static void fail_type(struct request *request)
 {
+    if (request->kind->flags & KIND_IS_CUSTOM && has_type(request, "application/strategic-merge-patch+json")) {
+        fail_problem(request, &(struct rest_problem){
+                                  .status = 415,
+                                  .message = "the body of the request was in an unknown format - accepted media types "
+                                             "include: application/json-patch+json, application/merge-patch+json, "
+                                             "application/apply-patch+yaml"});
+        return;
+    }
     fail_problem(request,
                  &(struct rest_problem){.status = 415, .message = "415: Unsupported Media Type", .has_details = true});
+}
+
+bool patch_is_apply(const struct request *request)
+{
+    return has_type(request, "application/apply-patch+yaml");
+}
+
+bool patch_check_type(struct request *request)
+{
+    if (find_type(request) || patch_is_apply(request))
+        return true;
+    fail_type(request);
+    return false;
 }
 
 static void fail_patch(struct request *request, enum patch_result result, const struct err *err)
@@ -72,17 +95,12 @@ static void fail_patch(struct request *request, enum patch_result result, const 
 /* The names and the kind of an object are not changed by a patch. */
 static bool check_identity(struct request *request, yyjson_mut_doc *doc)
 {
-    const char *name = meta_text(doc, "name");
-
     if (!yyjson_mut_is_obj(yyjson_mut_doc_get_root(doc))) {
-        fail_problem(request, &(struct rest_problem){.status = 422, .message = "the patch leaves no object"});
+        fail_problem(request,
+                     &(struct rest_problem){.status = 422, .message = "the result of the patch is not an object"});
         return false;
     }
-    if (strcmp(name, request->name) != 0) {
-        fail_bad(request, "the name of the object (%s) does not match the name on the URL (%s)", name, request->name);
-        return false;
-    }
-    return body_check(request, doc);
+    return body_check(request, doc) && update_check_name(request, doc);
 }
 
 bool patch_doc(struct request *request, yyjson_mut_doc *doc)
@@ -115,20 +133,16 @@ void verb_patch(struct request *request)
     yyjson_mut_doc *old;
     yyjson_mut_doc *doc;
 
-    if (has_type(request, "application/apply-patch+yaml")) {
+    if (patch_is_apply(request)) {
         apply_object(request);
-        return;
-    }
-    if (!find_type(request)) {
-        fail_type(request);
         return;
     }
     if (!latest) {
         fail_not_found(request);
         return;
     }
-    old = object_doc(latest);
-    doc = object_doc(latest);
+    old = object_doc_as(request->kind, latest);
+    doc = object_doc_as(request->kind, latest);
     if (patch_doc(request, doc) && check_identity(request, doc))
         update_object(request, &doc, old);
     yyjson_mut_doc_free(doc);

@@ -1,20 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "local/verbs/rules.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/macros.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
+#include "local/admission/admission.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/api/problems.h"
+#include "local/apply/apply.h"
 #include "local/builtin/builtin.h"
 #include "local/custom/definitions.h"
 #include "local/custom/schema.h"
+#include "local/server/namespaces.h"
 #include "local/server/request.h"
 #include "local/server/server_parts.h"
+#include "local/verbs/owners.h"
+#include "local/verbs/patch.h"
+#include "net/http_server.h"
 
-enum { FAULTS_BYTES_MAX = 32 << 10 };
+enum { FAULTS_BYTES_MAX = 32 << 10, PATCH_SHOWN_MAX = 4 << 10 };
+
+static bool is_patch(const struct request *request)
+{
+    return request->verb == VERB_PATCH && !patch_is_apply(request);
+}
+
+/* A patch whose result cannot be read is an invalid value itself; it is shown as the client has sent it. */
+static void __attribute__((format(printf, 2, 3))) fail_patched(struct request *request, const char *format, ...)
+{
+    struct problems problems = {0};
+    const struct field field = field_member(NULL, "patch");
+    size_t len = 0;
+    const char *body = http_exchange_body(request->exchange, &len);
+    _cleanup_(freep) char *patch = xstrndup(body, MIN(len, (size_t)PATCH_SHOWN_MAX));
+    struct err err = {0};
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(err.text, sizeof err.text, format, args);
+    va_end(args);
+    problem_invalid_text(&problems, &field, patch, err.text);
+    fail_invalid_type(request, "", "", "", &problems);
+    problems_done(&problems);
+}
 
 static void fail_strict(struct request *request, const struct field_faults *faults)
 {
@@ -23,7 +57,9 @@ static void fail_strict(struct request *request, const struct field_faults *faul
     strbuf_init(&text, FAULTS_BYTES_MAX);
     vec_foreach (&faults->texts, fault)
         strbuf_addf(&text, "%s%s", text.len ? ", " : "", *fault);
-    if (request->verb == VERB_PATCH)
+    if (is_patch(request))
+        fail_patched(request, "strict decoding error: %s", text.text);
+    else if (request->verb == VERB_PATCH)
         fail_bad(request, "strict decoding error: %s", text.text);
     else
         fail_bad(request, "%s in version \"%s\" cannot be handled as a %s: strict decoding error: %s",
@@ -48,14 +84,19 @@ static bool report_faults(struct request *request, const struct field_faults *fa
 }
 
 /* Returns 0, or -EINVAL for a value of a wrong type. */
-static int check_members(const struct request *request, yyjson_mut_doc *doc, struct field_faults *faults,
-                         struct err *err)
+static int check_members(struct request *request, yyjson_mut_doc *doc, struct field_faults *faults, struct err *err)
 {
     const struct custom_kind *custom = custom_kind_of(request->kind);
 
     if (!custom)
         return builtin_check_fields(request->kind, doc, faults, err);
+    int code = normal_metadata(doc, faults, err);
+
+    if (code < 0)
+        return err_wrap(err, code, "%s in version \"%s\" cannot be handled as a %s", request->kind->kind,
+                        request->kind->version, request->kind->kind);
     schema_prune(custom->schema, doc, faults);
+    request->has_wrong_types = !apply_has_types(request->kind, custom->schema, doc);
     return 0;
 }
 
@@ -66,9 +107,13 @@ bool rules_check_fields(struct request *request, yyjson_mut_doc *doc)
     bool is_good;
 
     if (check_members(request, doc, &faults, &err) < 0) {
-        fail_bad(request, "%s", err.text);
+        if (is_patch(request))
+            fail_patched(request, "%s", err.text);
+        else
+            fail_bad(request, "%s", err.text);
         is_good = false;
     } else {
+        request->has_empty = faults.has_empty;
         is_good = report_faults(request, &faults);
     }
     field_faults_done(&faults);
@@ -102,7 +147,8 @@ static yyjson_mut_val *finalizers_of(yyjson_mut_doc *doc)
 }
 
 /* An object that is being deleted gets no more finalizers. */
-static void check_finalizers(yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
+static void check_finalizers(const struct api_kind *kind, yyjson_mut_doc *doc, yyjson_mut_doc *old,
+                             struct problems *problems)
 {
     const struct field meta = field_member(NULL, "metadata");
     yyjson_mut_arr_iter iter = yyjson_mut_arr_iter_with(finalizers_of(doc));
@@ -120,7 +166,9 @@ static void check_finalizers(yyjson_mut_doc *doc, yyjson_mut_doc *old, struct pr
             strbuf_addf(&text, "%s\"%s\"", count++ ? ", " : "", name ? name : "");
     }
     strbuf_addch(&text, '}');
-    if (count > 0)
+    /* The API server checks this for all kinds and for most kinds once more, and lists both. */
+    int times = kind_list_has("admissionregistration.k8s.io discovery.k8s.io", kind->group) ? 1 : 2;
+    for (int i = 0; i < times && count > 0; i++)
         problem_forbidden(problems, FIELD(&meta, "finalizers"), text.text);
     strbuf_done(&text);
 }
@@ -140,23 +188,57 @@ static void complete_definition(const struct request *request, yyjson_mut_doc *d
         definitions_set_status(request->server->definitions, doc, nsec_now_wall());
 }
 
-bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+/* Fields that the server fills in from here on have no owner. */
+static void track_owners(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    owners_track(request, doc, old);
+    if (request->has_empty && !request->is_custom)
+        builtin_clear_empty(request->kind, doc);
+}
+
+void rules_default(const struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
 {
     const struct custom_kind *custom = custom_kind_of(request->kind);
-    struct problems problems = {0};
 
     if (custom)
         schema_default(custom->schema, doc);
     else
         builtin_default(request->kind, doc, old);
+}
+
+static void add_warning(void *request, const char *text)
+{
+    request_warn(request, text);
+}
+
+bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
+{
+    const struct custom_kind *custom = custom_kind_of(request->kind);
+    struct problems problems = {0};
+
+    rules_default(request, doc, old);
+    track_owners(request, doc, old);
+    if (!admit_changes(request, doc, old))
+        return false;
+    /* What admission has added has defaults, too. */
+    rules_default(request, doc, old);
+    /* A new object that comes by one of its parts, as a Service may, gets nothing from the server. */
+    if (!custom && (old || !*request->subresource))
+        builtin_prepare(request->kind, doc, old);
+    if (old)
+        meta_count_change(doc, request->kind, old);
+    check_finalizers(request->kind, doc, old, &problems);
     /* Metadata has the same rules in all kinds. */
     builtin_validate(request->kind, doc, old, &problems);
-    check_finalizers(doc, old, &problems);
     if (custom)
         schema_validate(custom->schema, doc, old, &problems);
     else if (is_definition(request->kind))
         complete_definition(request, doc, old, &problems);
-    return report_problems(request, doc, &problems);
+    if (!report_problems(request, doc, &problems))
+        return false;
+    if (!custom)
+        builtin_warn(request->kind, doc, old, add_warning, request);
+    return admit_checks(request, doc, old);
 }
 
 bool rules_complete_status(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old)
@@ -164,7 +246,13 @@ bool rules_complete_status(struct request *request, yyjson_mut_doc *doc, yyjson_
     const struct custom_kind *custom = custom_kind_of(request->kind);
     struct problems problems = {0};
 
+    if (!admit_status(request, doc, old))
+        return false;
+    track_owners(request, doc, old);
+    check_finalizers(request->kind, doc, old, &problems);
     if (custom)
         schema_validate(custom->schema, doc, old, &problems);
+    else if (namespace_is_kind(request->kind))
+        builtin_validate(request->kind, doc, old, &problems);
     return report_problems(request, doc, &problems);
 }

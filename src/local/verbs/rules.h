@@ -14,7 +14,10 @@ struct request;
 /* Members that the kind does not have are dropped, and lead to an error, to warnings or to nothing, as the query says. */
 bool rules_check_fields(struct request *request, yyjson_mut_doc *doc);
 
-/* Fills in defaults and checks the values. `old` is the object that is replaced, NULL for a new one. */
+/* Fills in the defaults of an object that a client has sent. */
+void rules_default(const struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old);
+
+/* Fills in defaults, has the object admitted, and checks the values. `old` is the object that is replaced, NULL for a new one. */
 bool rules_complete(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *old);
 
 /* The same for a new status alone. */

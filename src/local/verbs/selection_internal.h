@@ -15,6 +15,12 @@ struct selection {
     const char *namespace;  // "": all
 };
 
+/* Checks that the selectors of the query can be read, before anything else about them. False after an answer. */
+bool selection_check(struct request *request);
+
+/* Checks that objects of the kind can be selected by the fields. False after an answer. */
+bool selection_check_fields(struct request *request);
+
 /* Reads the selectors of the query; false after an answer. Texts are borrowed from the request. */
 bool selection_read(struct request *request, struct selection *ret_selection);
 void selection_done(struct selection *selection);
@@ -24,3 +30,7 @@ bool selection_has(const struct selection *selection, const struct store_object 
 struct page_objects;
 void selection_collect(const struct selection *selection, const struct request *request, const char *after_namespace,
                        const char *after_name, struct page_objects *objects);
+
+/* Whether there are objects behind the last of those that were selected, which the selectors do not match. */
+bool selection_has_others(const struct selection *selection, const struct request *request,
+                          const struct page_objects *objects);

@@ -74,11 +74,10 @@ static void end_wait(struct waiting *waiting, bool is_reached)
 
     http_on_cancel(request->exchange, NULL, NULL);
     loop_timer_done(&waiting->timer);
-    if (!request_resume(request))
-        is_reached = false;
-    else if (is_reached)
+    bool is_asked = request_resume(request);
+    if (is_asked && is_reached)
         waiting->then(request);
-    else
+    else if (is_asked)
         fail_too_new(request, waiting->version);
     free(waiting);
 }

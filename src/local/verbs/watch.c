@@ -16,6 +16,8 @@
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
 #include "local/api/problems.h"
+#include "local/builtin/builtin.h"
+#include "local/builtin/event_forms.h"
 #include "local/custom/definitions.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
@@ -24,6 +26,7 @@
 #include "local/verbs/selection_internal.h"
 #include "local/verbs/version_wait_internal.h"
 #include "net/http_server.h"
+#include "text/json.h"
 
 #define BOOKMARK_INTERVAL NSEC_PER_MIN
 #define TIMEOUT_MIN (30 * NSEC_PER_MIN)
@@ -99,7 +102,10 @@ static void add_event(struct watcher *watcher, const char *type, const char *bod
 {
     struct strbuf *text = &watcher->batch;
 
-    strbuf_addf(text, "{\"type\":\"%s\",\"object\":", type);
+    /* Each change is told to each watcher: what is formatted here would be most of the work of a thousand of them. */
+    strbuf_addstr(text, "{\"type\":\"");
+    strbuf_addstr(text, type);
+    strbuf_addstr(text, "\",\"object\":");
     if (is_table(watcher)) {
         table_write_row(text, watcher->request, body, len, !watcher->has_columns);
         watcher->has_columns = true;
@@ -139,16 +145,28 @@ static void add_change(struct watcher *watcher, const struct store_change *chang
         add_departure(watcher, change->before, change->version);
 }
 
+/* Of a built-in kind, as an object without contents. */
 static void add_bookmark(struct watcher *watcher, uint64_t version, bool is_initial)
 {
-    char object_version[API_VERSION_MAX];
-    char body[1024];
-    int len = snprintf(body, sizeof body,
-                       "{\"kind\":\"%s\",\"apiVersion\":\"%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}",
-                       watcher->request->kind->kind, api_kind_version(watcher->request->kind, object_version), version,
-                       is_initial ? ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}" : "");
+    const struct api_kind *kind = watcher->request->kind;
+    yyjson_mut_doc *doc = builtin_empty(kind);
+    size_t len = 0;
 
-    add_event(watcher, "BOOKMARK", body, (size_t)len);
+    if (!doc)
+        doc = json_new_object(NULL);
+    /* Go has the number itself inside of these, and a place for none outside. */
+    if (strcmp(kind->group, "apps") == 0 && kind_list_has("deployments replicasets statefulsets", kind->plural))
+        (void)yyjson_mut_obj_add_int(doc, yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec"), "replicas", 0);
+    meta_stamp_type(doc, kind);
+    meta_set_version(doc, version);
+    if (is_initial)
+        meta_set_annotation(doc, "k8s.io/initial-events-end", "true");
+    event_form_store(kind, doc);
+    char *body = object_text(doc, &len);
+
+    add_event(watcher, "BOOKMARK", body, len);
+    free(body);
+    yyjson_mut_doc_free(doc);
 }
 
 static void add_expired(struct watcher *watcher)
@@ -290,7 +308,7 @@ static int seek(struct watcher *watcher)
         selection_collect(&watcher->selection, watcher->request, "", "", &watcher->initial);
     watcher->initial_version = newest;
     watcher->since = wants_initial || is_unset ? newest : strtoull(version, NULL, 10);
-    watcher->wants_initial_bookmark = *initial && wants_initial && watcher->wants_bookmarks;
+    watcher->wants_initial_bookmark = wants_initial && watcher->wants_bookmarks;
     return store_position(store, MIN(watcher->since, newest), &watcher->position);
 }
 
@@ -367,7 +385,10 @@ void verb_watch(struct request *request)
 {
     uint64_t version = 0;
 
-    if (!version_read(request, request_query(request, "resourceVersion"), &version) || !check_query(request))
+    if (!request_check_number(request, "timeoutSeconds") || !selection_check(request))
+        return;
+    if (!check_query(request) || !selection_check_fields(request) ||
+        !version_read(request, request_query(request, "resourceVersion"), &version))
         return;
     /* Who wants what is there at least as new as a version waits for it; who wants changes waits for them anyway. */
     if (request_query_is_true(request, "sendInitialEvents"))

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
+#include "local/builtin/event_forms.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
 #include "local/server/server_parts.h"
@@ -65,6 +66,8 @@ static void on_written(void *arg, int result, const struct store_object *object,
         return;
     if (result < 0)
         write_failed(request, result, err);
+    else if (request->final)
+        answer_object(request, request->status, request->final, request->final_len);
     else
         answer_object(request, request->status, object->body, object->body_len);
 }
@@ -95,6 +98,7 @@ static int64_t expiry_of(const struct request *request)
 static void write_request(struct request *request, const char *name, yyjson_mut_doc *doc, bool is_removal,
                           store_done_fn done)
 {
+    event_form_store(request->kind, doc);
     write_doc(request->server,
               &(struct write){.kind = request->number,
                               .namespace = request->namespace,
@@ -142,11 +146,15 @@ void write_update(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *
     const struct store_object *stored =
         store_get(request->server->store, request->number, request->namespace, request->name);
 
+    meta_set_text(doc, "resourceVersion", meta_text(old, "resourceVersion"));
     if (write_is_over(request->kind, doc)) {
-        write_removal_and_answer(request, doc, true);
+        /* The API server answers with the version before the removal. */
+        event_form_store(request->kind, doc);
+        request->final = object_text(doc, &request->final_len);
+        /* Watchers see the last state that was stored, with the finalizers that have just gone. */
+        write_removal_and_answer(request, request->is_dry_run ? doc : old, true);
         return;
     }
-    meta_set_text(doc, "resourceVersion", meta_text(old, "resourceVersion"));
     /* A state that still waits for the disk is not shown: it is written again, to the same effect. */
     if (meta_is_same(doc, old) && stored == write_latest(request))
         answer_object(request, 200, stored->body, stored->body_len);

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/strmap.h"
 #include "local/api/duplicates.h"
 #include "local/wire/normal_internal.h"
 #include "local/wire/types.h"
@@ -104,21 +105,28 @@ int normal_fail_type(const struct normal *normal, const struct normal_at *at, yy
 
 /* --- Members that come several times --- */
 
-struct repeated {
-    struct normal *normal;
-    const struct field *field;
-};
-
 static void on_repeated(void *arg, const char *name)
 {
-    const struct repeated *repeated = arg;
+    struct strmap *names = arg;
 
-    add_fault(repeated->normal, "duplicate field", repeated->field, name);
+    (void)strmap_put(names, "", name, names);
 }
 
-static void drop_repeated(struct normal *normal, yyjson_mut_val *object, const struct field *field)
+/* Leaves the last member of each name. Returns the names that came again: they are reported when their member is settled, so
+ * that faults are in the order of the document. */
+static struct strmap drop_repeated(yyjson_mut_val *object)
 {
-    duplicates_drop_members(object, on_repeated, &(struct repeated){normal, field});
+    struct strmap names = {0};
+
+    duplicates_drop_members(object, on_repeated, &names);
+    return names;
+}
+
+static void report_repeated(struct normal *normal, const struct strmap *names, const struct field *field,
+                            const char *name)
+{
+    if (names->len > 0 && strmap_get(names, "", name))
+        add_fault(normal, "duplicate field", field, name);
 }
 
 /* --- Absent members --- */
@@ -240,13 +248,15 @@ static int settle_map(struct normal *normal, const struct normal_at *at, yyjson_
 
     if (!yyjson_mut_is_obj(map))
         return normal_fail_type(normal, at, map);
-    drop_repeated(normal, map, at->field);
+    struct strmap repeated = drop_repeated(map);
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(map);
     for (yyjson_mut_val *key; code == 0 && (key = yyjson_mut_obj_iter_next(&iter));) {
+        report_repeated(normal, &repeated, at->field, yyjson_mut_get_str(key));
         const struct field field = field_key(at->field, yyjson_mut_get_str(key));
         const struct normal_at element = {at->owner, at->row, &field, true};
         code = settle_element(normal, &element, yyjson_mut_obj_iter_get_val(key));
     }
+    strmap_done(&repeated);
     return code;
 }
 
@@ -268,10 +278,20 @@ static bool is_omitted(const struct type_row *row, yyjson_mut_val *value)
     return row->type <= TYPE_DOUBLE && yyjson_mut_get_num(value) == 0;
 }
 
-/* A list or map without elements is stored as none; its member stays where Go writes null for it. */
-static void clear_empty(const struct type_row *row, yyjson_mut_val *value)
+static bool is_empty_plural(const struct type_row *row, yyjson_mut_val *value)
 {
-    if (is_plural(row) && yyjson_mut_arr_size(value) == 0 && yyjson_mut_obj_size(value) == 0)
+    return is_plural(row) && yyjson_mut_is_ctn(value) && yyjson_mut_arr_size(value) == 0 &&
+           yyjson_mut_obj_size(value) == 0;
+}
+
+/* A list or map without elements is stored as none; its member stays where Go writes null for it. */
+static void clear_empty(struct normal *normal, const struct type_row *row, yyjson_mut_val *value)
+{
+    if (!is_empty_plural(row, value))
+        return;
+    if (normal->faults && is_always_written(row))
+        normal->faults->has_empty = true;
+    else
         yyjson_mut_set_null(value);
 }
 
@@ -289,7 +309,7 @@ static int settle_member(struct normal *normal, const struct type *type, const s
     else
         code = settle_element(normal, &at, value);
     if (code == 0)
-        clear_empty(row, value);
+        clear_empty(normal, row, value);
     return code;
 }
 
@@ -300,15 +320,16 @@ static bool is_type_meta(const struct type *type, const char *name)
 
 int normal_struct(struct normal *normal, const struct type *type, yyjson_mut_val *object, const struct field *field)
 {
+    struct strmap repeated = drop_repeated(object);
     int code = 0;
 
-    drop_repeated(normal, object, field);
     yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
     for (yyjson_mut_val *key; code == 0 && (key = yyjson_mut_obj_iter_next(&iter));) {
         const char *name = yyjson_mut_get_str(key);
         const struct type_row *row = type_member(type, name);
         yyjson_mut_val *value = yyjson_mut_obj_iter_get_val(key);
 
+        report_repeated(normal, &repeated, field, name);
         if (!row && is_type_meta(type, name))
             continue;
         if (!row)
@@ -318,6 +339,7 @@ int normal_struct(struct normal *normal, const struct type *type, yyjson_mut_val
         if (code == 0 && (!row || is_omitted(row, value) || yyjson_mut_is_null(value)))
             yyjson_mut_obj_iter_remove(&iter);
     }
+    strmap_done(&repeated);
     return code < 0 ? code : add_missing(normal, type, object, field);
 }
 
@@ -330,4 +352,64 @@ int normal_form(const struct type *type, yyjson_mut_doc *doc, struct field_fault
         return err_set(err, -EINVAL, "json: cannot unmarshal %s into Go value of type %s.%s", found_name(root),
                        type_version(type), type_name(type));
     return normal_struct(&normal, type, root, NULL);
+}
+
+static void clear_struct(const struct type *type, yyjson_mut_val *object);
+
+static void clear_member(const struct type_row *row, yyjson_mut_val *value)
+{
+    const struct type *type = row_struct(row);
+    yyjson_mut_arr_iter items = yyjson_mut_arr_iter_with(value);
+    yyjson_mut_obj_iter members = yyjson_mut_obj_iter_with(value);
+
+    if (is_empty_plural(row, value))
+        yyjson_mut_set_null(value);
+    else if (type && (row->flags & ROW_LIST))
+        for (yyjson_mut_val *item; (item = yyjson_mut_arr_iter_next(&items));)
+            clear_struct(type, item);
+    else if (type && (row->flags & ROW_MAP))
+        for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&members));)
+            clear_struct(type, yyjson_mut_obj_iter_get_val(key));
+    else if (type)
+        clear_struct(type, value);
+}
+
+static void clear_struct(const struct type *type, yyjson_mut_val *object)
+{
+    yyjson_mut_obj_iter iter = yyjson_mut_obj_iter_with(object);
+
+    for (yyjson_mut_val *key; (key = yyjson_mut_obj_iter_next(&iter));) {
+        const struct type_row *row = type_member(type, yyjson_mut_get_str(key));
+        if (row)
+            clear_member(row, yyjson_mut_obj_iter_get_val(key));
+    }
+}
+
+void normal_clear_empty(const struct type *type, yyjson_mut_doc *doc)
+{
+    clear_struct(type, yyjson_mut_doc_get_root(doc));
+}
+
+int normal_metadata(yyjson_mut_doc *doc, struct field_faults *faults, struct err *err)
+{
+    const struct type_row *row = type_member(type_find("", "v1", "ConfigMap"), "metadata");
+    struct normal normal = {.doc = doc, .faults = faults, .err = err};
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *metadata = yyjson_mut_obj_get(root, "metadata");
+    const struct field field = field_member(NULL, "metadata");
+
+    if (!metadata || yyjson_mut_is_null(metadata))
+        return 0;
+    if (!yyjson_mut_is_obj(metadata))
+        return err_set(err, -EINVAL, "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
+                       found_name(metadata));
+    int code = normal_struct(&normal, row_struct(row), metadata, &field);
+
+    /* The API server decodes the metadata by itself, so that the way to a wrong value begins there. */
+    char *way = code < 0 && err ? strstr(err->text, "ObjectMeta.metadata.") : NULL;
+    if (way) {
+        way += strlen("ObjectMeta.");
+        memmove(way, way + strlen("metadata."), strlen(way + strlen("metadata.")) + 1);
+    }
+    return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <yyjson.h>
 
@@ -23,6 +24,7 @@ enum { FIELD_FAULTS_MAX = 100 };
 
 struct field_faults {
     VEC(char *) texts;
+    bool has_empty;  // lists or maps without elements are left in the document: see normal_clear_empty()
 };
 
 void field_faults_done(struct field_faults *faults);
@@ -36,3 +38,10 @@ void field_faults_format(const struct field_faults *faults, struct strbuf *text)
  * then.
  */
 MUST_CHECK int normal_form(const struct type *type, yyjson_mut_doc *doc, struct field_faults *faults, struct err *err);
+
+/* Turns lists and maps without elements into null, as the API server stores them. Until then a client that has sent one owns
+ * it. normal_form() does so by itself where nobody asks for faults. */
+void normal_clear_empty(const struct type *type, yyjson_mut_doc *doc);
+
+/* The same for the metadata of an object of any kind, also of one whose type is not in the tables. */
+MUST_CHECK int normal_metadata(yyjson_mut_doc *doc, struct field_faults *faults, struct err *err);

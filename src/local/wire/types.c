@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "base/mem.h"
+#include "base/text_is.h"
 
 /* Names are offsets into one block, so that the tables need no relocation. */
 struct type_package {
@@ -61,15 +62,15 @@ const char *type_version(const struct type *type)
 
 static bool is_of_group(const struct type *type, const char *group, const char *version)
 {
-    return strcmp(type_group(type), META_GROUP) == 0 ||
-           (strcmp(type_group(type), group) == 0 && strcmp(type_version(type), version) == 0);
+    return text_is(type_group(type), META_GROUP) ||
+           (text_is(type_group(type), group) && text_is(type_version(type), version));
 }
 
 const struct type *type_find(const char *group, const char *version, const char *kind)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         const struct type *type = &types[i];
-        if ((type->flags & TYPE_IS_KIND) && strcmp(type_name(type), kind) == 0 && is_of_group(type, group, version))
+        if ((type->flags & TYPE_IS_KIND) && text_is(type_name(type), kind) && is_of_group(type, group, version))
             return type;
     }
     return NULL;
@@ -93,7 +94,7 @@ const struct type_row *type_member(const struct type *type, const char *name)
     const struct type_row *members = type_rows(type);
 
     for (size_t i = 0; i < type->count; i++) {
-        const struct type_row *found = strcmp(row_name(&members[i]), name) == 0 ? &members[i] : NULL;
+        const struct type_row *found = text_is(row_name(&members[i]), name) ? &members[i] : NULL;
         if (members[i].flags & ROW_INLINE)
             found = type_member(row_struct(&members[i]), name);
         if (found)
@@ -191,10 +192,15 @@ const char *row_go_type(const struct type_row *row, bool is_element, char text[s
     return text;
 }
 
+bool type_is_schema(const struct type *type)
+{
+    return text_is(type_name(type), "JSONSchemaProps");
+}
+
 const struct type *type_schema(void)
 {
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (strcmp(type_name(&types[i]), "JSONSchemaProps") == 0)
+        if (type_is_schema(&types[i]))
             return &types[i];
     return NULL;
 }

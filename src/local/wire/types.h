@@ -107,3 +107,4 @@ const char *row_go_type(const struct type_row *row, bool is_element, char text[s
 
 /* The schema of a CustomResourceDefinition, which some values may hold in place of something else. */
 const struct type *type_schema(void);
+bool type_is_schema(const struct type *type);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/macros.h"
 #include "base/mem.h"
@@ -14,6 +15,10 @@
 #include "local/wire/wire.h"
 #include "local/wire/wire_internal.h"
 #include "text/json.h"
+
+/* Seconds since 1970 at which the first and the last year begin and end that RFC 3339 can write. */
+#define YEAR_1 INT64_C(-62135596800)
+#define YEAR_10000 INT64_C(253402300800)
 
 int wire_read_text(struct wire_reading *reading, const struct type_row *row, struct proto bytes,
                    yyjson_mut_val **ret_text)
@@ -69,20 +74,20 @@ static int read_int_or_string(struct wire_reading *reading, const struct type_ro
 static int read_time(struct wire_reading *reading, const struct type_row *row, const struct small *small,
                      yyjson_mut_val **ret_value)
 {
-    char text[TIME_TEXT_MAX];
-    char micro[TIME_TEXT_MAX + 8];
-    nsec_t time;
-
-    if (__builtin_mul_overflow(small->numbers[1], NSEC_PER_SEC, &time))
-        return wire_fail(reading, row, "time out of range");
-    (void)time_format(time, text);
-    if (row->type == TYPE_TIME) {
-        *ret_value = yyjson_mut_strcpy(reading->doc, text);
-        return 0;
-    }
+    time_t seconds = small->numbers[1];
     int64_t nanos = CLAMP(small->numbers[2], INT64_C(0), NSEC_PER_SEC - 1);
-    (void)snprintf(micro, sizeof micro, "%.*s.%06" PRId64 "Z", (int)strlen(text) - 1, text, nanos / NSEC_PER_USEC);
-    *ret_value = yyjson_mut_strcpy(reading->doc, micro);
+    char text[TIME_TEXT_MAX * 2];
+    char fraction[16] = "";
+    struct tm parts;
+
+    /* In seconds, because clients send times from the year 1 on, and nanoseconds in 64 bits begin with the year 1678. */
+    if (seconds < YEAR_1 || seconds >= YEAR_10000 || !gmtime_r(&seconds, &parts))
+        return wire_fail(reading, row, "time out of range");
+    if (row->type != TYPE_TIME)
+        (void)snprintf(fraction, sizeof fraction, ".%06" PRId64, nanos / NSEC_PER_USEC);
+    (void)snprintf(text, sizeof text, "%04d-%02d-%02dT%02d:%02d:%02d%sZ", parts.tm_year + 1900, parts.tm_mon + 1,
+                   parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, fraction);
+    *ret_value = yyjson_mut_strcpy(reading->doc, text);
     return 0;
 }
 
@@ -158,9 +163,8 @@ static int read_schema_choice(struct wire_reading *reading, const struct type_ro
     struct proto at = message;
     struct proto_field field;
     struct small small;
-    int code;
 
-    while ((code = proto_next(&at, &field)) > 0) {
+    while (proto_next(&at, &field) > 0) {
         if (field.number == number && field.type == PROTO_BYTES) {
             *ret_value = yyjson_mut_obj(reading->doc);
             return wire_read_message(reading, type_schema(), field.bytes, *ret_value);
@@ -170,7 +174,8 @@ static int read_schema_choice(struct wire_reading *reading, const struct type_ro
         return read_schemas(reading, row, message, ret_value);
     if (row->type == TYPE_SCHEMA_OR_NAMES)
         return read_strings(reading, row, message, 2, ret_value);
-    if ((code = read_small(reading, row, message, &small)) < 0)
+    int code = read_small(reading, row, message, &small);
+    if (code < 0)
         return code;
     *ret_value = yyjson_mut_bool(reading->doc, small.numbers[1] != 0);
     return 0;

@@ -188,11 +188,21 @@ static bool is_late(struct owner *deployment)
     return due <= nsec_now_wall();
 }
 
+/* Whether the condition tells how the ReplicaSet `name` gets on. One of an older template says nothing of the new
+ * one: left standing beside the new generation, its deadline would end `kubectl rollout status` at once. */
+static bool is_about(yyjson_val *condition, const char *name)
+{
+    char quoted[MESSAGE_MAX];
+
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    return strstr(kube_text(condition, "message"), quoted);
+}
+
 static void add_progress(struct owner *deployment, const struct rollout *rollout, yyjson_mut_doc *doc,
                          yyjson_mut_val *conditions)
 {
     const char *name = rollout->sets.current ? rollout->sets.current->name : "";
-    bool has_condition = condition_of(deployment->object, "Progressing");
+    bool has_condition = is_about(condition_of(deployment->object, "Progressing"), name);
     char message[MESSAGE_MAX];
 
     if (is_complete(rollout)) {
@@ -265,7 +275,8 @@ static void set_revision_of(struct owner *deployment, const struct rollout *roll
     (void)yyjson_mut_obj_add_strcpy(doc, metadata, "uid", deployment->uid);
     (void)yyjson_mut_obj_add_strcpy(doc, yyjson_mut_obj_add_obj(doc, metadata, "annotations"), DEPLOYMENT_REVISION,
                                     text);
-    owner_patch(deployment, doc, NULL);
+    /* A write to the object would count as a change of its specification. */
+    owner_patch(deployment, doc, "status");
 }
 
 static void sync_deployment(struct owner *deployment)

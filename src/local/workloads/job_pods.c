@@ -257,9 +257,9 @@ const char *job_pods_family(yyjson_val *pod)
     return uid[0] && array_has(value_at(pod, "metadata", "finalizers"), JOB_FINALIZER) ? uid : NULL;
 }
 
-static void stray_free(struct stray *stray)
+static void stray_free(struct controller *controller, struct stray *stray)
 {
-    list_remove(&stray->controller->strays, &stray->in_controller);
+    list_remove(&controller->strays, &stray->in_controller);
     if (stray->call)
         kube_cancel(TAKE_PTR(stray->call));
     free(stray->namespace);
@@ -275,9 +275,9 @@ static void on_released(void *arg, const struct kube_answer *answer)
 
     stray->call = NULL;
     if (answer->err.code < 0 && answer->status != 404)
-        log_warn(stray->controller->service->log, "a pod of a Job that is gone could not be released",
+        log_warn(stray->controller->service->log, "the finalizer of a pod whose Job was deleted could not be removed",
                  log_str("namespace", stray->namespace), log_str("pod", stray->name), log_error(&answer->err));
-    stray_free(stray);
+    stray_free(stray->controller, stray);
 }
 
 static void on_job_read(void *arg, const struct kube_answer *answer)
@@ -290,7 +290,7 @@ static void on_job_read(void *arg, const struct kube_answer *answer)
     bool is_there = answer->err.code == 0 && kube_answer_object(answer, &job, NULL) == 0 &&
                     strcmp(kube_text(job, "metadata", "uid"), stray->job_uid) == 0;
     if (is_there || (answer->err.code < 0 && answer->status != 404)) {
-        stray_free(stray);
+        stray_free(stray->controller, stray);
         return;
     }
     stray->call = kube_send(stray->controller->service->client, &(struct kube_request){
@@ -330,5 +330,5 @@ void job_pods_lost(struct controller *controller, struct child *pod)
 void job_pods_close(struct controller *controller)
 {
     for (struct stray *stray; (stray = list_first(&controller->strays, struct stray, in_controller));)
-        stray_free(stray);
+        stray_free(controller, stray);
 }

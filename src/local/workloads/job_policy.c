@@ -6,6 +6,7 @@
 
 #include "kube/client/meta.h"
 #include "local/controllers/values.h"
+#include "local/workloads/job_indexes.h"
 
 /* How a container ended, as far as a rule asks for it. */
 struct ending {
@@ -99,4 +100,44 @@ enum job_verdict job_policy_judge(yyjson_val *job, yyjson_val *pod, char *reason
         }
     }
     return JOB_COUNT;
+}
+
+/* How many of the wanted indexes are in the set. */
+static uint32_t count_common(const struct job_indexes *wanted, const struct job_indexes *set)
+{
+    uint32_t count = 0;
+
+    vec_foreach (&wanted->ranges, range) {
+        for (uint32_t i = range->first; i <= range->last; i++)
+            count += job_indexes_has(set, i);
+    }
+    return count;
+}
+
+static bool rule_is_met(yyjson_val *rule, const struct job_indexes *completed, uint32_t completions)
+{
+    const char *text = kube_text(rule, "succeededIndexes");
+    int64_t needed = number_at(rule, -1, "succeededCount");
+    struct job_indexes wanted = {0};
+
+    if (!*text)
+        return needed >= 0 && job_indexes_len(completed) >= needed;
+    job_indexes_parse(&wanted, text, completions);
+    uint32_t found = count_common(&wanted, completed);
+    bool is_met = needed >= 0 ? found >= needed : found == job_indexes_len(&wanted);
+    job_indexes_done(&wanted);
+    return is_met;
+}
+
+int job_policy_succeeds(yyjson_val *job, const struct job_indexes *completed, uint32_t completions)
+{
+    size_t i, max;
+    yyjson_val *rule;
+
+    yyjson_arr_foreach(value_at(job, "spec", "successPolicy", "rules"), i, max, rule)
+    {
+        if (rule_is_met(rule, completed, completions))
+            return (int)i;
+    }
+    return -1;
 }

@@ -11,6 +11,7 @@
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
 #include "local/workloads/job_pods.h"
+#include "local/workloads/job_policy.h"
 #include "local/workloads/job_tally.h"
 #include "local/workloads/workloads.h"
 #include "text/json.h"
@@ -76,6 +77,19 @@ static struct outcome index_outcome(yyjson_val *job, const struct job_tally *tal
     return (struct outcome){0};
 }
 
+/* Enough indexes have succeeded, by the Job's own rules. */
+static struct outcome policy_outcome(yyjson_val *job, const struct job_tally *tally)
+{
+    static const char *const messages[] = {"Matched rules at index 0", "Matched rules at index 1",
+                                           "Matched rules at index 2", "Matched rules at index 3"};
+    int rule = tally->is_indexed ? job_policy_succeeds(job, &tally->completed, (uint32_t)tally->completions) : -1;
+
+    if (rule < 0)
+        return (struct outcome){0};
+    return (struct outcome){"SuccessCriteriaMet", "Complete", "SuccessPolicy",
+                            (size_t)rule < ARRAY_LEN(messages) ? messages[rule] : "Matched a rule"};
+}
+
 static struct outcome outcome_of(struct owner *job, const struct job_tally *tally)
 {
     struct outcome outcome = decided_outcome(job->object);
@@ -93,6 +107,9 @@ static struct outcome outcome_of(struct owner *job, const struct job_tally *tall
         if (outcome.target)
             return outcome;
     }
+    outcome = policy_outcome(job->object, tally);
+    if (outcome.target)
+        return outcome;
     if (tally->completions < 0 ? tally->succeeded > 0 && tally->active.len == 0
                                : tally->succeeded >= tally->completions)
         return success;

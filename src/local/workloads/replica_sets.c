@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* ReplicaSets: as many pods of one template as are wanted. */
+/* ReplicaSets, and ReplicationControllers, which came before them: as many pods of one template as are wanted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,9 +83,9 @@ static void create_pods(struct owner *owner, int64_t count)
 
 static void scale(struct owner *owner, struct pods *pods)
 {
-    int64_t wanted = number_at(owner->object, 1, "spec", "replicas"), have = pods->active.len;
+    int64_t wanted = MAX(number_at(owner->object, 1, "spec", "replicas"), 0), have = pods->active.len;
 
-    if (have > wanted) {
+    if (pods->active.items && have > wanted) {
         qsort(pods->active.items, pods->active.len, sizeof *pods->active.items, compare_worth);
         for (int64_t i = 0; i < have - wanted; i++)
             owner_delete(owner, pods->active.items[i]);
@@ -103,8 +103,9 @@ static void set_status(struct owner *owner, const struct pods *pods)
     status_add_count(doc, status, "fullyLabeledReplicas", pods->active.len);
     status_add_count(doc, status, "readyReplicas", pods->ready);
     status_add_count(doc, status, "availableReplicas", pods->available);
-    /* Written also when it is 0: rollouts that recreate pods wait for it. */
-    (void)yyjson_mut_obj_add_int(doc, status, "terminatingReplicas", pods->ending);
+    /* Written also when it is 0: rollouts that recreate pods wait for it. ReplicationControllers do not have it. */
+    if (owner->controller->kind == &replica_sets_controller)
+        (void)yyjson_mut_obj_add_int(doc, status, "terminatingReplicas", pods->ending);
     status_add_count(doc, status, "observedGeneration", number_at(owner->object, 0, "metadata", "generation"));
     status_keep(doc, status, owner->object, "conditions");
     (void)owner_set_status(owner, doc, status);
@@ -126,6 +127,15 @@ const struct controller_kind replica_sets_controller = {
     .service = CONTROLLER_SERVICE("replicasets"),
     .component = "replicaset-controller",
     .owner = KUBE_REPLICA_SETS,
+    .children = {KUBE_PODS},
+    .child_kinds = 1,
+    .sync = sync_replica_set,
+};
+
+const struct controller_kind replication_controllers_controller = {
+    .service = CONTROLLER_SERVICE("replicationcontrollers"),
+    .component = "replication-controller",
+    .owner = KUBE_REPLICATION_CONTROLLERS,
     .children = {KUBE_PODS},
     .child_kinds = 1,
     .sync = sync_replica_set,

@@ -1,23 +1,13 @@
-#!/usr/bin/env python3
-"""Figures of `muster up` with pretended nodes: bench/local/pretended [NODES...]
-
-For each number of nodes (100 and 1000 unless given), with 8 GPUs each: seconds until the server is ready and all nodes are
-registered, then Jobs with one pod for each GPU, and the pods that reach Running per second. All of it is one process: the
-API server, the store, the controllers, the scheduler and the nodes. $MUSTER is the program, build/release/muster by default.
-"""
+"""Pods of pretended nodes: how fast they reach Running, and what they cost. Everything is one process: the API server, the
+store, the controllers, the scheduler and the nodes."""
 
 import os
 import pathlib
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-os.environ.setdefault("MUSTER", str(ROOT / "build" / "release" / "muster"))
-sys.path[:0] = [str(ROOT / "tests" / "cluster"), str(ROOT / "tests" / "local_controllers")]
-sys.dont_write_bytecode = True
-
-import client  # noqa: E402
-import machine  # noqa: E402
+import client
+import machine
 
 GPUS = 8
 JOB_PODS = 400
@@ -61,26 +51,39 @@ def ready_pods(cluster):
     return sum(one.get("status", {}).get("ready", 0) for one in cluster.api.items(JOBS))
 
 
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def thread_seconds(pid):
+    """Processor time of each thread, by its number."""
+    found = {}
+    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        fields = (thread / "stat").read_text().rsplit(")", 1)[1].split()
+        found[thread.name] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
+def version(cluster):
+    return int(cluster.api.get("/api/v1/namespaces?limit=1")["metadata"]["resourceVersion"])
+
+
 def measure(nodes):
     start = time.monotonic()
     with machine.Machine(f"{nodes}x{GPUS}xH100") as cluster:
-        ready = time.monotonic() - start
         wait(lambda: len(cluster.api.items("/api/v1/nodes?limit=20000")) == nodes)
         registered = time.monotonic() - start
         wait(lambda: has_queue(cluster))
-        pods = nodes * GPUS
+        pods, pid = nodes * GPUS, cluster.processes.pid(machine.NAME)
+        used, writes, threads = processor_seconds(pid), version(cluster), thread_seconds(pid)
         for number, first in enumerate(range(0, pods, JOB_PODS)):
             cluster.api.create(JOBS, job(number, min(JOB_PODS, pods - first)))
         seconds = wait(lambda: ready_pods(cluster) == pods)
-        used = memory_mib(cluster)
-    print(f"{nodes:6} nodes   ready {ready:.2f} s   registered {registered:.2f} s   {pods} pods in {seconds:.1f} s   "
-          f"{pods / seconds:.0f} pods/s   memory {used['VmRSS']} MiB, at most {used['VmHWM']} MiB", flush=True)
-
-
-def main():
-    for nodes in map(int, sys.argv[1:] or ["100", "1000"]):
-        measure(nodes)
-
-
-if __name__ == "__main__":
-    main()
+        used, writes = processor_seconds(pid) - used, version(cluster) - writes
+        busiest = max(now - threads.get(name, 0) for name, now in thread_seconds(pid).items())
+        memory = memory_mib(cluster)
+    print(f"pods      {pods} on {nodes} nodes in {seconds:.1f} s: {pods / seconds:.0f} a second   registered {registered:.1f} s   "
+          f"{used / pods * 1e3:.2f} ms of processor, {busiest / pods * 1e3:.2f} of the busiest thread, and "
+          f"{writes / pods:.1f} writes a pod   memory {memory['VmHWM']} MiB",
+          flush=True)
