@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/time.h"
+#include "base/vec.h"
+#include "console/identity/access.h"
+
+/* Items that the cluster has to follow: those that wait, and those that failed and are tried again later. Each is there once. */
+struct sync_entry {
+    char kind[32];
+    char id[UUID_TEXT_MAX];
+    uint32_t tries;  // that failed
+    nsec_t due;      // of one that failed
+};
+
+struct sync_queue {
+    VEC(struct sync_entry) waiting;
+    VEC(struct sync_entry) failed;
+};
+
+/* An item is tried again after so long, then after twice as long, and so on up to sixteen times. */
+#define SYNC_RETRY_FIRST (3 * NSEC_PER_SEC)
+
+bool sync_entry_is_asset(const struct sync_entry *entry);
+bool sync_entry_is_pool(const struct sync_entry *entry);
+
+void sync_queue_add(struct sync_queue *queue, const char *kind, const char *id);
+
+/* Takes the first that waits; of departments and projects alone when `units_only`. False when there is none. */
+bool sync_queue_take(struct sync_queue *queue, bool units_only, struct sync_entry *ret_entry);
+
+/* The entry has failed at `now`. */
+void sync_queue_fail(struct sync_queue *queue, const struct sync_entry *entry, nsec_t now);
+
+/* When the next one is tried again; 0: none is. And lets those wait that are due. */
+nsec_t sync_queue_due(const struct sync_queue *queue);
+void sync_queue_retry(struct sync_queue *queue, nsec_t now);
+
+void sync_queue_done(struct sync_queue *queue);
