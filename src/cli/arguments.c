@@ -29,6 +29,15 @@ static const struct command_option *option_at(const struct command *command, siz
     return i < command->option_count ? &command->options[i] : &common_options[i - command->option_count];
 }
 
+bool command_has_letter(const struct command *command, char letter)
+{
+    for (size_t i = 0; i < command_option_count(command); i++) {
+        if (command_option_at(command, i).short_name == letter)
+            return true;
+    }
+    return false;
+}
+
 size_t command_option_count(const struct command *command)
 {
     return command_is_service(command) ? service_option_count(command) : option_count(command);
@@ -131,8 +140,6 @@ static int read_short(struct arguments *a, const char *word)
     char letter = *word;
 
     a->rest = word[1] ? word + 1 : NULL;
-    if (letter == 'h')
-        return ARGUMENT_HELP;
     for (size_t i = 0; i < option_count(a->command); i++) {
         const struct command_option *option = option_at(a->command, i);
         const char *attached = a->rest;
@@ -144,6 +151,8 @@ static int read_short(struct arguments *a, const char *word)
         a->rest = NULL;
         return take_value(a, (int)i, attached);
     }
+    if (letter == 'h')
+        return ARGUMENT_HELP;
     (void)command_wrong(a->command, "there is no option -%c", letter);
     return ARGUMENT_WRONG;
 }

@@ -27,12 +27,23 @@ struct err;
 struct service_kind;
 
 /* The part of help that lists the command. */
-enum command_group { GROUP_TRY, GROUP_CLUSTER, GROUP_NODE, GROUP_INTERNALS, _COMMAND_GROUP_MAX };
+enum command_group {
+    GROUP_WORK,
+    GROUP_LOCAL,
+    GROUP_TRY,
+    GROUP_CLUSTER,
+    GROUP_NODE,
+    GROUP_INTERNALS,
+    _COMMAND_GROUP_MAX
+};
 
 /* The arguments that are no options, for completion; besides the `words` of the command. */
 enum command_operands {
     OPERANDS_PATHS,
-    OPERANDS_WORKLOAD,  // a workload, then paths
+    OPERANDS_WORKLOAD,        // a workload, then paths
+    OPERANDS_LIVE_WORKLOADS,  // workloads of the server that the commands for people talk to
+    OPERANDS_LIVE_QUEUES,
+    OPERANDS_LIVE_NODES,
     OPERANDS_COMMANDS,
     OPERANDS_PROGRAM,  // a program with its arguments: options end at the first word that is none
     OPERANDS_NONE
@@ -45,12 +56,14 @@ struct command {
     const char *text;     // what it does, lines of their own; NULL: the summary says it all
     enum command_group group;
     const struct command *const *verbs;  // ended by NULL; NULL: none. With verbs there are neither options nor `run`.
+    bool has_default_verb;               // the first verb runs where none is given
     const struct command_option *options;
     size_t option_count;
     const struct service_kind *service;          // whose flags are the options instead; `run` is run_service then
     const struct service_kind *const *services;  // or several, in one process; ended by NULL
-    const char *const *examples;                 // ended by NULL
-    const char *const *words;                    // that the first operand can be, ended by NULL; NULL: any
+    bool is_local;  // of services: flags for other API servers, leases and KAI's logs are accepted and not shown
+    const char *const *examples;  // ended by NULL
+    const char *const *words;     // that the first operand can be, ended by NULL; NULL: any
     enum command_operands operands;
     int (*run)(const struct command *command, struct arguments *arguments);
 };
@@ -72,6 +85,9 @@ extern const char *const output_choices[];
 /* All options of a command: its own table or the flags of its service, then those that every command has. */
 size_t command_option_count(const struct command *command);
 struct command_option command_option_at(const struct command *command, size_t i);
+
+/* Whether an option has that letter; -h is help for commands without one. */
+bool command_has_letter(const struct command *command, char letter);
 
 /* What an option of a service is when it is not given; "" when help says it, or nothing does. */
 const char *command_option_default(const struct command *command, size_t i);
@@ -141,7 +157,12 @@ int run_service(const struct command *command, struct arguments *arguments);
 int run_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
                  const char *const *argv);
 
-/* The same with one service that starts those of `hostable`, a list up to a NULL, itself. */
+/* Whether the services can be run so; reports what is wrong with a flag or its value, and does nothing else. Returns
+ * EXIT_FINE or EXIT_WRONG_CALL. */
+int check_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
+                   const char *const *argv);
+
+/* run_services() with one service that starts those of `hostable`, a list up to a NULL, itself. */
 int run_host(const struct command *command, const struct service_kind *host, const struct service_kind *const *hostable,
              const struct arguments *arguments);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/slurm/slurm.h"
 #include "text/suggest.h"
 #include "text/terminal.h"
 
@@ -82,10 +83,12 @@ static int run(const struct command *command, int argc, const char *const *argv)
     struct arguments arguments;
     int status;
 
-    if (command->verbs && argc == 0)
+    if (command->verbs && argc == 0 && !command->has_default_verb)
         return no_verb(command);
-    if (command->verbs && is_help(argv[0]))
+    if (command->verbs && argc > 0 && is_help(argv[0]))
         return command_help(command);
+    if (command->verbs && command->has_default_verb && (argc == 0 || argv[0][0] == '-'))
+        return run(command->verbs[0], argc, argv);
     if (command->verbs) {
         const struct command *verb = find_word(command->verbs, argv[0]);
 
@@ -102,8 +105,14 @@ static int run(const struct command *command, int argc, const char *const *argv)
 int command_main(int argc, char **argv)
 {
     const struct command *command = &help_command;
+    const struct command *called = argc > 0 ? slurm_command_find(argv[0]) : NULL;
     const char *name = argc > 1 ? argv[1] : NULL;
     int status;
+
+    if (called) {
+        status = run(called, argc - 1, (const char *const *)argv + 1);
+        return status == EXIT_FINE && (fflush(stdout) != 0 || ferror(stdout)) ? command_failed_to_write() : status;
+    }
 
     if (!name) {
         (void)command_help(NULL);

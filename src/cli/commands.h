@@ -8,11 +8,33 @@
  * `const struct command X_command`, which the command's own file defines together with its options, examples and verbs.
  */
 #define ALL_COMMANDS(ROW) \
+    ROW(submit)           \
+    ROW(list)             \
+    ROW(top)              \
+    ROW(describe)         \
+    ROW(logs)             \
+    ROW(exec)             \
+    ROW(attach)           \
+    ROW(cancel)           \
+    ROW(suspend)          \
+    ROW(resume)           \
+    ROW(queue)            \
+    ROW(node)             \
+    ROW(events)           \
+    ROW(history)          \
+    ROW(slurm)            \
     ROW(up)               \
     ROW(down)             \
+    ROW(join)             \
     ROW(status)           \
+    ROW(backup)           \
+    ROW(restore)          \
+    ROW(export)           \
+    ROW(ui)               \
     ROW(simulate)         \
     ROW(why)              \
+    ROW(when)             \
+    ROW(whatif)           \
     ROW(compare)          \
     ROW(trace)            \
     ROW(replay)           \
@@ -26,13 +48,17 @@
     ROW(podgroups)        \
     ROW(queues)           \
     ROW(scaler)           \
+    ROW(starter)          \
     ROW(numa_exporter)    \
     ROW(controller)       \
+    ROW(console)          \
+    ROW(audit)            \
     ROW(gpu)              \
     ROW(gpud)             \
     ROW(fencer)           \
     ROW(reservation)      \
     ROW(credential)       \
+    ROW(pod_shim)         \
     ROW(scenario)         \
     ROW(jq)               \
     ROW(completion)       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* muster shadow: the record of a scheduler in shadow mode, as a table. */
+/* muster shadow: the record of a scheduler in shadow mode, as a table, as JSON and as a page. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,23 +8,36 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "cli/commands.h"
+#include "cli/simulate_shared.h"
+#include "sim/report/page.h"
 #include "text/file.h"
 #include "text/json.h"
 #include "text/table.h"
 
 #define RECORD_MAX ((size_t)1 << 30)
-enum { ROWS_SHOWN = 200 };
+enum { ROWS_SHOWN = 200, TITLE_MAX = 4096 };
+enum { OPTION_OUTPUT, OPTION_REPORT };
 
-static const struct command_option shadow_options[] = {OUTPUT_OPTION};
+struct call {
+    bool as_json;
+    const char *report;  // NULL: none
+};
+
+static const struct command_option shadow_options[] = {
+    OUTPUT_OPTION,
+    {'r', "report", "FILE", NULL, "write a self-contained HTML page with charts"},
+};
 
 static const char *const shadow_examples[] = {
     "muster shadow differences.jsonl",
+    "muster shadow --report differences.html differences.jsonl",
     "muster shadow -o json differences.jsonl | jq '.differences[] | select(.result == \"starts earlier\")'",
     NULL,
 };
 
-static const char *const results[] = {"starts earlier", "waits", "other node", "evicts"};
+static const char *const results[] = {"starts earlier", "waits", "other node", "evicts", "spares"};
 
 struct summary {
     uint64_t counts[ARRAY_LEN(results)];
@@ -82,7 +95,9 @@ static void add_up(yyjson_val *list, struct summary *summary)
 static void print_row(struct table *t, yyjson_val *item)
 {
     bool is_eviction = *text_of(item, "evictedFor") != '\0';
-    const char *ours = is_eviction ? text_of(item, "evictedFor") : text_of(item, "node");
+    bool is_spared = strcmp(text_of(item, "result"), "spares") == 0;
+    const char *theirs = is_spared ? "evicted" : text_of(item, "theirNode");
+    const char *ours = is_spared ? "keeps running" : is_eviction ? text_of(item, "evictedFor") : text_of(item, "node");
     double seconds = number_of(item, "seconds");
 
     table_cell(t, STYLE_PLAIN, "%s", text_of(item, "time"));
@@ -93,7 +108,7 @@ static void print_row(struct table *t, yyjson_val *item)
                : *ours     ? ""
                            : "pending: ",
                *ours ? ours : text_of(item, "reason"));
-    table_cell(t, STYLE_PLAIN, "%s", *text_of(item, "theirNode") ? text_of(item, "theirNode") : "-");
+    table_cell(t, STYLE_PLAIN, "%s", *theirs ? theirs : "-");
     table_cell(t, STYLE_PLAIN, "%.1f s", seconds);
     table_cell(t, STYLE_PLAIN, "%g", number_of(item, "gpus"));
 }
@@ -130,7 +145,8 @@ static void print_table(yyjson_val *list, const struct summary *summary)
     (void)printf("; pods would have had %.2f GPU hours earlier\n", summary->gpu_seconds / 3600);
 }
 
-static void print_json(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct summary *summary)
+/* To be freed by the caller. */
+static char *json_of(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct summary *summary)
 {
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_val *counts = yyjson_mut_obj_add_obj(doc, root, "counts");
@@ -139,20 +155,59 @@ static void print_json(yyjson_mut_doc *doc, yyjson_mut_val *list, const struct s
         (void)yyjson_mut_obj_add_uint(doc, counts, results[r], summary->counts[r]);
     (void)yyjson_mut_obj_add_real(doc, root, "gpuSecondsEarlier", summary->gpu_seconds);
     (void)yyjson_mut_obj_add_val(doc, root, "differences", list);
-    _cleanup_(freep) char *text = yyjson_mut_val_write(
+    char *text = yyjson_mut_val_write(
         root, YYJSON_WRITE_PRETTY_TWO_SPACES | YYJSON_WRITE_NEWLINE_AT_END | YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL);
-    (void)fputs(text ? text : "{}\n", stdout);
+    return text ? text : xstrdup("{}\n");
+}
+
+struct page_source {
+    const char *record, *json;
+};
+
+static void write_page(void *context, FILE *out)
+{
+    const struct page_source *source = context;
+    struct strbuf title;
+
+    strbuf_init(&title, TITLE_MAX);
+    strbuf_addf(&title, "Shadow: %s", source->record);
+    page_write_shadow(out, title.text, source->json, strlen(source->json));
+    strbuf_done(&title);
+}
+
+static int show(const char *record, const struct call *call, yyjson_mut_doc *doc, yyjson_mut_val *list, struct err *err)
+{
+    struct summary summary = {0};
+    _cleanup_(json_doc_freep) yyjson_doc *read = yyjson_mut_doc_imut_copy(doc, NULL);
+
+    add_up(yyjson_doc_get_root(read), &summary);
+    _cleanup_(freep) char *json = json_of(doc, list, &summary);
+    int r = call->report ? write_file(call->report, write_page, &(struct page_source){record, json}, err) : 0;
+
+    if (r < 0)
+        return r;
+    if (call->as_json) {
+        (void)fputs(json, stdout);
+        return 0;
+    }
+    print_table(yyjson_doc_get_root(read), &summary);
+    if (call->report)
+        (void)printf("\nReport: %s\n", call->report);
+    return 0;
 }
 
 static int run_shadow(const struct command *command, struct arguments *arguments)
 {
-    struct summary summary = {0};
+    struct call call = {0};
     struct err err = {0};
-    bool as_json = false;
     int option;
 
-    while ((option = arguments_next(arguments)) >= 0)
-        as_json = strcmp(arguments->value, "json") == 0;
+    while ((option = arguments_next(arguments)) >= 0) {
+        if (option == OPTION_REPORT)
+            call.report = arguments->value;
+        else
+            call.as_json = strcmp(arguments->value, "json") == 0;
+    }
     if (option != ARGUMENT_END)
         return arguments_status(arguments, option);
     if (arguments->operand_count != 1)
@@ -162,27 +217,21 @@ static int run_shadow(const struct command *command, struct arguments *arguments
     int r = read_record(arguments->operands[0], doc, list, &err);
 
     yyjson_mut_doc_set_root(doc, list);
-    yyjson_doc *read = r < 0 ? NULL : yyjson_mut_doc_imut_copy(doc, NULL);
-    add_up(yyjson_doc_get_root(read), &summary);
-    if (r < 0)
-        r = command_failed(r, &err);
-    else if (as_json)
-        print_json(doc, list, &summary);
-    else
-        print_table(yyjson_doc_get_root(read), &summary);
-    yyjson_doc_free(read);
+    if (r >= 0)
+        r = show(arguments->operands[0], &call, doc, list, &err);
     yyjson_mut_doc_free(doc);
-    return r;
+    return r < 0 ? command_failed(r, &err) : EXIT_FINE;
 }
 
 const struct command shadow_command = {
     .name = "shadow",
-    .summary = "report where a scheduler in shadow mode decided otherwise",
-    .usage = "[-o table|json] FILE",
+    .summary = "report where a scheduler in shadow mode decided differently",
+    .usage = "[-o table|json] [--report FILE] FILE",
     .text =
         "FILE is what muster scheduler --shadow --shadow-record FILE has written: the pods that it would have started\n"
-        "earlier, left pending, put on another node or evicted, compared with the scheduler that runs the cluster.\n"
-        "Nodes with the same free and total resources count as the same.\n",
+        "earlier, left pending, put on another node, evicted or spared from eviction, compared with the scheduler "
+        "that\n"
+        "runs the cluster. Nodes with the same free and total resources count as the same.\n",
     .group = GROUP_CLUSTER,
     .options = shadow_options,
     .option_count = ARRAY_LEN(shadow_options),

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cli/commands.h"
 #include "cli/simulate_shared.h"
+#include "cli/work/api.h"
 #include "cluster/cluster_reading.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulate/simulate.h"
@@ -30,9 +31,10 @@ static const struct command_option why_options[] = {
 
 static const char *const why_examples[] = {
     "muster why batch-index examples/three-teams.json",
+    "muster why team-a/train-llm",
     "muster why team-a/train-llm nodes.yaml queues.yaml jobs/",
     "muster why -o json train-llm-0 snapshot.zip",
-    "muster why team-a/train-llm kube:",
+    "muster why team-a/train-llm kube:staging",
     NULL,
 };
 
@@ -148,6 +150,17 @@ static int run(struct call *call, const char *const *paths, size_t count)
     return EXIT_FINE;
 }
 
+/* Without a PATH, the server that submit and list use. */
+static int run_here(struct call *call)
+{
+    static const char *const live[] = {"kube:"};
+    _cleanup_(freep) char *local = api_local_config(&(struct api_place){.kubeconfig = call->kubeconfig});
+
+    if (local)
+        call->kubeconfig = local;
+    return run(call, live, ARRAY_LEN(live));
+}
+
 static int run_why(const struct command *command, struct arguments *arguments)
 {
     struct call call = {0};
@@ -163,23 +176,26 @@ static int run_why(const struct command *command, struct arguments *arguments)
     }
     if (option != ARGUMENT_END)
         return arguments_status(arguments, option);
-    if (arguments->operand_count < 2)
-        return command_wrong(command,
-                             arguments->operand_count == 0 ? "a WORKLOAD and a PATH are missing" : "a PATH is missing");
-    if (call.id && arguments->operand_count > 2)
+    if (arguments->operand_count == 0)
+        return command_wrong(command, "a WORKLOAD is missing");
+    if (call.id && arguments->operand_count != 2)
         return command_wrong(command, "--id needs exactly one PATH");
     call.workload = arguments->operands[0];
+    if (arguments->operand_count == 1)
+        return run_here(&call);
     return run(&call, arguments->operands + 1, arguments->operand_count - 1);
 }
 
 const struct command why_command = {
     .name = "why",
     .summary = "explain why a workload is pending, and what would help",
-    .usage = "[-o table|json] [--id ID] WORKLOAD PATH...",
+    .usage = "[-o table|json] [--id ID] WORKLOAD [PATH...]",
     .text =
         "WORKLOAD is the name of a workload, a pod or a PodGroup, or namespace/name. PATH is a manifest, a folder of\n"
         "manifests, a KAI snapshot, a scenario, or kube: or kube:CONTEXT for a live cluster (read-only: only list\n"
-        "requests are made). Every suggested change was tried on a copy of the cluster and lets the workload start.\n",
+        "requests are made). Without a PATH, the Muster of this machine or the cluster of the kubeconfig is read. "
+        "Every\n"
+        "suggested change was tried on a copy of the cluster and lets the workload start.\n",
     .group = GROUP_TRY,
     .options = why_options,
     .option_count = ARRAY_LEN(why_options),

@@ -175,7 +175,7 @@ EDITS = [
     ("config", {"queue_depth_per_action": {"reclaim": -2}}, ("queue_depth_per_action.reclaim", "found -2")),
     ("config", {"staleness_grace_period_seconds": 1e300}, ("staleness_grace_period_seconds",)),
     ("config", {"plugins": [{"name": "nodeplacement", "arguments": {"gpu": "both"}}]},
-     ("plugins[0]", "'both'", "binpack or spread")),
+     ("plugins[0]", "'both'", "binpack, spread or leaststranded")),
     ("config", {"plugins": [{}]}, ("plugins[0].name", "is missing")),
     ("config", {"search_budgets": {"job_seconds": -1}}, ("search_budgets.job_seconds", "found -1")),
 ]
@@ -349,7 +349,7 @@ def _():
     expect_refused(play(text_of(edited(SMALL, "topology.nodes.0.labels", {nasty: 1}))), "a??[31mb??????c")
     result = play(text_of({**SMALL, "id": nasty, "name": nasty + "2"}))
     expect_accepted(result)
-    expect(result.out.startswith("a??[31mb??????c: a??[31mb??????c2\n"), result.out[:80])
+    expect(result.out.startswith("a ?[31mb??????c: a ?[31mb??????c2\n"), result.out[:80])
 
 
 @tests.case("very long names are cut in messages")

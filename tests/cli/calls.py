@@ -38,7 +38,7 @@ WRONG = [
     (("scenario", "--out=json", EXAMPLE), "muster scenario: there is no option --out"),
     (("scenario", "-\x1b[31m", EXAMPLE), "muster scenario: there is no option -?"),
     (("scenario", "--", "--help"), "muster: --help: No such file or directory"),
-    (("gpu",), "muster gpu: a verb is missing: one of run, top, status, doctor; see 'muster help gpu'"),
+    (("gpu",), "muster gpu: a verb is missing: one of run, top, status, park, resume, doctor; see 'muster help gpu'"),
     (("gpu", "dance"), "muster gpu: there is no verb 'dance'; see 'muster help gpu'"),
     (("gpu", "statuz"), "muster gpu: there is no verb 'statuz'; did you mean status? See 'muster help gpu'"),
     (("gpu", "urn"), "muster gpu: there is no verb 'urn'; did you mean run? See 'muster help gpu'"),

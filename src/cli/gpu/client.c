@@ -67,8 +67,8 @@ int gpu_failed(int code, const struct err *err)
     return command_failed(code == -EINVAL || code == -ENOENT ? code : -EIO, err);
 }
 
-int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
-            struct err *err)
+static int ask(const char *folder, const char *method, const char *path, const char *body, nsec_t timeout,
+               char **ret_text, struct err *err)
 {
     _cleanup_(loop_freep) struct loop *loop = loop_new();
     struct asking asking = {.loop = loop};
@@ -84,7 +84,7 @@ int gpu_ask(const char *folder, const char *method, const char *path, const char
                                    .proxy = "",
                                    .body = body,
                                    .body_len = body ? strlen(body) : 0,
-                                   .timeout = 10 * NSEC_PER_SEC,
+                                   .timeout = timeout,
                                    .body_max = ANSWER_MAX,
                                    .on_done = on_done,
                                    .arg = &asking};
@@ -100,28 +100,15 @@ int gpu_ask(const char *folder, const char *method, const char *path, const char
     return 0;
 }
 
-bool gpu_library(char *path, size_t size)
+int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
+            struct err *err)
 {
-    static const char *const places[] = {
-        "/src/gpu/tenant/libmuster-gpu.so",
-        "/libmuster-gpu.so",
-        "/../lib/muster/libmuster-gpu.so",
-        "/../lib/x86_64-linux-gnu/muster/libmuster-gpu.so",
-        "/../lib/aarch64-linux-gnu/muster/libmuster-gpu.so",
-    };
-    char folder[2048];
-    ssize_t len = readlink("/proc/self/exe", folder, sizeof folder - 1);
+    return ask(folder, method, path, body, 10 * NSEC_PER_SEC, ret_text, err);
+}
 
-    if (len <= 0)
-        return false;
-    folder[len] = '\0';
-    *strrchr(folder, '/') = '\0';
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        (void)snprintf(path, size, "%s%s", folder, places[i]);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
+int gpu_ask_patiently(const char *folder, const char *method, const char *path, char **ret_text, struct err *err)
+{
+    return ask(folder, method, path, NULL, 900 * NSEC_PER_SEC, ret_text, err);
 }
 
 char *gpu_folder(const char *given)

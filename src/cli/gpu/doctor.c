@@ -13,6 +13,7 @@
 #include "cli/gpu/gpu.h"
 #include "gpu/daemon/group_spec.h"
 #include "gpu/nvml/nvml.h"
+#include "gpu/place/place.h"
 
 enum finding { FINE, NOTE, WRONG };
 

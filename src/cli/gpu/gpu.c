@@ -4,7 +4,13 @@
 #include "cli/gpu/gpu.h"
 
 static const struct command *const verbs[] = {
-    &gpu_run_command, &gpu_top_command, &gpu_status_command, &gpu_doctor_command, NULL,
+    &gpu_run_command,
+    &gpu_top_command,
+    &gpu_status_command,
+    &gpu_park_command,
+    &gpu_resume_command,
+    &gpu_doctor_command,
+    NULL,
 };
 
 static const char *const examples[] = {

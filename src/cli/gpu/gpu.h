@@ -15,6 +15,8 @@ struct err;
 extern const struct command gpu_run_command;
 extern const struct command gpu_top_command;
 extern const struct command gpu_status_command;
+extern const struct command gpu_park_command;
+extern const struct command gpu_resume_command;
 extern const struct command gpu_doctor_command;
 
 /* The row of an option that all of them have. */
@@ -33,11 +35,12 @@ MUST_CHECK bool gpu_read_folder(struct arguments *arguments, char **ret_folder, 
 MUST_CHECK int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
                        struct err *err);
 
+/* The same for what may take minutes, without a body. */
+MUST_CHECK int gpu_ask_patiently(const char *folder, const char *method, const char *path, char **ret_text,
+                                 struct err *err);
+
 /* Starts a daemon that outlives this program, and waits until it answers. */
 MUST_CHECK int gpu_start_daemon(const char *folder, struct err *err);
 
 /* Says what went wrong, and returns the status to end with: a daemon that is away is no wrong call. */
 int gpu_failed(int code, const struct err *err);
-
-/* The library that a tenant is started with; false when it is not where it should be. */
-bool gpu_library(char *path, size_t size);

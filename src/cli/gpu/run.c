@@ -21,14 +21,27 @@
 #include "cli/gpu/gpu.h"
 #include "gpu/daemon/arbiter.h"
 #include "gpu/daemon/group_spec.h"
+#include "gpu/place/place.h"
 #include "text/json.h"
 #include "text/quantity.h"
 
 enum { MEMORY_MIN = 1 << 20 };
 
-enum { OPTION_MEMORY, OPTION_MEMORY_LIMIT, OPTION_SHARE, OPTION_MODE, OPTION_GPU, OPTION_NAME, OPTION_FOLDER };
+enum {
+    OPTION_MEMORY,
+    OPTION_MEMORY_LIMIT,
+    OPTION_SHARE,
+    OPTION_MODE,
+    OPTION_PRIORITY,
+    OPTION_GPU,
+    OPTION_NAME,
+    OPTION_PARKABLE,
+    OPTION_FOLDER
+};
 
 static const char *const modes[] = {"strict", "fair", "time", NULL};
+
+static const char *const priorities[] = {"latency", "normal", NULL};
 
 static const struct command_option options[] = {
     [OPTION_MEMORY] = {0, "memory", "AMOUNT", NULL, "reserved GPU memory, such as 20Gi, or 0.25 of the GPU"},
@@ -37,8 +50,12 @@ static const struct command_option options[] = {
     [OPTION_SHARE] = {0, "share", "PART", NULL, "share of the GPU's time (default: the part of its memory)"},
     [OPTION_MODE] = {0, "mode", "strict|fair|time", modes,
                      "exactly the share, at least the share (default), or the driver's time slicing"},
+    [OPTION_PRIORITY] = {0, "priority", "latency|normal", priorities,
+                         "whether its turn comes at once, within its share (default: normal)"},
     [OPTION_GPU] = {0, "gpu", "GPU", NULL, "which GPU, by UUID or index (default: the one with most free memory)"},
     [OPTION_NAME] = {0, "name", "NAME", NULL, "name of the group in 'muster gpu top' and in metrics"},
+    [OPTION_PARKABLE] = {0, "parkable", NULL, NULL,
+                         "allocate so that 'muster gpu park' can move the memory to the host and back"},
     [OPTION_FOLDER] = GPU_FOLDER_OPTION,
 };
 
@@ -46,13 +63,15 @@ static const char *const examples[] = {
     "muster gpu run --memory 20Gi -- python train.py",
     "muster gpu run --memory 20Gi --share 0.25 -- python train.py",
     "muster gpu run --memory 0.5 --mode strict -- ./serve --port 8000",
+    "muster gpu run --memory 20Gi --share 0.3 --priority latency -- ./serve --port 8000",
     NULL,
 };
 
 struct call {
-    const char *memory, *memory_limit, *share, *mode, *gpu, *name;  // NULL: not given
-    const char *folder;                                             // of the daemon
-    const char *const *words;                                       // the program and its arguments
+    const char *memory, *memory_limit, *share, *mode, *priority, *gpu, *name;  // NULL: not given
+    bool is_parkable;
+    const char *folder;        // of the daemon
+    const char *const *words;  // the program and its arguments
 };
 
 struct choice {
@@ -148,7 +167,8 @@ static int make_spec(const struct call *call, const struct choice *gpu, struct g
 {
     int r = 0;
 
-    *spec = (struct group_spec){.gpu_count = 1, .uid = getuid(), .mode = GPU_MODE_FAIR};
+    *spec =
+        (struct group_spec){.gpu_count = 1, .uid = getuid(), .mode = GPU_MODE_FAIR, .is_parkable = call->is_parkable};
     (void)snprintf(spec->gpus[0], sizeof spec->gpus[0], "%s", gpu->uuid);
     if (call->name)
         (void)snprintf(spec->name, sizeof spec->name, "%s", call->name);
@@ -156,6 +176,10 @@ static int make_spec(const struct call *call, const struct choice *gpu, struct g
         (void)snprintf(spec->name, sizeof spec->name, "run-%d", (int)getpid());
     if (call->mode)
         r = gpu_mode_parse(call->mode, &spec->mode, err);
+    if (r >= 0 && call->priority)
+        r = gpu_priority_parse(call->priority, &spec->is_urgent, err);
+    if (r >= 0 && spec->is_urgent && spec->mode == GPU_MODE_TIME)
+        r = err_set(err, -EINVAL, "--priority latency needs --mode fair or strict");
     if (r >= 0)
         r = read_memory(call->memory ? call->memory : "1", call->memory ? gpu->capacity : gpu->left,
                         &spec->request_bytes, err);
@@ -353,7 +377,7 @@ static int run(const struct command *command, struct arguments *arguments)
     int option;
 
     while ((option = arguments_next(arguments)) >= 0)
-        values[option] = arguments->value;
+        values[option] = option == OPTION_PARKABLE ? "" : arguments->value;
     if (option != ARGUMENT_END)
         return arguments_status(arguments, option);
     if (arguments->operand_count == 0)
@@ -365,8 +389,10 @@ static int run(const struct command *command, struct arguments *arguments)
         .memory_limit = values[OPTION_MEMORY_LIMIT],
         .share = values[OPTION_SHARE],
         .mode = values[OPTION_MODE],
+        .priority = values[OPTION_PRIORITY],
         .gpu = values[OPTION_GPU],
         .name = values[OPTION_NAME],
+        .is_parkable = values[OPTION_PARKABLE] != NULL,
         .folder = folder,
         .words = arguments->operands,
     };

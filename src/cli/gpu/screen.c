@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "cli/gpu/columns.h"
 #include "cli/gpu/daemon_status.h"
+#include "cli/keys.h"
 
 enum { BAR_NARROW = 8, WIDE = 100, TEXT_SIZE = 256, ANY_WIDTH = 200, CHROME = 5 };
 
@@ -284,8 +285,6 @@ int gpu_screen_draw(struct gpu_screen *screen, const char *status, FILE *out, st
 
 bool gpu_screen_key(struct gpu_screen *screen, int key)
 {
-    uint32_t page = MAX(screen->height / 2, 1u);
-
     for (size_t i = 0; i < ARRAY_LEN(sorts); i++) {
         if (sorts[i].key == key)
             screen->sort = (enum gpu_sort)i;
@@ -307,27 +306,8 @@ bool gpu_screen_key(struct gpu_screen *screen, int key)
     case ' ':
         screen->is_paused = !screen->is_paused;
         break;
-    case 'k':
-    case GPU_KEY_UP:
-        screen->first -= MIN(screen->first, 1u);
-        break;
-    case 'j':
-    case GPU_KEY_DOWN:
-        screen->first++;
-        break;
-    case GPU_KEY_PAGE_UP:
-        screen->first -= MIN(screen->first, page);
-        break;
-    case GPU_KEY_PAGE_DOWN:
-        screen->first += page;
-        break;
-    case GPU_KEY_HOME:
-        screen->first = 0;
-        break;
-    case GPU_KEY_END:
-        screen->first = UINT32_MAX / 2;
-        break;
     default:
+        (void)key_scroll(key, MAX(screen->height / 2, 1u), &screen->first);
         break;
     }
     return true;

@@ -28,13 +28,7 @@ struct gpu_screen {
     const char *problem;  // why there is nothing newer; NULL: there is
 };
 
-/* Keys that are more than a byte. */
-enum { GPU_KEY_UP = 256, GPU_KEY_DOWN, GPU_KEY_PAGE_UP, GPU_KEY_PAGE_DOWN, GPU_KEY_HOME, GPU_KEY_END };
-
-/* The next key in what a terminal sent; -1 when there is none that anybody knows. Says how many bytes it was, at least 1. */
-int gpu_key_read(const char *bytes, size_t len, size_t *ret_len);
-
-/* What the key changes. Returns false when it ends the program. */
+/* What a key (cli/keys.h) changes. Returns false when it ends the program. */
 bool gpu_screen_key(struct gpu_screen *screen, int key);
 
 /* Prints the lines, no more of them than fit, each ended. Corrects `first` where there is no such line. Returns 0, or -EINVAL

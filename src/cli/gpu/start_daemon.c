@@ -6,18 +6,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cli/daemon.h"
 #include "cli/gpu/gpu.h"
 #include "gpu/daemon/group_spec.h"
+#include "gpu/place/place.h"
 
-enum { LOG_SIZE = 64, LINE_SIZE = 256, ROOT_UID = 0 };
+enum { LOG_SIZE = 64, LINE_SIZE = 256 };
 
-static const char folder_of_root[] = "/run/muster/gpu";
+#define START_TIMEOUT (10 * NSEC_PER_SEC)
 
 /* The last line of a file. */
 static void last_line(const char *path, char text[static LINE_SIZE])
@@ -38,75 +39,52 @@ static void last_line(const char *path, char text[static LINE_SIZE])
  * program that runs under this command. */
 static _Noreturn void become_daemon(const char *folder, const char *log)
 {
-    int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-    int in = open("/dev/null", O_RDONLY);
-
-    (void)setsid();
     (void)unsetenv("LD_PRELOAD");
     (void)unsetenv(GPU_SOCKET_VARIABLE);
-    if (out < 0 || in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0 ||
-        dup2(out, STDOUT_FILENO) < 0 || chdir("/") < 0)
+    if (daemon_detach(log, O_TRUNC) < 0 || chdir("/") < 0)
         _exit(1);
-    (void)close_range(STDERR_FILENO + 1, ~0u, 0);
     (void)execl("/proc/self/exe", "muster", "gpud", "--folder", folder, (char *)NULL);
     _exit(1);
 }
 
-/* Whether another daemon has the folder, and has perhaps not come to answering yet. */
-static bool is_folder_taken(const char *folder)
+struct start {
+    const char *folder;
+    pid_t child;
+    bool has_ended;
+    bool is_ready;
+};
+
+static bool is_started(void *arg)
 {
-    char path[LINE_SIZE];
+    struct start *start = arg;
+    _cleanup_(freep) char *answer = NULL;
 
-    (void)snprintf(path, sizeof path, "%s/book", folder);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_taken = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
-    if (fd >= 0)
-        (void)close(fd);
-    return is_taken;
-}
-
-/* Two daemons would reserve the same memory twice. */
-static int check_other_daemon(const char *folder, struct err *err)
-{
-    char path[LINE_SIZE];
-
-    (void)snprintf(path, sizeof path, "%s/api.sock", folder_of_root);
-    if (geteuid() == ROOT_UID || strcmp(folder, folder_of_root) == 0 || access(path, F_OK) < 0)
-        return 0;
-    return err_set(
-        err, -EBUSY,
-        "the GPUs of this machine belong to root's daemon (%s), which only root can use: a second daemon would reserve "
-        "the same memory again",
-        path);
+    start->is_ready = gpu_ask(start->folder, "GET", "/healthz", NULL, &answer, NULL) == 0;
+    start->has_ended = start->has_ended || waitpid(start->child, NULL, WNOHANG) == start->child;
+    /* Somebody else may have started one at the same moment. */
+    return start->is_ready || (start->has_ended && !gpud_has_folder(start->folder));
 }
 
 int gpu_start_daemon(const char *folder, struct err *err)
 {
-    _cleanup_(freep) char *answer = NULL;
+    struct start start = {.folder = folder};
     char log[LOG_SIZE];
     char line[LINE_SIZE];
-    bool has_ended = false;
-    int r = check_other_daemon(folder, err);
+    int r = gpud_check_rival(folder, err);
 
     if (r < 0)
         return r;
     (void)snprintf(log, sizeof log, "/tmp/muster-gpud-%u.log", (unsigned)getuid());
-    pid_t child = fork();
-    if (child < 0)
+    start.child = fork();
+    if (start.child < 0)
         return err_set(err, -errno, "starting the GPU daemon: %s", strerror(errno));
-    if (child == 0)
+    if (start.child == 0)
         become_daemon(folder, log);
-    for (int i = 0; i < 200; i++) {
-        if (gpu_ask(folder, "GET", "/healthz", NULL, &answer, NULL) == 0)
-            return 0;
-        has_ended = has_ended || waitpid(child, NULL, WNOHANG) == child;
-        /* Somebody else may have started one at the same moment. */
-        if (has_ended && !is_folder_taken(folder)) {
-            last_line(log, line);
-            return err_set(err, -EIO, "no GPU daemon is running and starting one failed (%s): try 'muster gpu doctor'",
-                           line[0] ? line : log);
-        }
-        (void)usleep(50000);
-    }
-    return err_set(err, -EIO, "the GPU daemon was started but does not answer: see %s", log);
+    if (!daemon_await(is_started, &start, START_TIMEOUT))
+        return err_set(err, -EIO, "the GPU daemon was started but does not answer: see %s", log);
+    if (start.is_ready)
+        return 0;
+    last_line(log, line);
+    return err_set(err, -EIO, "no GPU daemon is running and starting one failed (%s): try 'muster gpu doctor'",
+                   line[0] ? line : log);
 }

@@ -47,6 +47,12 @@ static void print_operands(const struct command *command)
     case OPERANDS_WORKLOAD:
         (void)puts("                words=$(_muster_workloads) || files=yes");
         break;
+    case OPERANDS_LIVE_WORKLOADS:
+    case OPERANDS_LIVE_QUEUES:
+    case OPERANDS_LIVE_NODES:
+        (void)printf("                words=$(\"${COMP_WORDS[0]}\" complete live %s 2>/dev/null)\n",
+                     completion_live_kind(command));
+        break;
     case OPERANDS_PATHS:
         (void)puts("                files=yes");
         break;

@@ -13,6 +13,7 @@
 #include "base/strbuf.h"
 #include "cli/commands.h"
 #include "cli/simulate_shared.h"
+#include "cli/work/complete_live.h"
 #include "cluster/cluster_reading.h"
 #include "model/state.h"
 #include "sim/simulate/simulate.h"
@@ -117,15 +118,15 @@ static const struct command workloads_command = {
     .summary = "list the workloads that 'muster why' can be asked about",
     .usage = "CURSOR WORD...",
     .text =
-        "WORDs are those typed behind 'muster why'; the one with the number CURSOR is being completed. If it is the\n"
-        "WORKLOAD, the names in the cluster are printed: that of the PATHs behind it, or kube: without any. The exit\n"
-        "status is 1 when the word is not the WORKLOAD.\n",
+        "Each WORD is a word typed after 'muster why', and CURSOR is the index of the one to complete. If that is the\n"
+        "WORKLOAD, prints the names of all workloads in the cluster that the PATHs after it name, or in kube: without\n"
+        "PATHs. The exit status is 1 when another word is to be completed.\n",
     .examples = examples,
     .operands = OPERANDS_PROGRAM,
     .run = run_workloads,
 };
 
-static const struct command *const verbs[] = {&workloads_command, NULL};
+static const struct command *const verbs[] = {&workloads_command, &complete_live_command, NULL};
 
 const struct command complete_command = {
     .name = "complete",

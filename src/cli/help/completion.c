@@ -42,6 +42,13 @@ void completion_print_commands(const struct command *const *list)
         (void)printf("%s%s", at == list ? "" : " ", command_word(*at));
 }
 
+const char *completion_live_kind(const struct command *command)
+{
+    if (command->operands == OPERANDS_LIVE_WORKLOADS)
+        return "workloads";
+    return command->operands == OPERANDS_LIVE_QUEUES ? "queues" : "nodes";
+}
+
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static void (*const writers[])(void) = {completion_bash, completion_zsh, completion_fish};
 

@@ -8,7 +8,7 @@
 /*
  * What the writers of completions share. Each prints a whole script from the tables of commands: commands, verbs, options,
  * the values that an option can have, and files where a file can stand. A script runs the program while a person types for
- * one thing only: the workloads of a cluster, by 'muster complete workloads'.
+ * names of a cluster alone, by 'muster complete'.
  */
 void completion_bash(void);
 void completion_zsh(void);
@@ -24,3 +24,6 @@ void completion_print_quoted(const char *text, const char *quote, const char *ba
 /* Words with a space between them. */
 void completion_print_list(const char *const *words);
 void completion_print_commands(const struct command *const *list);
+
+/* The argument of 'muster complete live' for the operands of a command. */
+const char *completion_live_kind(const struct command *command);

@@ -60,6 +60,12 @@ static void print_operands(const struct command *command)
         print_condition(command, "");
         (void)puts("-F -a '(__muster_workloads)'");
         break;
+    case OPERANDS_LIVE_WORKLOADS:
+    case OPERANDS_LIVE_QUEUES:
+    case OPERANDS_LIVE_NODES:
+        print_condition(command, "");
+        (void)printf("-f -a '(muster complete live %s 2>/dev/null)'\n", completion_live_kind(command));
+        break;
     case OPERANDS_PATHS:
         print_condition(command, "");
         (void)puts("-F");

@@ -35,10 +35,13 @@ static void print_options(const struct command *command)
             (void)printf(" (default %s)", command_option_default(command, i));
         (void)putchar('\n');
     }
-    (void)printf("  %-28s %s\n", "-h, --help", "print this help and exit");
+    (void)printf("  %-28s %s\n", command_has_letter(command, 'h') ? "    --help" : "-h, --help",
+                 "print this help and exit");
 }
 
 static const char *const group_titles[_COMMAND_GROUP_MAX] = {
+    [GROUP_WORK] = "Work: submit workloads and follow them, on this machine or in a cluster",
+    [GROUP_LOCAL] = "Local: Muster on this machine, without Kubernetes",
     [GROUP_TRY] = "Try it: simulate and explain, from files or read-only from a live cluster",
     [GROUP_CLUSTER] = "Cluster: the services of a Kubernetes cluster",
     [GROUP_NODE] = "Node: share the GPUs of a machine",

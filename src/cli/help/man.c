@@ -58,7 +58,9 @@ static void print_paragraphs(const char *text)
         if (len > 0)
             is_filled = !keeps_lines;
         if (len == 0) {
-            (void)puts(is_filled ? ".PP" : "");
+            /* Lines that stay as they are begin with a paragraph of their own. */
+            if (!is_filled || text[1] != ' ')
+                (void)puts(is_filled ? ".PP" : "");
         } else {
             print_escaped(text, len);
             (void)putchar('\n');

@@ -64,6 +64,12 @@ static void print_operands(const struct command *command)
     case OPERANDS_WORKLOAD:
         (void)fputs(" \\\n            '1:workload:_muster_workloads' '*:file:_files'", stdout);
         break;
+    case OPERANDS_LIVE_WORKLOADS:
+    case OPERANDS_LIVE_QUEUES:
+    case OPERANDS_LIVE_NODES:
+        (void)printf(" \\\n            '*:name:($(muster complete live %s 2>/dev/null))'",
+                     completion_live_kind(command));
+        break;
     case OPERANDS_PATHS:
         (void)fputs(" \\\n            '*:file:_files'", stdout);
         break;

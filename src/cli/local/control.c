@@ -6,17 +6,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "cli/commands.h"
+#include "cli/daemon.h"
 #include "cli/local/local.h"
 #include "local/server/server.h"
 #include "local/server/service.h"
 #include "text/json.h"
 
-#define STATE_OPTION {0, "state", "FOLDER", NULL, "folder of the server; default as for 'muster up'"}
+#define STATE_OPTION {0, "state", "FOLDER", NULL, "state folder of the server (default: that of 'muster up')"}
 
 /* Reads --state, the only option. Returns true, or false with the exit status. */
 static bool read_state(struct arguments *arguments, char **ret_folder, int *ret_status)
@@ -35,7 +35,7 @@ static bool read_state(struct arguments *arguments, char **ret_folder, int *ret_
         return false;
     }
     if (arguments->operand_count > 0) {
-        *ret_status = command_wrong(arguments->command, "'%s' is too much", arguments->operands[0]);
+        *ret_status = command_wrong(arguments->command, "unexpected argument '%s'", arguments->operands[0]);
         return false;
     }
     *ret_folder = state_folder(state);
@@ -44,19 +44,26 @@ static bool read_state(struct arguments *arguments, char **ret_folder, int *ret_
 
 /* --- down --- */
 
+enum { STOP_SECONDS = 60 };
+
+static bool has_ended(void *arg)
+{
+    return kill(*(const int *)arg, 0) < 0 && errno == ESRCH;
+}
+
 static int await_end(int pid)
 {
     struct err err = {0};
 
-    for (int i = 0; i < 1200; i++) {
-        if (kill(pid, 0) < 0 && errno == ESRCH) {
-            printf("Muster is stopped.\n");
-            return EXIT_FINE;
-        }
-        (void)usleep(50000);
+    if (daemon_await(has_ended, &pid, STOP_SECONDS * NSEC_PER_SEC)) {
+        printf("Muster is stopped.\n");
+        return EXIT_FINE;
     }
-    (void)err_set(&err, -ETIMEDOUT, "process %d does not end", pid);
-    return command_failed(-ETIMEDOUT, &err);
+    return command_failed(
+        err_set(&err, -ETIMEDOUT,
+                "process %d has not ended within %d seconds of SIGTERM; its log says what it waits for", pid,
+                STOP_SECONDS),
+        &err);
 }
 
 static int run_down(const struct command *command, struct arguments *arguments)
@@ -86,10 +93,10 @@ static const char *const down_examples[] = {"muster down", NULL};
 
 const struct command down_command = {
     .name = "down",
-    .summary = "stop the Muster of this machine",
+    .summary = "stop Muster on this machine",
     .usage = "[--state FOLDER]",
-    .text = "Stops what 'muster up' has started. All objects stay in the state folder for the next start.\n",
-    .group = GROUP_TRY,
+    .text = "Stops the Muster that 'muster up' started. All objects stay in the state folder for the next start.\n",
+    .group = GROUP_LOCAL,
     .options = state_options,
     .option_count = ARRAY_LEN(state_options),
     .examples = down_examples,
@@ -105,9 +112,14 @@ static const char *const status_examples[] = {"muster status", "muster status -o
 static void print_status(const char *folder, yyjson_val *root)
 {
     const char *address = yyjson_get_str(yyjson_obj_get(root, "address"));
+    const char *namespace = yyjson_get_str(yyjson_obj_get(root, "namespace"));
 
     printf("State     %s\n", folder);
-    printf("Server    https://%s:%d\n", address ? address : "", yyjson_get_int(yyjson_obj_get(root, "port")));
+    if (address && *address)
+        printf("Server    https://%s:%d\n", address, yyjson_get_int(yyjson_obj_get(root, "port")));
+    else
+        printf("Server    unix:%s/" SERVER_SOCKET "\n", folder);
+    printf("Namespace %s\n", namespace ? namespace : "default");
     printf("Process   %d\n", yyjson_get_int(yyjson_obj_get(root, "pid")));
     printf("Objects   %lld, version %lld\n", (long long)yyjson_get_sint(yyjson_obj_get(root, "objects")),
            (long long)yyjson_get_sint(yyjson_obj_get(root, "version")));
@@ -150,17 +162,17 @@ static int run_status(const struct command *command, struct arguments *arguments
     if (option == ARGUMENT_WRONG)
         return EXIT_WRONG_CALL;
     if (arguments->operand_count > 0)
-        return command_wrong(command, "'%s' is too much", arguments->operands[0]);
+        return command_wrong(command, "unexpected argument '%s'", arguments->operands[0]);
     folder = state_folder(state);
     return show_status(folder, is_json);
 }
 
 const struct command status_command = {
     .name = "status",
-    .summary = "show the Muster of this machine",
+    .summary = "show whether Muster is running on this machine",
     .usage = "[--state FOLDER] [-o table|json]",
-    .text = "Shows whether 'muster up' runs, and how to reach it. Exits with 1 when it does not run.\n",
-    .group = GROUP_TRY,
+    .text = "Shows whether Muster is running and how to connect to it. The exit status is 1 when it is not running.\n",
+    .group = GROUP_LOCAL,
     .options = status_options,
     .option_count = ARRAY_LEN(status_options),
     .examples = status_examples,
@@ -192,11 +204,11 @@ static const char *const credential_examples[] = {"muster credential", NULL};
 
 const struct command credential_command = {
     .name = "credential",
-    .summary = "print a token for the Muster of this machine",
+    .summary = "print a token for Muster on this machine, for kubectl",
     .usage = "[--state FOLDER]",
     .text =
-        "Prints a token that is valid for 10 minutes, in the form of a credential plugin of kubectl. The kubeconfig "
-        "of\n'muster up' calls it, so that no token is kept in a file.\n",
+        "Prints a token that is valid for 10 minutes, in the format of kubectl's credential plugins. The kubeconfig "
+        "that\n'muster up' writes calls this command, so that no token is stored in a file.\n",
     .group = GROUP_INTERNALS,
     .options = state_options,
     .option_count = ARRAY_LEN(state_options),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -19,6 +20,7 @@
 enum { ANSWER_MAX = 1 << 20, PATH_BYTES_MAX = 8192 };
 
 #define ASK_TIMEOUT (10 * NSEC_PER_SEC)
+#define ORDER_TIMEOUT NSEC_PER_HOUR
 
 struct asking {
     struct loop *loop;
@@ -61,6 +63,16 @@ const char *local_flag(const struct arguments *arguments, const char *name)
     return value;
 }
 
+bool local_wants_text(const struct arguments *arguments)
+{
+    for (int i = 0; i < arguments->argc; i++) {
+        if (strcmp(arguments->argv[i], "--help") == 0 || strcmp(arguments->argv[i], "-h") == 0 ||
+            strcmp(arguments->argv[i], "--version") == 0)
+            return true;
+    }
+    return false;
+}
+
 static void on_done(void *arg, const struct http_response *response)
 {
     struct asking *asking = arg;
@@ -71,41 +83,88 @@ static void on_done(void *arg, const struct http_response *response)
     loop_stop(asking->loop);
 }
 
-int local_ask(const char *folder, const char *method, const char *path, char **ret_body, struct err *err)
+/* One request over a socket of the folder. Returns 0 with an answer of any status, or a negative errno when nobody answers. */
+static int ask(const char *folder, const char *name, struct http_request *request, struct asking *asking,
+               struct err *err)
 {
     _cleanup_(loop_freep) struct loop *loop = loop_new();
-    _cleanup_(freep) char *socket = local_path(folder, SERVER_SOCKET);
-    struct asking asking = {.loop = loop};
-    char url[256];
-
-    (void)snprintf(url, sizeof url, KUBE_UNIX_SERVER "%s", path);
+    _cleanup_(freep) char *socket = local_path(folder, name);
+    _cleanup_(freep) char *url = local_path(KUBE_UNIX_SERVER, request->url + 1);
     struct http_client *client = http_client_new(loop);
 
-    (void)http_start(client, &(struct http_request){
-                                 .method = method,
-                                 .url = url,
-                                 .unix_path = socket,
-                                 .proxy = "",
-                                 .timeout = ASK_TIMEOUT,
-                                 .body_max = ANSWER_MAX,
-                                 .on_done = on_done,
-                                 .arg = &asking,
-                             });
+    asking->loop = loop;
+    request->url = url;
+    request->unix_path = socket;
+    request->proxy = "";
+    request->body_max = ANSWER_MAX;
+    request->on_done = on_done;
+    request->arg = asking;
+    (void)http_start(client, request);
     loop_run(loop);
     http_client_free(client);
-    if (asking.err.code < 0) {
-        free(asking.text);
-        return err_set(err, asking.err.code, "Muster is not running in %s: start it with 'muster up'", folder);
-    }
+    if (asking->err.code == 0)
+        return 0;
+    free(TAKE_PTR(asking->text));
+    if (asking->err.code == -ETIMEDOUT)
+        return err_set(err, -ETIMEDOUT, "the server in %s does not answer: see %s/" LOCAL_LOG, folder, folder);
+    return err_set(err, asking->err.code, "Muster is not running in %s: start it with 'muster up'", folder);
+}
+
+int local_ask(const char *folder, const char *method, const char *path, char **ret_body, struct err *err)
+{
+    return local_ask_socket(folder, SERVER_SOCKET, method, path, ret_body, err);
+}
+
+int local_ask_socket(const char *folder, const char *name, const char *method, const char *path, char **ret_body,
+                     struct err *err)
+{
+    struct http_request request = {.method = method, .url = path, .timeout = ASK_TIMEOUT};
+    struct asking asking = {0};
+    int r = ask(folder, name, &request, &asking, err);
+
+    if (r < 0)
+        return r;
     if (asking.status != 200) {
         free(asking.text);
-        return err_set(err, -EIO, "the server in %s answers with status %d", folder, asking.status);
+        return err_set(err, -EIO, "the server in %s answered with HTTP status %d", folder, asking.status);
     }
     if (ret_body)
         *ret_body = asking.text;
     else
         free(asking.text);
     return 0;
+}
+
+static int post(const char *folder, const char *path, const char *body, nsec_t timeout, char **ret_body,
+                struct err *err)
+{
+    static const char *const headers[] = {"Content-Type: application/json", NULL};
+    struct http_request request = {
+        .method = "POST", .url = path, .timeout = timeout, .headers = headers, .body = body, .body_len = strlen(body)};
+    struct asking asking = {0};
+    int r = ask(folder, SERVER_SOCKET, &request, &asking, err);
+
+    if (r == 0 && asking.status != 200) {
+        yyjson_doc *doc = yyjson_read(asking.text, strlen(asking.text), 0);
+        const char *message = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "message"));
+
+        r = err_set(err, -EIO, "%s", message ? message : "the server refused the request");
+        yyjson_doc_free(doc);
+    }
+    if (r == 0 && ret_body)
+        *ret_body = TAKE_PTR(asking.text);
+    free(asking.text);
+    return r;
+}
+
+int local_post(const char *folder, const char *path, const char *body, char **ret_body, struct err *err)
+{
+    return post(folder, path, body, ASK_TIMEOUT, ret_body, err);
+}
+
+int local_order(const char *folder, const char *path, const char *body, struct err *err)
+{
+    return post(folder, path, body, ORDER_TIMEOUT, NULL, err);
 }
 
 int local_server_pid(const char *folder)
@@ -123,6 +182,9 @@ int local_print_access(const char *folder)
 {
     _cleanup_(freep) char *kubeconfig = local_path(folder, SERVER_KUBECONFIG);
 
-    printf("\nTo use it with kubectl:\n  export KUBECONFIG=%s\n", kubeconfig);
+    if (access(kubeconfig, F_OK) < 0)
+        printf("\nkubectl cannot reach it (--listen=0). Muster's own commands use the socket in its state folder.\n");
+    else
+        printf("\nTo use it with kubectl:\n  export KUBECONFIG=%s\n", kubeconfig);
     return EXIT_FINE;
 }

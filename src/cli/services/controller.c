@@ -16,18 +16,19 @@
 #include "services/queues/queues.h"
 #include "services/scaler/scaler.h"
 #include "services/scheduler/scheduler.h"
+#include "services/starter/starter.h"
 
 /* All that may run here; one row each. */
 static const struct service_kind *const kinds[] = {
-    &scheduler_service, &binder_service,    &grouper_service, &podgroups_service,
-    &queues_service,    &admission_service, &scaler_service,  NULL,
+    &scheduler_service, &binder_service,  &grouper_service,
+    &podgroups_service, &queues_service,  &admission_service,
+    &scaler_service,    &starter_service, NULL,
 };
 
 /* Whose flags there are: those of the command without --services, then those of the services. */
 static const struct service_kind *const takers[] = {
-    &controller_service, &scheduler_service, &binder_service,
-    &grouper_service,    &podgroups_service, &queues_service,
-    &admission_service,  &scaler_service,    NULL,
+    &controller_service, &scheduler_service, &binder_service, &grouper_service, &podgroups_service,
+    &queues_service,     &admission_service, &scaler_service, &starter_service, NULL,
 };
 
 #define CHOICE "--services="
@@ -92,18 +93,21 @@ const struct command controller_command = {
     .summary = "run the services of a small cluster in one process",
     .usage = "[--services=NAME,...] [FLAG...]",
     .text =
-        "Runs the services in one process, as the Config kai-config and the SchedulingShards say: a service whose\n"
-        "settings change starts anew, and each shard has a scheduler. Without a Config there are scheduler, binder,\n"
-        "grouper, podgroups and queues with their defaults. They share one connection and one watch for each kind of\n"
-        "object, which saves memory. Flags are then --namespace, --apply-crds, and those for the API server, the "
-        "Lease,\n"
-        "addresses and the log.\n"
+        "Runs the services in one process, configured by the Config kai-config and the SchedulingShards. Each shard "
+        "has a\n"
+        "scheduler, and a service whose settings change is restarted. Without a Config, the scheduler, binder, "
+        "grouper,\n"
+        "podgroups, queues and starter services run with their defaults. All services share one connection and one "
+        "watch for "
+        "each\n"
+        "kind of object, which saves memory. The flags are --namespace, --apply-crds, and those for the API server, "
+        "the\n"
+        "Lease, addresses and the log.\n"
         "\n"
-        "With --services as the first flag, these services run as their flags say, and Config and shards are not read. "
-        "A\n"
-        "flag goes to every service that has it; --binder.qps=50 is for the binder alone.\n"
+        "With --services as the first flag, only these services run, configured by flags instead of the Config and\n"
+        "shards. A flag applies to every service that has it; --binder.qps=50 applies to the binder alone.\n"
         "\n"
-        "/metrics, /healthz and /readyz are those of all services. Runs until SIGTERM.\n",
+        "/metrics, /healthz and /readyz cover all services. Runs until SIGTERM.\n",
     .group = GROUP_CLUSTER,
     .services = takers,
     .examples = examples,

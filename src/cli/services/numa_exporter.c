@@ -13,7 +13,7 @@ static const char *const examples[] = {
 
 const struct command numa_exporter_command = {
     .name = "numa-exporter",
-    .summary = "write on pods which NUMA zones their resources are in",
+    .summary = "annotate pods with the NUMA zones of their resources",
     .usage = "[FLAG...]",
     .text =
         "Runs on each node with several NUMA zones. Asks the kubelet which CPUs, memory and devices each container "

@@ -13,7 +13,7 @@ static const char *const examples[] = {
 
 const struct command operator_command = {
     .name = "operator",
-    .summary = "run the other services as Config and SchedulingShards say",
+    .summary = "run the other services as the Config and the SchedulingShards specify",
     .usage = "[FLAG...]",
     .text = "Creates the Deployments, Services, webhook configurations and settings of all services from the Config\n"
             "kai-config and the SchedulingShards, repairs them when they are changed, and reports by conditions. The\n"

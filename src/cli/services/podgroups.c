@@ -18,7 +18,7 @@ const struct command podgroups_command = {
     .text =
         "Watches pods and PodGroups and keeps status.resourcesStatus of each PodGroup up to date: the resources that "
         "its\n"
-        "pods request, that were allocated to them, and the part of it that cannot be preempted. Runs until SIGTERM.\n"
+        "pods request, those allocated to them, and the part that cannot be preempted. Runs until SIGTERM.\n"
         "deploy/rbac has the permissions that it needs.\n",
     .group = GROUP_CLUSTER,
     .service = &podgroups_service,

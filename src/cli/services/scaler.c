@@ -13,7 +13,7 @@ static const char *const examples[] = {
 
 const struct command scaler_command = {
     .name = "scaler",
-    .summary = "show pods that wait for a part of a GPU to a cluster autoscaler",
+    .summary = "have a cluster autoscaler add nodes for pods that wait for a part of a GPU",
     .usage = "[FLAG...]",
     .text = "Pods with a GPU fraction request no GPU that a cluster autoscaler counts. For those that find no place, "
             "creates\n"

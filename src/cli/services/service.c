@@ -2,7 +2,10 @@
 
 /* Commands that are services: their options are the flags of the service, read by its frame and not here. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "cli/command.h"
@@ -32,11 +35,20 @@ static size_t sets_of(const struct command *command, struct flag_set sets[static
             struct flag_set own[SERVICE_FLAG_SETS];
             size_t own_count = service_flag_sets(kinds[k], own);
 
-            for (size_t s = is_frame; s < (is_frame ? own_count : 1) && count < SETS_MAX; s++)
+            /* The last one is of the process; those between are about an API server elsewhere. */
+            size_t first = is_frame && command->is_local ? own_count - 1 : (size_t)is_frame;
+
+            for (size_t s = first; s < (is_frame ? own_count : 1) && count < SETS_MAX; s++)
                 sets[count++] = own[s];
         }
     }
     return count;
+}
+
+/* Flags of KAI's programs, which manifests may have. */
+static bool is_hidden(const struct command *command, const struct flag *flag)
+{
+    return command->is_local && (flag->type == FLAG_IGNORED || strncmp(flag->name, "zap-", 4) == 0);
 }
 
 /* The services' own flags, then those of the frame that they have none of their own for, each once. NULL past the last. */
@@ -48,7 +60,7 @@ static const struct flag *flag_at(const struct command *command, size_t i)
     for (size_t s = 0; s < count; s++) {
         for (size_t f = 0; f < sets[s].count; f++) {
             const struct flag *flag = &sets[s].flags[f];
-            bool is_known = false;
+            bool is_known = is_hidden(command, flag);
 
             for (size_t before = 0; before < s && !is_known; before++)
                 is_known = has_flag(&sets[before], flag->name);
@@ -107,6 +119,24 @@ int run_services(const struct command *command, const struct service_kind *const
     int code = process_main(kinds, count, argc, argv, &err);
 
     return status_of(command, code, &err);
+}
+
+int check_services(const struct command *command, const struct service_kind *const *kinds, size_t count, int argc,
+                   const char *const *argv)
+{
+    struct err err = {0};
+    int status = 0;
+    /* In a process of its own: services keep what they have read until they run. */
+    pid_t child = fork();
+
+    if (child == 0) {
+        status = status_of(command, process_check(kinds, count, argc, argv, &err), &err);
+        (void)fflush(NULL);
+        _exit(status);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        return command_failed(err_set(&err, -errno, "starting a process: %s", strerror(errno)), &err);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
 }
 
 int run_host(const struct command *command, const struct service_kind *host, const struct service_kind *const *hostable,

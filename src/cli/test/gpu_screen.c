@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "cli/keys.h"
 
 enum { STATUS_MAX = 1 << 20 };
 
@@ -215,17 +216,17 @@ static void scrolling_ends_at_the_last_line(void **state)
     _cleanup_(freep) char *status = make_status(1, 40);
 
     (void)state;
-    assert_true(gpu_screen_key(&screen, GPU_KEY_END));
+    assert_true(gpu_screen_key(&screen, KEY_END));
     _cleanup_(freep) char *end = draw(&screen, status);
     assert_non_null(strstr(end, "-40 of 40"));
     uint32_t last = screen.first;
-    assert_true(gpu_screen_key(&screen, GPU_KEY_PAGE_DOWN));
+    assert_true(gpu_screen_key(&screen, KEY_PAGE_DOWN));
     _cleanup_(freep) char *further = draw(&screen, status);
     assert_int_equal(screen.first, last);
-    assert_true(gpu_screen_key(&screen, GPU_KEY_UP));
+    assert_true(gpu_screen_key(&screen, KEY_UP));
     assert_int_equal(screen.first, last - 1);
-    assert_true(gpu_screen_key(&screen, GPU_KEY_HOME));
-    assert_true(gpu_screen_key(&screen, GPU_KEY_PAGE_UP));
+    assert_true(gpu_screen_key(&screen, KEY_HOME));
+    assert_true(gpu_screen_key(&screen, KEY_PAGE_UP));
     assert_int_equal(screen.first, 0);
 }
 
@@ -235,15 +236,15 @@ static void unknown_keys_are_passed_over_whole(void **state)
         const char *bytes;
         int key;
         size_t len;
-    } cases[] = {{"q", 'q', 1},         {"\033[A", GPU_KEY_UP, 3}, {"\033[6~q", GPU_KEY_PAGE_DOWN, 4},
-                 {"\033[1;5Dq", -1, 6}, {"\033", -1, 1},           {"\033OF", GPU_KEY_END, 3},
+    } cases[] = {{"q", 'q', 1},         {"\033[A", KEY_UP, 3}, {"\033[6~q", KEY_PAGE_DOWN, 4},
+                 {"\033[1;5Dq", -1, 6}, {"\033", -1, 1},       {"\033OF", KEY_END, 3},
                  {"\033[200", -1, 5},   {"\033x", -1, 1}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         size_t len = 0;
 
-        assert_int_equal(gpu_key_read(cases[i].bytes, strlen(cases[i].bytes), &len), cases[i].key);
+        assert_int_equal(key_read(cases[i].bytes, strlen(cases[i].bytes), &len), cases[i].key);
         assert_int_equal(len, cases[i].len);
     }
 }
