@@ -43,7 +43,8 @@ var roots = []string{
 	"k8s.io/api/scheduling/v1", "k8s.io/api/policy/v1", "k8s.io/api/rbac/v1", "k8s.io/api/storage/v1",
 	"k8s.io/api/resource/v1", "k8s.io/api/resource/v1beta1", "k8s.io/api/resource/v1beta2", "k8s.io/api/networking/v1",
 	"k8s.io/api/discovery/v1", "k8s.io/api/events/v1", "k8s.io/api/admissionregistration/v1", "k8s.io/api/autoscaling/v1",
-	"k8s.io/api/autoscaling/v2", "k8s.io/api/authentication/v1", "k8s.io/api/authorization/v1", extensionsPath,
+	"k8s.io/api/autoscaling/v2", "k8s.io/api/authentication/v1", "k8s.io/api/authorization/v1", "k8s.io/api/node/v1",
+	extensionsPath,
 }
 var notTaken = regexp.MustCompile(`Options$|List$|^SerializedReference$|^RangeAllocation$|^ConversionReview$`)
 var metaKinds = []string{"DeleteOptions", "Status", "PartialObjectMetadata"}
@@ -329,16 +330,19 @@ func readMarks(doc string, tag reflect.StructTag, row *field) {
 	if row.target != nil {
 		marks += row.target.marks
 	}
+	isAtomic := hasMark(marks, "structType", "atomic") && !hasMark(doc, "structType", "granular")
 	switch {
-	case hasMark(doc, "listType", "atomic"), hasMark(doc, "mapType", "atomic"), hasMark(marks, "structType", "atomic"):
-		if !hasMark(doc, "structType", "granular") {
+	case hasMark(doc, "listType", "map"):
+		// Each element may have one owner.
+		row.flags = append(row.flags, "K")
+		row.listKeys = strings.Join(marksOf(doc, "listMapKey"), " ")
+		if isAtomic {
 			row.flags = append(row.flags, "A")
 		}
 	case hasMark(doc, "listType", "set"):
 		row.flags = append(row.flags, "S")
-	case hasMark(doc, "listType", "map"):
-		row.flags = append(row.flags, "K")
-		row.listKeys = strings.Join(marksOf(doc, "listMapKey"), " ")
+	case hasMark(doc, "listType", "atomic"), hasMark(doc, "mapType", "atomic"), isAtomic:
+		row.flags = append(row.flags, "A")
 	}
 	for _, strategy := range strings.Split(tag.Get("patchStrategy"), ",") {
 		switch strategy {

@@ -43,7 +43,11 @@ class Counter:
         return passed, failed, skipped
 
 
-def run(command, env=None):
+def show(line):
+    print(line, end="", flush=True)
+
+
+def run(command, env=None, show_line=show):
     """Runs a command, shows its output without summaries, and returns its status and what it has counted."""
     counter = Counter()
     try:
@@ -52,10 +56,10 @@ def run(command, env=None):
                 counter.read(line.rstrip("\n"))
                 # There is one summary, the last line of all; the parts report theirs with their name.
                 if not SUMMARY.match(line):
-                    print(line, end="", flush=True)
+                    show_line(line)
         status = process.returncode
     except OSError as error:
-        print(f"# {command[0]}: {error}")
+        show_line(f"# {command[0]}: {error}\n")
         status = 1
     return status, counter.result(status)
 

@@ -23,7 +23,10 @@ ESCAPES = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "'": "'"}
 LOG_CALL = re.compile(r"^log_(?:error|fail|warn|info|debug|trace)$")
 ERROR_CALL = re.compile(r"err_set|err_wrap|fail|wrong|refuse|complain|deny|reject|problem|not_an?_|warn|missing|unknown")
 EVENT_FILES = re.compile(r"^src/(?:words/|services/fencer/tell|services/scheduler/(?:report|intake/complaints|carry/evictions)"
-                         r"|services/binder/finish|services/grouper/queue|engine/nodes/filter)")
+                         r"|services/binder/finish|services/grouper/queue|engine/nodes/filter|local/(?:agent|cleaning|workloads)/)")
+# Texts that tables and formats of these folders bring into answers of the API server.
+ANSWER_FILES = re.compile(r"^src/local/(?:api|apply|builtin|custom|server|subresources|verbs|wire)/")
+NAMES_ONLY = re.compile(r"[\w$.-]*[A-Z.][\w$.-]*$")
 OPTION_ROW = re.compile(r"\{\s*(?:\d|'.'|\"[\w.-]+\",\s*FLAG_)[^{}]*\Z|\.(?:text|summary|help|usage)\s*=\s*\Z")
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECTION = re.compile(r"^(?=#+ )", re.MULTILINE)
@@ -62,7 +65,15 @@ def kind_of(path, before):
         return "event"
     if ERROR_CALL.search(name):
         return "error"
+    if ANSWER_FILES.match(path):
+        return "error"
     return "help" if path.startswith("src/cli/help") else "other"
+
+
+def is_sentence(text):
+    """Whether a text is more than a list of names, a completion script or a document."""
+    words = text.split()
+    return not SHELL.search(text) and not text.startswith("{") and not all(NAMES_ONLY.match(word) for word in words)
 
 
 def literals(path, source, token):
@@ -85,7 +96,7 @@ def literals(path, source, token):
 def texts_in_code(path, source, token):
     bare = C_TOKEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]) if found.lastgroup == "comment" else found[0], source)
     for offset, text in literals(path, source, token):
-        if len(re.findall(r"(?<![\w/.$-])[A-Za-z']{2,}(?![\w/=$-])", text)) >= 3 and not SHELL.search(text):
+        if len(re.findall(r"(?<![\w/.$-])[A-Za-z']{2,}(?![\w/=$-])", text)) >= 3 and is_sentence(text):
             kind = kind_of(path, bare[:offset]) if token is C_TOKEN else "page"
             yield Text(path, line_of(source, offset), kind, text)
 

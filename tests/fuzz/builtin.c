@@ -6,7 +6,22 @@
 #include "base/err.h"
 #include "fuzz.h"
 #include "local/api/kinds.h"
+#include "local/builtin/event_forms.h"
 #include "text/json.h"
+
+/* Events have two forms, and lose nothing between them. */
+static void try_forms(const struct api_kind *kind, yyjson_mut_doc *doc)
+{
+    yyjson_mut_doc *copy = yyjson_mut_doc_mut_copy(doc, NULL);
+
+    event_form_store(kind, copy);
+    event_form_enter(kind, copy);
+    /* An object need not say its version, and has it afterwards. */
+    (void)yyjson_mut_obj_remove_key(yyjson_mut_doc_get_root(copy), "apiVersion");
+    (void)yyjson_mut_obj_remove_key(yyjson_mut_doc_get_root(doc), "apiVersion");
+    BUG_ON(!yyjson_mut_equals(yyjson_mut_doc_get_root(copy), yyjson_mut_doc_get_root(doc)));
+    yyjson_mut_doc_free(copy);
+}
 
 static void try_kind(const struct api_kind *kind, yyjson_val *object)
 {
@@ -19,10 +34,12 @@ static void try_kind(const struct api_kind *kind, yyjson_val *object)
     if (builtin_check_fields(kind, doc, &faults, &err) == 0) {
         yyjson_mut_doc *old = yyjson_mut_doc_mut_copy(doc, NULL);
         builtin_default(kind, doc, NULL);
+        builtin_prepare(kind, doc, NULL);
         builtin_validate(kind, doc, NULL, &problems);
         builtin_validate(kind, doc, old, &problems);
         field_faults_done(&faults);
         BUG_ON(builtin_check_fields(kind, doc, &faults, &err) < 0 || faults.texts.len > 0);
+        try_forms(kind, doc);
         yyjson_mut_doc_free(old);
     } else {
         BUG_ON(err.text[0] == '\0');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Bytes as the records of a journal: whatever is accepted goes into a state, and comes out as the same bytes again; and
+ * Bytes as the records of a journal, in each of their forms: whatever is accepted goes into a state, and comes out as the same bytes again; and
  * as a whole segment, which has to be refused or cut short.
  */
 #include <stdio.h>
@@ -26,7 +26,7 @@ static void check_again(const struct record *record, struct arena *arena)
     struct record again;
 
     record_put(&once, record);
-    struct wire_in in = {once.items, once.items + once.len, arena, MEMORY_MAX, false};
+    struct wire_in in = {once.items, once.items + once.len, arena, MEMORY_MAX, false, RECORD_FORM};
     if (!record_get(&in, &again) || in.at != in.end)
         abort();
     record_put(&twice, &again);
@@ -36,14 +36,14 @@ static void check_again(const struct record *record, struct arena *arena)
     vec_done(&twice);
 }
 
-static void read_records(const uint8_t *data, size_t size)
+static void read_records(const uint8_t *data, size_t size, uint32_t form)
 {
     struct state *state = state_new();
     struct arena arena;
     struct record record;
 
     arena_init(&arena);
-    struct wire_in in = {data, data + size, &arena, MEMORY_MAX, false};
+    struct wire_in in = {data, data + size, &arena, MEMORY_MAX, false, form};
     while (in.at < in.end && record_get(&in, &record)) {
         check_again(&record, &arena);
         if (record.kind == RECORD_DELTA && state_apply(state, &record.delta, NULL) < 0)
@@ -67,14 +67,15 @@ static void read_segment(const uint8_t *data, size_t size)
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (segment_open(path, &reader, NULL) == 0)
         while (segment_read(reader, &bytes, &len, NULL) > 0)
-            read_records(bytes, len);
+            read_records(bytes, len, segment_form(reader));
     segment_reader_free(reader);
     (void)close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    read_records(data, size);
+    for (uint32_t form = 1; form <= RECORD_FORM; form++)
+        read_records(data, size, form);
     read_segment(data, size);
     return 0;
 }
