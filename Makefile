@@ -13,7 +13,7 @@ MINUTES ?= 60
 ASAN = -Doptimization=1 -Db_sanitize=address,undefined -Dwerror=true
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test cluster kai-e2e bench blows soak fuzz lint format coverage install clean
+.PHONY: help build run test cluster conformance kai-e2e bench blows soak fuzz lint format coverage install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,13 +23,9 @@ build: ## install what is missing and build the program: build/muster
 	@scripts/build build/release -Db_lto=true -Dtests=false
 	@ln -sf release/muster build/muster
 
-run: build ## build, then simulate a day of three teams on 64 nodes and write a report
+run: build ## build, simulate a day of three teams and write a report, then run three teams on pretended nodes, live
 	./build/muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report build/report.html
-	@printf '\n%s\n' 'Open build/report.html in a browser. What to try next:'
-	@printf '  %-56s %s\n' \
-		'build/muster why batch-index examples/three-teams.json' 'why a workload waits, and what would help' \
-		'build/muster simulate kube:' 'your own cluster; only reads from it' \
-		'build/muster gpu run --memory 20Gi -- python train.py' 'a program with a part of a GPU'
+	@scripts/first-run build/muster
 
 test: ## build with sanitizers and run every test suite
 	@scripts/install-deps build
@@ -37,6 +33,7 @@ test: ## build with sanitizers and run every test suite
 	@scripts/install-deps ui
 	@scripts/install-deps fuzz
 	@scripts/install-deps cluster
+	@scripts/install-deps machine
 	@python3 tests/cluster/build.py
 	@scripts/build build/asan $(ASAN)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
@@ -45,6 +42,12 @@ cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs 
 	@scripts/install-deps cluster
 	python3 tests/cluster/build.py
 	tests/cluster/run
+
+conformance: ## run Kubernetes' conformance cases against `muster up`, on fake nodes and with processes, and write their page
+	@scripts/install-deps build
+	@scripts/install-deps cluster
+	@scripts/build build/asan $(ASAN)
+	tests/conformance/conformance.py --write
 
 kai-e2e: ## run KAI Scheduler's own suites against Muster: KAI=DIR, a copy of its source; SUITE=NAME, one of them
 	@test -n "$(KAI)" || { echo "make kai-e2e KAI=DIR: DIR is a copy of KAI Scheduler's source, v0.17.0"; exit 2; }
@@ -98,6 +101,7 @@ install: build ## install into $(DESTDIR)$(PREFIX)
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib/muster/proxy build/release/src/gpu/tenant/libmuster-gpu-core.so \
 		build/release/src/gpu/tenant/libcuda.so.1 build/release/src/gpu/tenant/libnvidia-ml.so.1
 	scripts/install-texts build/release/muster $(DESTDIR)$(PREFIX)/share
+	deploy/systemd/install $(PREFIX)/bin/muster $(DESTDIR)$(PREFIX)/lib
 
 dist: build ## build the image, chart, Debian package, bill of materials and checksums into build/dist
 	@mkdir -p build/dist && rm -f build/dist/*

@@ -251,7 +251,7 @@ static void put_claim(struct small_state *s, const char *queue, const char *devi
                       const char *pool)
 {
     const struct str_pair label = {"kai.scheduler/queue", queue};
-    const struct device_spec device = {"nvidia.com/gpu", pool, "0"};
+    const struct device_spec device = {.driver = "nvidia.com/gpu", .pool = pool, .device = "0"};
     const char *reserved[300];
     const struct claim_spec spec = {
         .namespace = "ns",
