@@ -16,6 +16,7 @@
 #include "cli/work/output.h"
 #include "cli/work/submit_options.h"
 #include "kube/client/meta.h"
+#include "text/suggest.h"
 
 enum { SIGNAL_STATUS = 128 };
 
@@ -109,6 +110,34 @@ static int check_image(struct api *api, const struct submit_call *call, struct e
     return code;
 }
 
+/* A queue that is not there is no error, since it may come later: the user is told. Who may not list queues is told nothing. */
+static void warn_of_queue(struct api *api, const char *name)
+{
+    struct api_answer answer = {0};
+    struct suggestion suggestion;
+    char nearest[SUGGESTION_MAX];
+    bool is_there = false;
+    size_t i, max;
+    yyjson_val *queue;
+
+    if (api_send(api, &(struct kube_request){.verb = KUBE_LIST, .resource = kube_known(KUBE_QUEUES)}, &answer, NULL) <
+        0)
+        return;
+    suggestion_init(&suggestion, name);
+    yyjson_arr_foreach(yyjson_obj_get(yyjson_doc_get_root(answer.doc), "items"), i, max, queue)
+    {
+        const char *other = kube_text(queue, "metadata", "name");
+
+        is_there = is_there || strcmp(other, name) == 0;
+        suggestion_offer(&suggestion, other);
+    }
+    if (!is_there)
+        (void)fprintf(stderr,
+                      "muster: the workload waits until there is a queue '%s': 'muster queue create %s' makes one%s\n",
+                      name, name, suggestion_text(&suggestion, "", nearest));
+    api_answer_done(&answer);
+}
+
 static int dry_run(const struct submit_call *call)
 {
     yyjson_mut_doc *doc = job_spec_encode(&call->spec);
@@ -159,8 +188,10 @@ static int submit(struct api *api, struct submit_call *call, struct err *err, in
     }
     if (code == 0)
         code = submit_job(api, &call->spec, array, false, &submitted, err);
-    if (submitted.names.len > 0)
+    if (submitted.names.len > 0) {
         *ret_status = print_names(&submitted, call);
+        warn_of_queue(api, call->spec.queue);
+    }
     for (uint32_t i = 0; code == 0 && call->follows && i < submitted.names.len; i++)
         code = follow(api, submitted.names.items[i], err);
     if (code == 0 && call->is_attached)
