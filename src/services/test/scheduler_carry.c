@@ -8,9 +8,12 @@
 #include "services/scheduler/carry/carry.h"
 #include "services/test/scheduler_stage.h"
 
-#define REQUEST                                                                                                 \
+#define REQUEST_WITH(status)                                                                                    \
     "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"r1\",\"ownerReferences\":[{\"kind\":\"Pod\"," \
-    "\"name\":\"p\",\"uid\":\"u1\"}]},\"spec\":{\"podName\":\"p\",\"selectedNode\":\"n1\"}}"
+    "\"name\":\"p\",\"uid\":\"u1\"}]},\"spec\":{\"podName\":\"p\",\"selectedNode\":\"n1\"}" status "}"
+#define REQUEST REQUEST_WITH("")
+#define FAILED_REQUEST REQUEST_WITH(",\"status\":{\"phase\":\"Failed\"}")
+#define REQUESTS_PATH "/apis/scheduling.run.ai/v1alpha2/namespaces/ns/bindrequests"
 #define POD_PATH "/api/v1/namespaces/ns/pods/p"
 
 /*
@@ -22,6 +25,7 @@ struct script {
     const char *next;
     char node[16];    // of the pod
     bool is_leaving;  // it is being deleted
+    bool is_gone_early;
     struct strbuf asked;
     struct stage *s;
     struct http_server *server;
@@ -97,7 +101,22 @@ static void on_delete(void *arg, struct http_exchange *exchange)
     answer(exchange, letter, "{}");
 }
 
+/* The watch shows the request, and what has become of it, before the answer comes. */
+static void on_request(void *arg, struct http_exchange *exchange)
+{
+    struct script *script = arg;
+
+    strbuf_addstr(&script->asked, "R");
+    feed(script->s, WATCH_BIND_REQUESTS, REQUEST);
+    if (script->is_gone_early)
+        lose_of(script->s, WATCH_BIND_REQUESTS, "ns", "p", "r1");
+    else
+        feed(script->s, WATCH_BIND_REQUESTS, FAILED_REQUEST);
+    http_reply(exchange, 201, "application/json", REQUEST, strlen(REQUEST));
+}
+
 static const struct rest_route routes[] = {
+    REST_ROUTE("POST", REQUESTS_PATH, on_request),
     REST_ROUTE("POST", POD_PATH "/binding", on_bind),
     REST_ROUTE("GET", POD_PATH, on_get),
     REST_ROUTE("DELETE", POD_PATH, on_delete),
@@ -310,6 +329,35 @@ static void a_bind_by_the_binder_is_told_whichever_is_seen_first(void **arg)
     }
 }
 
+static void count_stale(void *arg, const struct placement *placement)
+{
+    (void)placement;
+    ++*(int *)arg;
+}
+
+/* Else the pod would wait for a binder that has given up. */
+static void a_request_that_fails_or_goes_before_its_answer_comes_is_a_failed_bind(void **arg)
+{
+    (void)arg;
+    for (int is_gone = 0; is_gone < 2; is_gone++) {
+        struct script script;
+        int stale = 0;
+
+        script_open(&script, "");
+        script.is_gone_early = is_gone;
+        script.s->setup.always_requests = true;
+        bind(script.s);
+        loop_run(script.s->loop);
+        assert_string_equal(script.asked.text, "R");
+        assert_true(carry_is_idle(script.s->carry));
+        expect_pod(script.s, "p", POD_PENDING, NULL);
+        placements_take_stale(script.s->placements, count_stale, &stale);
+        assert_int_equal(stale, is_gone ? 0 : 1);
+        assert_int_equal(setbacks_len(script.s->setbacks), is_gone ? 0 : 1);
+        script_close(&script);
+    }
+}
+
 static void an_eviction_whose_answer_is_lost_lets_the_pod_leave(void **arg)
 {
     struct decision decision = {.kind = DECISION_EVICT, .on_behalf = NO_ID};
@@ -366,6 +414,7 @@ int main(void)
         cmocka_unit_test(binds_that_were_not_sent_are_taken_back),
         cmocka_unit_test(a_bind_that_may_have_been_sent_is_not_taken_back),
         cmocka_unit_test(a_bind_by_the_binder_is_told_whichever_is_seen_first),
+        cmocka_unit_test(a_request_that_fails_or_goes_before_its_answer_comes_is_a_failed_bind),
         cmocka_unit_test(an_eviction_whose_answer_is_lost_lets_the_pod_leave),
         cmocka_unit_test(an_eviction_that_is_refused_at_once_is_undone),
     };

@@ -221,10 +221,16 @@ static inline void feed(struct stage *s, enum watch_kind kind, const char *json)
     yyjson_doc_free(doc);
 }
 
-static inline void lose(struct stage *s, enum watch_kind kind, const char *namespace, const char *name)
+static inline void lose_of(struct stage *s, enum watch_kind kind, const char *namespace, const char *name,
+                           const char *uid)
 {
     intake_event(s->intake, kind,
-                 &(struct follow_event){.change = FOLLOW_DELETED, .namespace = namespace, .name = name, .uid = ""});
+                 &(struct follow_event){.change = FOLLOW_DELETED, .namespace = namespace, .name = name, .uid = uid});
+}
+
+static inline void lose(struct stage *s, enum watch_kind kind, const char *namespace, const char *name)
+{
+    lose_of(s, kind, namespace, name, "");
 }
 
 static inline const struct pod *pod_at(struct stage *s, const char *name)

@@ -118,6 +118,19 @@ bool carry_is_idle(const struct carry *carry)
     return carry->all.len == 0;
 }
 
+/* The binder may have given up the request already, or somebody has deleted it: the pod is scheduled again. */
+static void catch_up(struct carry *carry, struct placement *placement)
+{
+    object_key key = placement->key;
+    bool had_failed = placement->has_failed;
+
+    if (!placement_catch_up(carry->placements, placement))
+        placement_drop(carry->placements, placement);
+    else if (placement->has_failed && !had_failed)
+        (void)setback_note(carry->setbacks, SETBACK_BIND, key, placement->node, false, nsec_now_monotonic());
+    placement_apply(carry->placements, key);
+}
+
 /* The pod is where it should be: the placement may go, unless the watch is late or it is a BindRequest's. */
 static void settle_placement(struct carry *carry, struct placement *placement)
 {
@@ -125,8 +138,10 @@ static void settle_placement(struct carry *carry, struct placement *placement)
 
     placement->carrying = NULL;
     placement->is_unknown = false;
-    if (!placement->is_direct)
+    if (!placement->is_direct) {
+        catch_up(carry, placement);
         return;
+    }
     if (id == NO_ID || carry->state->pods.items[id].uid != placement->pod_uid ||
         carry->state->pods.items[id].status != POD_BINDING)
         placement_drop(carry->placements, placement);

@@ -173,6 +173,18 @@ void placement_read(struct placements *placements, struct placement *placement, 
     placements->has_stale |= placement->has_failed;
 }
 
+bool placement_catch_up(struct placements *placements, struct placement *placement)
+{
+    bool is_about_it = placement->has_request && placement->early_uid == placement->request_uid;
+
+    placement->early_uid = 0;
+    if (is_about_it && placement->early == EARLY_GONE)
+        return false;
+    placement->has_failed |= is_about_it && placement->early == EARLY_FAILED;
+    placements->has_stale |= placement->has_request && placement->has_failed;
+    return true;
+}
+
 void placement_take(struct placements *placements, struct placement *placement, pod_id id)
 {
     const struct pod *pod = &placements->state->pods.items[id];
@@ -183,6 +195,7 @@ void placement_take(struct placements *placements, struct placement *placement, 
     placement->has_failed = false;
     placement->is_being_deleted = false;
     placement->is_ours = true;
+    placement->early_uid = 0;
     placement->zones = zones_encode(placements->state, pod->numa);
     if (pod->groups.count == 0)
         return;

@@ -42,6 +42,9 @@ struct placement {
     bool has_failed;            // it has, for good
     bool is_ours;               // its labels say that it is this node pool's
     bool is_being_deleted;      // we have asked for that
+    /* What the watch has said of a request while our decision was under way: it may be ours, shown before its answer. */
+    name_id early_uid;  // 0: nothing
+    enum { EARLY_STANDS, EARLY_FAILED, EARLY_GONE } early;
 };
 
 /* What placements work with; all borrowed. */
@@ -67,6 +70,9 @@ bool placement_is_live(const struct placements *placements, const struct placeme
 
 /* Takes over what a BindRequest says. */
 void placement_read(struct placements *placements, struct placement *placement, yyjson_val *request);
+
+/* The decision is carried out: what the watch has said early of its BindRequest counts now. False: the request is gone. */
+bool placement_catch_up(struct placements *placements, struct placement *placement);
 
 /* Sets node, shared GPUs and zones from the state, where the engine has just put the pod. */
 void placement_take(struct placements *placements, struct placement *placement, pod_id pod);

@@ -13,6 +13,7 @@
 #include "objects/kinds.h"
 #include "objects/queue_doubts.h"
 #include "services/scheduler/carry/placements.h"
+#include "services/scheduler/carry/request.h"
 #include "services/scheduler/carry/setbacks.h"
 #include "services/scheduler/intake/complaints.h"
 #include "services/scheduler/intake/intake_internal.h"
@@ -191,6 +192,16 @@ static bool is_superseded(struct intake *intake, const struct placement *placeme
             (event->change == FOLLOW_DELETED || placement->request_uid == name_put(intake->state, event->uid)));
 }
 
+/* The binder may be done with our request before we have the answer to it. */
+static void note_early(struct intake *intake, struct placement *placement, const struct follow_event *event)
+{
+    placement->early_uid = name_put(intake->state, event->uid);
+    if (event->change == FOLLOW_DELETED)
+        placement->early = EARLY_GONE;
+    else
+        placement->early = request_has_failed(event->object) ? EARLY_FAILED : EARLY_STANDS;
+}
+
 /* A request that the binder has given up is a bind that failed, once. */
 static void read_request(struct intake *intake, struct placement *placement, const struct follow_event *event)
 {
@@ -210,6 +221,7 @@ void intake_bind_request(struct intake *intake, enum watch_kind kind, const stru
 
     if (placement && is_superseded(intake, placement, event)) {
         placement->has_request = event->change != FOLLOW_DELETED;
+        note_early(intake, placement, event);
         return;
     }
     if (event->change != FOLLOW_DELETED)
