@@ -55,10 +55,11 @@ static void on_synced(void *arg, bool is_first)
         return;
     agent->is_synced = true;
     for (uint32_t i = 0; i < agent->fleet.nodes; i++) {
-        if (!agent->nodes[i].was_there)
+        if (!agent->nodes[i].was_there && !agent->nodes[i].is_outdated)
             work_add(agent->node_work, &agent->nodes[i].work);
     }
     service_set_ready(agent->service, true);
+    work_pump(agent->leftover_work);
     work_pump(agent->node_work);
     work_pump(agent->pod_work);
 }
@@ -116,6 +117,7 @@ static int open_agent(struct service *service, struct err *err)
     agent->runtime = agent->kind->open(service->loop);
     agent->node_work = new_work(agent, "agent-node", agent_work_on_node);
     agent->pod_work = new_work(agent, "agent-pod", agent_work_on_pod);
+    agent->leftover_work = new_work(agent, "agent-leftover", agent_work_on_leftover);
     agent->node_follower = follow(agent, KUBE_NODES, NULL, on_node);
     agent->pod_follower = follow(agent, KUBE_PODS, "spec.nodeName!=", on_pod);
     return 0;
@@ -125,6 +127,7 @@ static void lead(struct service *service)
 {
     struct agent *agent = service->state;
 
+    work_pump(agent->leftover_work);
     work_pump(agent->node_work);
     work_pump(agent->pod_work);
 }
@@ -134,6 +137,7 @@ static void stop(struct service *service)
     struct agent *agent = service->state;
 
     /* A pod that runs is adopted by the next start, and nodes need no last words. */
+    work_stop(agent->leftover_work);
     work_stop(agent->node_work);
     work_stop(agent->pod_work);
 }
@@ -153,6 +157,8 @@ static void close_agent(struct service *service)
             kube_cancel(TAKE_PTR(node->call));
         work_drop(agent->node_work, &node->work);
     }
+    agent_forget_leftovers(agent);
+    work_free(agent->leftover_work);
     work_free(agent->node_work);
     work_free(agent->pod_work);
     strmap_done(&agent->pods);

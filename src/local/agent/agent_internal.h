@@ -20,7 +20,8 @@ struct agent {
     struct agent_node *nodes;  // of the fleet
     struct strmap pods;        // by uid
     struct follower *node_follower, *pod_follower;
-    struct work *node_work, *pod_work;
+    struct work *node_work, *pod_work, *leftover_work;
+    struct list leftovers;  // nodes of an earlier start that are being deleted
     const struct runtime_kind *kind;
     struct runtime *runtime;
     uint32_t addresses;  // given to pods so far
@@ -34,6 +35,7 @@ struct agent_node {
     struct kube_call *call;
     struct list pods;
     bool is_there, was_there;  // in the API; at any time since we started
+    bool is_outdated;          // the one in the API is another, which is being deleted
     bool is_lost, is_ready;
 };
 
@@ -63,6 +65,11 @@ struct agent_pod {
 void agent_put_pod(struct agent *agent, yyjson_val *object);
 void agent_drop_pod(struct agent *agent, const char *uid);
 void agent_work_on_pod(void *arg, struct work_item *item);
+
+/* Nodes of an earlier start (agent_leftovers.c). Takes a node of the first list that is one: true. */
+bool agent_take_leftover(struct agent *agent, yyjson_val *node);
+void agent_work_on_leftover(void *arg, struct work_item *item);
+void agent_forget_leftovers(struct agent *agent);
 
 /* Nodes (agent_nodes.c). */
 void agent_put_node(struct agent *agent, yyjson_val *object);

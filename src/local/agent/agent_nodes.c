@@ -20,7 +20,12 @@ void agent_put_node(struct agent *agent, yyjson_val *object)
 {
     struct agent_node *node = find(agent, kube_text(object, "metadata", "name"));
 
+    bool is_leftover = agent_take_leftover(agent, object);
+
     if (!node)
+        return;
+    node->is_outdated = is_leftover;
+    if (is_leftover)
         return;
     bool was_lost = node->is_lost;
     node->is_there = node->was_there = true;

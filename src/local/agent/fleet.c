@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/time.h"
+#include "kube/client/meta.h"
 #include "text/json.h"
 
 #define PREFIX "fake-"
@@ -182,6 +183,22 @@ static void add_status(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *
         "Port", 0);
 }
 
+bool fleet_has(const struct fleet *fleet, yyjson_val *node)
+{
+    int64_t index = fleet_find(fleet, kube_text(node, "metadata", "name"));
+    const struct fleet_group *group;
+    char gpus[16];
+
+    if (index < 0)
+        return false;
+    group = group_of(fleet, (uint32_t)index);
+    if (group->gpus == 0)
+        return !*kube_text(node, "metadata", "labels", "nvidia.com/gpu.count");
+    (void)snprintf(gpus, sizeof gpus, "%u", group->gpus);
+    return strcmp(kube_text(node, "metadata", "labels", "nvidia.com/gpu.count"), gpus) == 0 &&
+           strcmp(kube_text(node, "metadata", "labels", "nvidia.com/gpu.product"), group->model->product) == 0;
+}
+
 yyjson_mut_doc *fleet_node(const struct fleet *fleet, uint32_t index)
 {
     const struct fleet_group *group = group_of(fleet, index);
@@ -193,7 +210,7 @@ yyjson_mut_doc *fleet_node(const struct fleet *fleet, uint32_t index)
     (void)snprintf(gpus, sizeof gpus, "%u", group->gpus);
     (void)snprintf(memory, sizeof memory, "%d", group->model->memory_mib);
     const struct pair labels[] = {{"kubernetes.io/hostname", name},   {"kubernetes.io/arch", "amd64"},
-                                  {"kubernetes.io/os", "linux"},      {"muster.scheduler/node", "pretended"},
+                                  {"kubernetes.io/os", "linux"},      {FLEET_LABEL, FLEET_LABEL_VALUE},
                                   {"nvidia.com/gpu.present", "true"}, {"nvidia.com/gpu.product", group->model->product},
                                   {"nvidia.com/gpu.count", gpus},     {"nvidia.com/gpu.memory", memory}};
     (void)yyjson_mut_obj_add_str(doc, root, "apiVersion", "v1");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <yyjson.h>
 
@@ -38,6 +39,13 @@ const char *fleet_name(uint32_t index, char name[static FLEET_NAME_MAX]);
 
 /* The number of the node of that name; -1 when it is none of them. */
 int64_t fleet_find(const struct fleet *fleet, const char *name);
+
+/* The label that all of these nodes have. */
+#define FLEET_LABEL "muster.scheduler/node"
+#define FLEET_LABEL_VALUE "pretended"
+
+/* Whether a Node object of that label is one of the fleet, with the same GPUs. */
+bool fleet_has(const struct fleet *fleet, yyjson_val *node);
 
 /* The Node object, Ready; to be freed with yyjson_mut_doc_free(). */
 yyjson_mut_doc *fleet_node(const struct fleet *fleet, uint32_t index);
