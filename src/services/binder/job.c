@@ -119,6 +119,8 @@ static void on_pod(void *arg, const struct kube_answer *answer)
         job_fail(job, &err);
         return;
     }
+    /* The watch may be behind: until it shows the pod, what follows the bind goes by this. */
+    binder_pod_seen(job->binder, job_pod(job));
     free(job->pod_uid);
     job->pod_uid = xstrdup(uid);
     job->pod_bound = condition_hash(job_pod(job));
