@@ -42,8 +42,10 @@ static void destroy(struct http_client *client)
 
 static void reap(struct http_client *client)
 {
-    for (struct http_call *call = client->first, *next; call; call = next) {
-        next = call->next;
+    for (struct list_link *link = client->calls.first, *next; link; link = next) {
+        struct http_call *call = list_item(link, struct http_call, of_client);
+
+        next = link->next;
         if (!call->is_cancelled)
             continue;
         if (call->is_started)
@@ -208,8 +210,8 @@ void http_client_free(struct http_client *client)
 {
     if (!client || client->is_freed)
         return;
-    for (struct http_call *call = client->first; call; call = call->next)
-        call->is_cancelled = true;
+    for (struct list_link *link = client->calls.first; link; link = link->next)
+        list_item(link, struct http_call, of_client)->is_cancelled = true;
     client->is_freed = true;
     if (client->busy > 0)
         return;
@@ -245,5 +247,5 @@ void http_cancel(struct http_call *call)
 
 size_t http_client_calls(const struct http_client *client)
 {
-    return client->calls;
+    return client->calls.len;
 }

@@ -97,6 +97,16 @@ struct http_request {
 /* Starts a call; copies what it needs. `on_done` is called exactly once, and not before this has returned. */
 struct http_call *http_start(struct http_client *client, const struct http_request *request);
 
+struct http_answer {
+    int status;  // 0 when no answer came
+    struct err err;
+    char *body;  // NUL-terminated and never NULL; the caller frees it
+    size_t body_len;
+};
+
+/* Makes a request and waits until it is over, in a loop of its own. `on_done` and `arg` of the request are not used. */
+void http_ask(const struct http_request *request, struct http_answer *ret_answer);
+
 /* Ends a call; no callback comes after it. To be called from anywhere but the call's own `on_done`. */
 void http_cancel(struct http_call *call);
 

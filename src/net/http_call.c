@@ -239,22 +239,13 @@ static void give_handle(struct http_client *client, CURL *easy)
         curl_easy_cleanup(easy);
 }
 
-static void link_call(struct http_client *client, struct http_call *call)
-{
-    call->client = client;
-    call->next = client->first;
-    if (client->first)
-        client->first->prev = call;
-    client->first = call;
-    client->calls++;
-}
-
 /* All that is the same for both kinds. */
 static struct http_call *call_new(struct http_client *client, const struct http_request *request)
 {
     struct http_call *call = xcalloc(1, sizeof *call);
 
-    link_call(client, call);
+    call->client = client;
+    list_push(&client->calls, &call->of_client);
     call->on_begun = request->on_begun;
     call->on_data = request->on_data;
     call->on_done = request->on_done;
@@ -305,20 +296,6 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
     return call;
 }
 
-static void unlink_call(struct http_call *call)
-{
-    struct http_client *client = call->client;
-
-    if (call->prev)
-        call->prev->next = call->next;
-    else
-        client->first = call->next;
-    if (call->next)
-        call->next->prev = call->prev;
-    call->prev = call->next = NULL;
-    client->calls--;
-}
-
 /* All but the list. */
 static void release(struct http_call *call)
 {
@@ -336,7 +313,7 @@ static void release(struct http_call *call)
 
 void http_call_free(struct http_call *call)
 {
-    unlink_call(call);
+    list_remove(&call->client->calls, &call->of_client);
     release(call);
 }
 
@@ -388,7 +365,7 @@ void http_call_finish(struct http_call *call, CURLcode result)
         (void)curl_multi_remove_handle(client->multi, call->easy);
     call->is_started = false;
     explain(call, result, &response);
-    unlink_call(call);
+    list_remove(&call->client->calls, &call->of_client);
     if (!call->is_cancelled)
         call->on_done(call->arg, &response);
     release(call);

@@ -19,10 +19,9 @@ struct http_socket;
 struct http_client {
     struct loop *loop;
     CURLM *multi;
-    struct loop_timer timer;  // curl's own
-    struct loop_task settle;  // starts calls and reaps those that were called off
-    struct http_call *first;  // all calls
-    size_t calls;
+    struct loop_timer timer;           // curl's own
+    struct loop_task settle;           // starts calls and reaps those that were called off
+    struct list calls;                 // all of them
     VEC(struct http_call *) starting;  // not yet given to curl, in order
     CURL *spare[SPARE_HANDLES];
     size_t spares;
@@ -34,7 +33,7 @@ struct http_client {
 
 struct http_call {
     struct http_client *client;
-    struct http_call *prev, *next;
+    struct list_link of_client;
     CURL *easy;  // NULL: it is http_socket.c's
     struct curl_slist *headers;
     struct curl_slist *connect_to;

@@ -14,36 +14,18 @@
 #include "base/mem.h"
 #include "gpu/daemon/config.h"
 #include "net/http.h"
-#include "net/loop.h"
 #include "text/json.h"
 
 enum { ANSWER_MAX = 16 << 20 };
 
-struct asking {
-    struct loop *loop;
-    char *text;
-    int status;
-    struct err err;
-};
-
-static void on_done(void *arg, const struct http_response *response)
-{
-    struct asking *asking = arg;
-
-    asking->status = response->status;
-    asking->err = response->err;
-    asking->text = xstrndup(response->body, response->body_len);
-    loop_stop(asking->loop);
-}
-
-static int refusal(const struct asking *asking, struct err *err)
+static int refusal(const struct http_answer *answer, struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
     const char *text = NULL;
 
-    if (json_parse(asking->text, strlen(asking->text), "the answer", &doc, NULL) == 0)
+    if (json_parse(answer->body, answer->body_len, "the answer", &doc, NULL) == 0)
         text = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "error"));
-    return err_set(err, asking->status == 404 ? -ENOENT : -EINVAL, "%s",
+    return err_set(err, answer->status == 404 ? -ENOENT : -EINVAL, "%s",
                    text ? text : "the GPU daemon refuses the request");
 }
 
@@ -70,32 +52,26 @@ int gpu_failed(int code, const struct err *err)
 static int ask(const char *folder, const char *method, const char *path, const char *body, nsec_t timeout,
                char **ret_text, struct err *err)
 {
-    _cleanup_(loop_freep) struct loop *loop = loop_new();
-    struct asking asking = {.loop = loop};
+    struct http_answer answer;
     char socket[256];
     char url[256];
 
     (void)snprintf(socket, sizeof socket, "%s/api.sock", folder);
     (void)snprintf(url, sizeof url, "http://gpud%s", path);
-    struct http_client *client = http_client_new(loop);
-    struct http_request request = {.method = method,
-                                   .url = url,
-                                   .unix_path = socket,
-                                   .proxy = "",
-                                   .body = body,
-                                   .body_len = body ? strlen(body) : 0,
-                                   .timeout = timeout,
-                                   .body_max = ANSWER_MAX,
-                                   .on_done = on_done,
-                                   .arg = &asking};
-    (void)http_start(client, &request);
-    loop_run(loop);
-    http_client_free(client);
-    _cleanup_(freep) char *text = asking.text;
-    if (asking.err.code < 0)
-        return no_answer(socket, asking.err.code, err);
-    if (asking.status >= 300)
-        return refusal(&asking, err);
+    http_ask(&(struct http_request){.method = method,
+                                    .url = url,
+                                    .unix_path = socket,
+                                    .proxy = "",
+                                    .body = body,
+                                    .body_len = body ? strlen(body) : 0,
+                                    .timeout = timeout,
+                                    .body_max = ANSWER_MAX},
+             &answer);
+    _cleanup_(freep) char *text = answer.body;
+    if (answer.err.code < 0)
+        return no_answer(socket, answer.err.code, err);
+    if (answer.status >= 300)
+        return refusal(&answer, err);
     *ret_text = TAKE_PTR(text);
     return 0;
 }

@@ -14,20 +14,12 @@
 #include "kube/access/config.h"
 #include "local/server/server.h"
 #include "net/http.h"
-#include "net/loop.h"
 #include "text/json.h"
 
 enum { ANSWER_MAX = 1 << 20, PATH_BYTES_MAX = 8192 };
 
 #define ASK_TIMEOUT (10 * NSEC_PER_SEC)
 #define ORDER_TIMEOUT NSEC_PER_HOUR
-
-struct asking {
-    struct loop *loop;
-    struct err err;
-    char *text;
-    int status;
-};
 
 char *local_path(const char *folder, const char *name)
 {
@@ -73,41 +65,24 @@ bool local_wants_text(const struct arguments *arguments)
     return false;
 }
 
-static void on_done(void *arg, const struct http_response *response)
-{
-    struct asking *asking = arg;
-
-    asking->status = response->status;
-    asking->err = response->err;
-    asking->text = xstrndup(response->body, response->body_len);
-    loop_stop(asking->loop);
-}
-
 /* One request over a socket of the folder. Returns 0 with an answer of any status, or a negative errno when nobody answers. */
-static int ask(const char *folder, const char *name, struct http_request *request, struct asking *asking,
+static int ask(const char *folder, const char *name, struct http_request *request, struct http_answer *ret_answer,
                struct err *err)
 {
-    _cleanup_(loop_freep) struct loop *loop = loop_new();
     _cleanup_(freep) char *socket = local_path(folder, name);
     _cleanup_(freep) char *url = local_path(KUBE_UNIX_SERVER, request->url + 1);
-    struct http_client *client = http_client_new(loop);
 
-    asking->loop = loop;
     request->url = url;
     request->unix_path = socket;
     request->proxy = "";
     request->body_max = ANSWER_MAX;
-    request->on_done = on_done;
-    request->arg = asking;
-    (void)http_start(client, request);
-    loop_run(loop);
-    http_client_free(client);
-    if (asking->err.code == 0)
+    http_ask(request, ret_answer);
+    if (ret_answer->err.code == 0)
         return 0;
-    free(TAKE_PTR(asking->text));
-    if (asking->err.code == -ETIMEDOUT)
+    free(TAKE_PTR(ret_answer->body));
+    if (ret_answer->err.code == -ETIMEDOUT)
         return err_set(err, -ETIMEDOUT, "the server in %s does not answer: see %s/" LOCAL_LOG, folder, folder);
-    return err_set(err, asking->err.code, "Muster is not running in %s: start it with 'muster up'", folder);
+    return err_set(err, ret_answer->err.code, "Muster is not running in %s: start it with 'muster up'", folder);
 }
 
 int local_ask(const char *folder, const char *method, const char *path, char **ret_body, struct err *err)
@@ -119,19 +94,19 @@ int local_ask_socket(const char *folder, const char *name, const char *method, c
                      struct err *err)
 {
     struct http_request request = {.method = method, .url = path, .timeout = ASK_TIMEOUT};
-    struct asking asking = {0};
-    int r = ask(folder, name, &request, &asking, err);
+    struct http_answer answer = {0};
+    int r = ask(folder, name, &request, &answer, err);
 
     if (r < 0)
         return r;
-    if (asking.status != 200) {
-        free(asking.text);
-        return err_set(err, -EIO, "the server in %s answered with HTTP status %d", folder, asking.status);
+    if (answer.status != 200) {
+        free(answer.body);
+        return err_set(err, -EIO, "the server in %s answered with HTTP status %d", folder, answer.status);
     }
     if (ret_body)
-        *ret_body = asking.text;
+        *ret_body = answer.body;
     else
-        free(asking.text);
+        free(answer.body);
     return 0;
 }
 
@@ -141,19 +116,19 @@ static int post(const char *folder, const char *path, const char *body, nsec_t t
     static const char *const headers[] = {"Content-Type: application/json", NULL};
     struct http_request request = {
         .method = "POST", .url = path, .timeout = timeout, .headers = headers, .body = body, .body_len = strlen(body)};
-    struct asking asking = {0};
-    int r = ask(folder, SERVER_SOCKET, &request, &asking, err);
+    struct http_answer answer = {0};
+    int r = ask(folder, SERVER_SOCKET, &request, &answer, err);
 
-    if (r == 0 && asking.status != 200) {
-        yyjson_doc *doc = yyjson_read(asking.text, strlen(asking.text), 0);
+    if (r == 0 && answer.status != 200) {
+        yyjson_doc *doc = yyjson_read(answer.body, strlen(answer.body), 0);
         const char *message = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "message"));
 
         r = err_set(err, -EIO, "%s", message ? message : "the server refused the request");
         yyjson_doc_free(doc);
     }
     if (r == 0 && ret_body)
-        *ret_body = TAKE_PTR(asking.text);
-    free(asking.text);
+        *ret_body = TAKE_PTR(answer.body);
+    free(answer.body);
     return r;
 }
 

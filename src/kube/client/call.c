@@ -132,21 +132,12 @@ static void on_server_back(void *arg)
     kube_client_queue(call->client, call);
 }
 
-static void link_call(struct kube_client *client, struct kube_call *call)
-{
-    call->client = client;
-    call->next = client->first;
-    if (client->first)
-        client->first->prev = call;
-    client->first = call;
-    client->calls++;
-}
-
 struct kube_call *kube_call_new(struct kube_client *client, const struct kube_request *request)
 {
     struct kube_call *call = xcalloc(1, sizeof *call);
 
-    link_call(client, call);
+    call->client = client;
+    list_push(&client->calls, &call->of_client);
     call->request = *request;
     call->what = what_of(request);
     call->url = url_of(client, request);
@@ -164,19 +155,6 @@ struct kube_call *kube_call_new(struct kube_client *client, const struct kube_re
     loop_timer_init(&call->rest, client->loop, on_rested, call);
     call->back = (struct kube_wait){.on_back = on_server_back, .arg = call};
     return call;
-}
-
-static void unlink_call(struct kube_call *call)
-{
-    struct kube_client *client = call->client;
-
-    if (call->prev)
-        call->prev->next = call->next;
-    else
-        client->first = call->next;
-    if (call->next)
-        call->next->prev = call->prev;
-    client->calls--;
 }
 
 /* It is no longer with the server. */
@@ -198,7 +176,7 @@ void kube_call_free(struct kube_call *call)
         leave_server(call);
     }
     kube_wait_cancel(call->client, &call->back);
-    unlink_call(call);
+    list_remove(&call->client->calls, &call->of_client);
     split_done(&call->split);
     loop_timer_done(&call->rest);
     yyjson_doc_free(call->doc);

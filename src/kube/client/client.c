@@ -31,8 +31,10 @@ void kube_client_unqueue(struct kube_client *client, struct kube_call *call)
 
 static void destroy(struct kube_client *client)
 {
-    while (client->first)
-        kube_call_free(client->first);
+    struct kube_call *call;
+
+    while ((call = list_first(&client->calls, struct kube_call, of_client)))
+        kube_call_free(call);
     kube_prober_free(client->prober);
     http_client_free(client->http);
     kube_credentials_done(&client->credentials);

@@ -21,7 +21,7 @@ enum call_state {
 
 struct kube_call {
     struct kube_client *client;
-    struct kube_call *prev, *next;  // of all calls
+    struct list_link of_client;
     struct list_link in_queue;
     enum call_state state;
     struct kube_request request;  // texts in it are not kept, but for what follows
@@ -59,10 +59,9 @@ struct kube_client {
     struct loop_task pump;
     struct list urgent, usual;  // calls that are queued
     struct list feeds;          // watches that are shared
-    struct kube_call *first;    // all calls
-    size_t calls;
-    uint32_t in_flight;  // requests with the server, watches left out
-    uint32_t busy;       // nesting of calls back, which may free the client
+    struct list calls;          // all of them
+    uint32_t in_flight;         // requests with the server, watches left out
+    uint32_t busy;              // nesting of calls back, which may free the client
     bool is_freed;
     struct kube_prober *prober;  // NULL: nobody has waited yet
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/list.h"
 #include "base/mem.h"
 #include "kube/client/verbs.h"
 #include "kube/events/correlate_internal.h"
@@ -30,7 +31,7 @@ struct entry {
     bool is_written;  // it exists
     bool is_dirty;    // has changed since it was written
     bool is_evicted;  // out of the table: freed when its write is over
-    struct entry *prev, *next;
+    struct list_link of_recorder;
 };
 
 struct recorder {
@@ -40,7 +41,7 @@ struct recorder {
     struct correlate correlate;
     struct recent recent;
     struct entry **by_slot;
-    struct entry *first;  // all
+    struct list entries;
     uint32_t waiting_max;
     uint32_t waiting;  // writes that are under way
     struct recorder_counts counts;
@@ -60,16 +61,9 @@ struct recorder *recorder_new(struct kube_client *client, const struct recorder_
     return recorder;
 }
 
-static void entry_free(struct entry *entry)
+static void entry_free(struct recorder *recorder, struct entry *entry)
 {
-    struct recorder *recorder = entry->recorder;
-
-    if (entry->prev)
-        entry->prev->next = entry->next;
-    else
-        recorder->first = entry->next;
-    if (entry->next)
-        entry->next->prev = entry->prev;
+    list_remove(&recorder->entries, &entry->of_recorder);
     kube_cancel(entry->call);
     event_text_done(&entry->text);
     free(entry);
@@ -77,12 +71,12 @@ static void entry_free(struct entry *entry)
 
 void recorder_free(struct recorder *recorder)
 {
+    struct entry *entry;
+
     if (!recorder)
         return;
-    for (struct entry *entry = recorder->first, *next; entry; entry = next) {
-        next = entry->next;
-        entry_free(entry);
-    }
+    while ((entry = list_first(&recorder->entries, struct entry, of_recorder)))
+        entry_free(recorder, entry);
     correlate_done(&recorder->correlate);
     recent_done(&recorder->recent);
     free(recorder->by_slot);
@@ -114,7 +108,7 @@ static void on_written(void *arg, const struct kube_answer *answer)
     if (entry->is_dirty)
         write_entry(entry);
     else if (entry->is_evicted)
-        entry_free(entry);
+        entry_free(recorder, entry);
     else
         event_text_rest(&entry->text);
 }
@@ -149,10 +143,7 @@ static struct entry *entry_new(struct recorder *recorder, uint64_t key, nsec_t n
     entry->recorder = recorder;
     entry->key = key;
     entry->first = now;
-    entry->next = recorder->first;
-    if (recorder->first)
-        recorder->first->prev = entry;
-    recorder->first = entry;
+    list_push(&recorder->entries, &entry->of_recorder);
     return entry;
 }
 
@@ -160,7 +151,7 @@ static void evict(struct entry *entry)
 {
     entry->is_evicted = true;
     if (!entry->call)
-        entry_free(entry);
+        entry_free(entry->recorder, entry);
 }
 
 void recorder_record(struct recorder *recorder, const struct event *event)

@@ -15,7 +15,6 @@
 #include "net/certificates/authority.h"
 #include "net/certificates/certificate.h"
 #include "net/http.h"
-#include "net/loop.h"
 #include "text/json.h"
 
 enum { HOST_MAX = 256, PORT_MAX = 8, SECRET_MAX = 256, BODY_MAX = 64 << 10 };
@@ -54,47 +53,22 @@ static int read_token(const char *token, char secret[static SECRET_MAX],
     return 0;
 }
 
-struct asking {
-    struct loop *loop;
-    struct err err;
-    int status;
-    char *body;
-};
-
-static void on_done(void *arg, const struct http_response *response)
-{
-    struct asking *asking = arg;
-
-    asking->status = response->status;
-    asking->err = response->err;
-    asking->body = xstrndup(response->body, response->body_len);
-    loop_stop(asking->loop);
-}
-
-static void post(struct asking *asking, const char *url, const char *authority_pem, const struct strbuf *body)
+static void post(struct http_answer *ret_answer, const char *url, const char *authority_pem, const struct strbuf *body)
 {
     static const char *const headers[] = {"Content-Type: application/json", NULL};
-    _cleanup_(loop_freep) struct loop *loop = loop_new();
-    struct http_client *client = http_client_new(loop);
     struct http_tls *tls =
         http_tls_new(&(struct http_tls_options){.ca_pem = authority_pem, .server_name = MEMBER_SERVER_NAME});
 
-    asking->loop = loop;
-    (void)http_start(client, &(struct http_request){
-                                 .method = "POST",
-                                 .url = url,
-                                 .headers = headers,
-                                 .body = body->text,
-                                 .body_len = body->len,
-                                 .tls = tls,
-                                 .proxy = "",
-                                 .timeout = TIMEOUT,
-                                 .body_max = BODY_MAX,
-                                 .on_done = on_done,
-                                 .arg = asking,
-                             });
-    loop_run(loop);
-    http_client_free(client);
+    http_ask(&(struct http_request){.method = "POST",
+                                    .url = url,
+                                    .headers = headers,
+                                    .body = body->text,
+                                    .body_len = body->len,
+                                    .tls = tls,
+                                    .proxy = "",
+                                    .timeout = TIMEOUT,
+                                    .body_max = BODY_MAX},
+             ret_answer);
     http_tls_unref(tls);
 }
 
@@ -102,18 +76,18 @@ static void post(struct asking *asking, const char *url, const char *authority_p
 static int ask(const char *url, const char *authority_pem, const struct strbuf *body, yyjson_doc **ret_doc,
                struct err *err)
 {
-    struct asking asking = {0};
+    struct http_answer answer;
 
-    post(&asking, url, authority_pem, body);
-    yyjson_doc *doc = asking.body ? yyjson_read(asking.body, strlen(asking.body), 0) : NULL;
+    post(&answer, url, authority_pem, body);
+    yyjson_doc *doc = yyjson_read(answer.body, answer.body_len, 0);
     const char *message = kube_text(yyjson_doc_get_root(doc), "message");
     int r = 0;
 
-    if (asking.err.code < 0)
-        r = err_set(err, asking.err.code, "%s", asking.err.text);
-    else if (asking.status != 200 || !doc)
+    if (answer.err.code < 0)
+        r = err_set(err, answer.err.code, "%s", answer.err.text);
+    else if (answer.status != 200 || !doc)
         r = err_set(err, -EACCES, "%s", *message ? message : "the control machine refused the request");
-    free(asking.body);
+    free(answer.body);
     if (r < 0)
         yyjson_doc_free(doc);
     else
@@ -151,7 +125,7 @@ static int join(const struct joining_request *request, struct member *member, co
     const char *cert_pem = kube_text(root, "certificate");
 
     if (!certificate_has_key(cert_pem, keys.key_pem))
-        return err_set(err, -EBADMSG, "the answer of the control machine has no certificate for our key");
+        return err_set(err, -EBADMSG, "the answer of the control machine has no certificate for this machine's key");
     member->owner = (uint32_t)number_at(root, 0, "owner", "uid");
     member->owner_name = xstrdup(kube_text(root, "owner", "name"));
     return member_write(member, authority_pem, cert_pem, keys.key_pem, err);

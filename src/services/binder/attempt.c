@@ -13,7 +13,7 @@ enum { TRIES = 8 };
 
 struct attempt {
     struct attempts *of;
-    struct attempt *prev, *next;
+    struct list_link under_way;
     struct kube_request request;
     char *namespace;
     char *name;
@@ -32,17 +32,9 @@ void attempts_init(struct attempts *attempts, struct kube_client *client)
     *attempts = (struct attempts){.client = client};
 }
 
-static void attempt_free(struct attempt *attempt)
+static void attempt_free(struct attempts *of, struct attempt *attempt)
 {
-    struct attempts *of = attempt->of;
-
-    if (attempt->prev)
-        attempt->prev->next = attempt->next;
-    else
-        of->first = attempt->next;
-    if (attempt->next)
-        attempt->next->prev = attempt->prev;
-    of->len--;
+    list_remove(&of->under_way, &attempt->under_way);
     loop_timer_done(&attempt->timer);
     free(attempt->namespace);
     free(attempt->name);
@@ -56,16 +48,16 @@ void attempt_cancel(struct attempt *attempt)
     if (!attempt)
         return;
     kube_cancel(attempt->call);
-    attempt_free(attempt);
+    attempt_free(attempt->of, attempt);
 }
 
 void attempts_done(struct attempts *attempts)
 {
-    struct attempt *next;
+    struct attempt *attempt;
 
-    for (struct attempt *attempt = attempts->first; attempt; attempt = next) {
-        next = attempt->next;
-        attempt_cancel(attempt);
+    while ((attempt = list_first(&attempts->under_way, struct attempt, under_way))) {
+        kube_cancel(attempt->call);
+        attempt_free(attempts, attempt);
     }
 }
 
@@ -90,7 +82,7 @@ static void on_answer(void *arg, const struct kube_answer *answer)
         loop_timer_start(&attempt->timer, backoff_next(&attempt->backoff, chance_next(kube_client_chance(of->client))));
         return;
     }
-    attempt_free(attempt);
+    attempt_free(of, attempt);
     on_done(done_arg, answer);
 }
 
@@ -126,11 +118,7 @@ struct attempt *attempt_start(struct attempts *attempts, const struct attempt_re
         .on_done = on_answer,
         .arg = attempt,
     };
-    attempt->next = attempts->first;
-    if (attempts->first)
-        attempts->first->prev = attempt;
-    attempts->first = attempt;
-    attempts->len++;
+    list_push(&attempts->under_way, &attempt->under_way);
     send_request(attempt);
     return attempt;
 }

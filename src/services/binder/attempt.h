@@ -5,13 +5,13 @@
 #include <stdint.h>
 #include <yyjson.h>
 
+#include "base/list.h"
 #include "kube/client/client.h"
 
 /* Writes that do not depend on what was there before: they are made again when somebody came in between. */
 struct attempts {
     struct kube_client *client;
-    struct attempt *first;
-    size_t len;  // under way
+    struct list under_way;
 };
 
 void attempts_init(struct attempts *attempts, struct kube_client *client);

@@ -393,7 +393,7 @@ void binder_check_stopped(void *arg)
 {
     struct binder *binder = arg;
 
-    if (binder->is_stopping && binder->items.running == binder->items.stuck && binder->attempts.len == 0)
+    if (binder->is_stopping && binder->items.running == binder->items.stuck && binder->attempts.under_way.len == 0)
         service_stopped(binder->service);
 }
 
