@@ -111,7 +111,8 @@ static bool enable(const char *folder)
     return write_text(folder, "cgroup.subtree_control", "+cpu +memory +pids") == 0;
 }
 
-/* A group that has children with limits holds no processes itself, the topmost one excepted. */
+/* A group that has children with limits holds no processes itself, the topmost one excepted. Only this process moves:
+ * others that the group may have are not ours. */
 static bool leave(const char *base)
 {
     char daemon[PATH_BYTES];
@@ -120,7 +121,7 @@ static bool leave(const char *base)
     return is_there(daemon) && write_text(daemon, "cgroup.procs", "0") == 0;
 }
 
-/* Moves the processes that hold a unit open into a group below it. */
+/* The processes that hold the unit for pods open are there for nothing else, and all of them move. */
 static bool leave_to_pods(const char *base)
 {
     char daemon[PATH_BYTES], path[PATH_BYTES], line[64];

@@ -211,6 +211,18 @@ static int open_machine(struct node *node, const char *folder, const struct node
     return loop_on_signal(node->service->loop, SIGCHLD, on_child, node, err);
 }
 
+/* All that opening makes before the work begins. */
+static void node_free(struct node *node)
+{
+    machine_done(&node->machine);
+    image_map_free(node->images);
+    image_store_free(node->store);
+    joined_done(node);
+    free(node->gpud_folder);
+    free(node->pods_folder);
+    free(node);
+}
+
 static int open_node(struct service *service, struct err *err)
 {
     const struct node_flags *values = service->values;
@@ -227,13 +239,7 @@ static int open_node(struct service *service, struct err *err)
     if (r == 0 && node->is_on)
         r = open_machine(node, folder, values, err);
     if (r < 0) {
-        machine_done(&node->machine);
-        image_map_free(node->images);
-        image_store_free(node->store);
-        joined_done(node);
-        free(node->gpud_folder);
-        free(node->pods_folder);
-        free(node);
+        node_free(node);
         return r;
     }
     node->work = work_new(&(struct work_options){
@@ -288,13 +294,7 @@ static void close_node(struct service *service)
     cgroup_tree_close(&node->tree);
     strmap_done(&node->pods);
     shims_done(&node->shims);
-    machine_done(&node->machine);
-    image_map_free(node->images);
-    image_store_free(node->store);
-    joined_done(node);
-    free(node->gpud_folder);
-    free(node->pods_folder);
-    free(node);
+    node_free(node);
 }
 
 const struct service_kind node_service = {

@@ -353,6 +353,18 @@ static void on_end_unfenced(struct node_pod *pod, const struct err *err)
     on_unfenced(pod, &(struct err){0});
 }
 
+/* Removes the object of a pod that has ended, and what is kept for it at the GPU daemon before that. */
+static bool release_pod(struct node_pod *pod)
+{
+    if (pod->is_removed)
+        return false;
+    if (pod->fence.may_exist && !pod->fence.is_given_up)
+        fence_remove(pod, on_end_unfenced);
+    else
+        remove_pod(pod);
+    return true;
+}
+
 static bool act_on_end(struct node_pod *pod)
 {
     yyjson_val *object = yyjson_doc_get_root(pod->object);
@@ -361,13 +373,7 @@ static bool act_on_end(struct node_pod *pod)
         pod_link_stop(&pod->link, number_at(object, 30, "metadata", "deletionGracePeriodSeconds") * NSEC_PER_SEC);
     if (pod->is_linked && write_status(pod))
         return true;
-    if (is_running(pod) || pod->is_removed)
-        return false;
-    if (pod->fence.may_exist && !pod->fence.is_given_up)
-        fence_remove(pod, on_end_unfenced);
-    else
-        remove_pod(pod);
-    return true;
+    return !is_running(pod) && release_pod(pod);
 }
 
 /* The lease of the node was over while it ran: it has to end, and others may run it. */
@@ -377,13 +383,7 @@ static bool act_on_condemned(struct node_pod *pod)
         pod_link_stop(&pod->link, GRACE_OF_LOST);
         return false;
     }
-    if (pod->is_removed)
-        return false;
-    if (pod->fence.may_exist && !pod->fence.is_given_up)
-        fence_remove(pod, on_end_unfenced);
-    else
-        remove_pod(pod);
-    return true;
+    return release_pod(pod);
 }
 
 /* Returns whether the item is still worked on. */

@@ -67,17 +67,18 @@ static int32_t minor_of(const struct machine *machine, const char *uuid)
 static void add_minors(const struct planning *planning)
 {
     const struct plan_request *request = planning->request;
-    const char *const *gpus = gpus_of(request, planning->container);
+    yyjson_mut_val *minors = yyjson_mut_arr(planning->doc);
 
     if (!request->tree->has_devices)
         return;
-    for (const char *const *gpu = gpus; *gpu; gpu++) {
-        if (minor_of(request->machine, *gpu) < 0)
+    for (const char *const *gpu = gpus_of(request, planning->container); *gpu; gpu++) {
+        int32_t minor = minor_of(request->machine, *gpu);
+
+        if (minor < 0)
             return;
+        (void)yyjson_mut_arr_add_int(planning->doc, minors, minor);
     }
-    yyjson_mut_val *minors = yyjson_mut_obj_add_arr(planning->doc, planning->plan, "gpuMinors");
-    for (const char *const *gpu = gpus; *gpu; gpu++)
-        (void)yyjson_mut_arr_add_int(planning->doc, minors, minor_of(request->machine, *gpu));
+    (void)yyjson_mut_obj_add_val(planning->doc, planning->plan, "gpuMinors", minors);
 }
 
 /* GPUs by their UUID; a container without any sees none. */
