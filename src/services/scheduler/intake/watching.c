@@ -250,9 +250,9 @@ struct watching *watching_new(const struct watching_options *options)
     return watching;
 }
 
-static void refetch_free(struct refetch *refetch)
+static void refetch_free(struct watching *watching, struct refetch *refetch)
 {
-    list_remove(&refetch->watching->refetches, &refetch->in_list);
+    list_remove(&watching->refetches, &refetch->in_list);
     free(refetch);
 }
 
@@ -264,7 +264,7 @@ void watching_free(struct watching *watching)
         return;
     while ((refetch = list_first(&watching->refetches, struct refetch, in_list))) {
         kube_cancel(refetch->call);
-        refetch_free(refetch);
+        refetch_free(watching, refetch);
     }
     for (enum watch_kind kind = 0; kind < _WATCH_MAX; kind++) {
         loop_task_cancel(&watching->watches[kind].next_version);
@@ -290,7 +290,7 @@ static void on_refetched(void *arg, const struct kube_answer *answer)
         };
         intake_event(refetch->watching->intake, refetch->kind, &event);
     }
-    refetch_free(refetch);
+    refetch_free(refetch->watching, refetch);
 }
 
 void watching_refetch(struct watching *watching, enum watch_kind kind, object_key key)
