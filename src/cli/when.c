@@ -45,7 +45,7 @@ static const struct command_option when_options[] = {
     [OPTION_WITHIN] = {0, "within", "TIME", NULL, "answer after that time, with at least 10 futures"},
     [OPTION_BACKTEST] = {0, "backtest", "EVERY", NULL,
                          "with --trace: predict at intervals of the trace, and compare with what happened"},
-    [OPTION_WARM_UP] = {0, "warm-up", "TIME", NULL, "backtest: predict nothing before (default 7d)"},
+    [OPTION_WARM_UP] = {0, "warm-up", "TIME", NULL, "backtest: time before the first prediction (default 7d)"},
     [OPTION_AT_MOST] = {0, "at-most", "N", NULL, "backtest: workloads at each moment (default 50)"},
     [OPTION_ROWS] = {0, "rows-out", "FILE", NULL, "backtest: write a row for each prediction as CSV"},
     [OPTION_KUBECONFIG] = KUBECONFIG_OPTION,
@@ -241,13 +241,11 @@ const struct command when_command = {
     .summary = "estimate when a workload will start, by simulated futures",
     .usage = "[OPTION...] WORKLOAD [PATH...] | -f FILE [PATH...] | --trace FILE --backtest EVERY PATH...",
     .text =
-        "Simulates many futures of the cluster: what runs ends after times that declared limits and past runs make\n"
-        "likely, and more work comes as it came before. The answer is the median start with an 80 % and a 90 % "
-        "interval,\n"
-        "and what it rests on. PATH is as for 'muster why'; without one, the Muster of this machine or the cluster of "
-        "the\n"
-        "kubeconfig is read. With -f, the answer is for work that is not submitted yet, and all operands are PATHs.\n"
-        "Nothing in the cluster is changed.\n",
+        "Simulates many futures of the cluster: run times are drawn from past runs of similar workloads, within\n"
+        "declared limits, and new work arrives as it did in the past. The answer is the median start, with an\n"
+        "80 % and a 90 % interval, and the data that it is based on. PATH is as for 'muster why'; without one, the\n"
+        "Muster of this machine or the cluster of the kubeconfig is read. With -f, the answer is for work that is\n"
+        "not submitted yet, and all operands are PATHs. Nothing in the cluster is changed.\n",
     .group = GROUP_TRY,
     .options = when_options,
     .option_count = ARRAY_LEN(when_options),

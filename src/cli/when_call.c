@@ -60,7 +60,7 @@ static int find_target(const struct when_call *call, const struct why_input *inp
     if (r < 0)
         return r;
     if (target.gang == NO_ID)
-        return err_set(err, -EINVAL, "%s is work of another scheduler", call->workload);
+        return err_set(err, -EINVAL, "%s belongs to another scheduler", call->workload);
     vec_push(answers, (struct when_answer){.gang = target.gang});
     return 0;
 }
@@ -74,7 +74,7 @@ static int list_new(const struct state *base, const struct state *state, struct 
         if (gang->is_present && (state_find_gang(base, namespace, state_name(state, gang->name)) == NO_ID))
             vec_push(answers, (struct when_answer){.gang = id});
     }
-    return answers->len > 0 ? 0 : err_set(err, -EINVAL, "-f: the files hold no workload that is not there already");
+    return answers->len > 0 ? 0 : err_set(err, -EINVAL, "-f: the files have no workload that is new to the cluster");
 }
 
 /* ---- Where the past comes from. ---- */

@@ -80,8 +80,7 @@ static int check_named_image(struct api *api, const struct submit_call *call, st
     if (!is_without_images(api))
         return 0;
     if (call->spec.command.len == 0)
-        return err_set(err, -EINVAL,
-                       "image %s cannot run: %s does not run images, which 'muster up --images podman' does",
+        return err_set(err, -EINVAL, "image %s cannot run: %s does not run images; 'muster up --images podman' does",
                        call->spec.image, api->name);
     (void)fprintf(stderr,
                   "muster: images are off: the command runs as a process, and %s is only a name; "

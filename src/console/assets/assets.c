@@ -481,7 +481,7 @@ static int check_ref(struct request *request, const struct field_ref *ref, const
             return err_set(err, -EINVAL, "spec: the asset '%.50s' is of kind %s", ref->id, kind->name);
         place_load(yyjson_doc_ptr_get(doc, "/place"), &there);
         if (!place_holds(&there, place))
-            return err_set(err, -EINVAL, "spec: the asset '%.50s' is not there in the whole scope of this one",
+            return err_set(err, -EINVAL, "spec: the asset '%.50s' is not available in the whole scope of this one",
                            ref->id);
         return 0;
     }

@@ -73,8 +73,9 @@ static int check_text(const struct json_at *at, const struct field *field, const
     case FIELD_LABEL:
         return is_label(text)
                    ? 0
-                   : json_fail(at, err, -EINVAL,
-                               "expected up to 63 lower-case letters, digits and '-', first and last no '-'");
+                   : json_fail(
+                         at, err, -EINVAL,
+                         "expected up to 63 lower-case letters, digits and '-', the first and last a letter or digit");
     case FIELD_MODE:
         return is_mode(text) ? 0 : json_fail(at, err, -EINVAL, "expected four octal digits such as 0644");
     case FIELD_PATH:

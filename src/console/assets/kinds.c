@@ -57,7 +57,7 @@ static int check_compute(struct request *request, yyjson_mut_val *spec, yyjson_m
     for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
         if (has(spec, pairs[i][0]) && has(spec, pairs[i][1]) &&
             number_of(spec, pairs[i][0]) > number_of(spec, pairs[i][1]))
-            return err_set(err, -EINVAL, "spec.%s: it is less than %s", pairs[i][1], pairs[i][0]);
+            return err_set(err, -EINVAL, "spec.%s: must not be less than %s", pairs[i][1], pairs[i][0]);
     }
     if (number_of(spec, "gpuPortionRequest") > 1)
         return err_set(err, -EINVAL, "spec.gpuPortionRequest: expected a part of one GPU, from 0 to 1");
@@ -123,13 +123,14 @@ static int check_keys(yyjson_mut_val *pairs, struct err *err)
         const char *key = yyjson_mut_get_str(yyjson_mut_obj_get(pair, "key"));
 
         if (strlen(key) > SECRET_KEY_MAX || key[strspn(key, allowed)])
-            return err_set(err, -EINVAL,
-                           "spec.keyValuePairs: '%.50s' is no key: up to %d letters, digits, '-', '_' and '.'", key,
-                           SECRET_KEY_MAX);
+            return err_set(
+                err, -EINVAL,
+                "spec.keyValuePairs: '%.50s' is not a key: expected up to %d letters, digits, '-', '_' and '.'", key,
+                SECRET_KEY_MAX);
         yyjson_mut_arr_foreach(pairs, before, last, other)
         {
             if (before < index && yyjson_mut_equals_str(yyjson_mut_obj_get(other, "key"), key))
-                return err_set(err, -EINVAL, "spec.keyValuePairs: '%.50s' is there twice", key);
+                return err_set(err, -EINVAL, "spec.keyValuePairs: the key '%.50s' is listed twice", key);
         }
     }
     return 0;

@@ -71,7 +71,7 @@ static int parse_line(struct vault *vault, const char *path, size_t number, cons
         len != sizeof key.bytes || *rest)
         return err_set(err, -EBADMSG, "%s:%zu: expected a number, a space and 64 hexadecimal digits", path, number);
     if (find_key(vault, key.id))
-        return err_set(err, -EBADMSG, "%s:%zu: there is a key %lld above", path, number, (long long)key.id);
+        return err_set(err, -EBADMSG, "%s:%zu: key %lld is listed twice", path, number, (long long)key.id);
     vec_push(&vault->keys, key);
     sodium_memzero(&key, sizeof key);
     return 0;
@@ -134,7 +134,7 @@ static int read_keys(struct vault *vault, const char *path, struct err *err)
     if (r == -ENOENT) {
         r = db_query_number(vault->db, DB_CALL("SELECT count(*) FROM sealed"), &count, err);
         if (r == 0 && count > 0)
-            r = err_set(err, -ENOKEY, "the database has %lld encrypted secrets, and there is no %s with their key",
+            r = err_set(err, -ENOKEY, "the database has %lld encrypted secrets, but there is no file %s with their key",
                         (long long)count, path);
         if (r == 0)
             r = make_file(path, err);
@@ -191,7 +191,7 @@ static int unseal(const struct vault_key *key, const char *owner, const char *co
     free(box);
     if (!is_whole) {
         free(text);
-        return err_set(err, -EBADMSG, "the secret of %.50s was changed, or is of another key", owner);
+        return err_set(err, -EBADMSG, "the secret of %.50s was changed, or was encrypted with another key", owner);
     }
     *ret_text = text;
     return 0;

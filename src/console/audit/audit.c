@@ -138,7 +138,7 @@ static int read_head_file(const char *path, struct head *ret_head, struct err *e
     errno = 0;
     ret_head->seq = strtoll(text, &end, 10);
     if (errno != 0 || ret_head->seq < 0 || *end != ' ' || sscanf(end, " %64s", ret_head->hash) != 1)
-        return err_set(err, -EBADMSG, "'%s' is no head of an audit log", path);
+        return err_set(err, -EBADMSG, "'%s' is not the head of an audit log", path);
     return 0;
 }
 
@@ -155,7 +155,7 @@ int64_t audit_verify(struct db *db, const char *head_path, struct err *err)
         return err_set(err, -EBADMSG, "the log ends with entry %lld, and its head is entry %lld: its end was cut",
                        (long long)walk.last.seq, (long long)walk.wanted.seq);
     if (walk.wanted.seq > 0 && !walk.has_wanted)
-        return err_set(err, -EBADMSG, "entry %lld is not the one of the head: the log was rewritten",
+        return err_set(err, -EBADMSG, "entry %lld differs from the head: the log was rewritten",
                        (long long)walk.wanted.seq);
     return walk.last.seq;
 }

@@ -28,7 +28,7 @@ int item_insert(struct db *db, const struct item_key *key, const yyjson_mut_val 
                        db_text(key->id), db_text(key->place), db_text(key->name), db_text(text)),
                NULL, err);
 
-    return r == -EEXIST ? err_set(err, -EEXIST, "there is a %s '%s' already", key->kind, key->name) : r;
+    return r == -EEXIST ? err_set(err, -EEXIST, "a %s '%s' exists already", key->kind, key->name) : r;
 }
 
 static int missing(struct err *err, const char *kind, const char *id)
@@ -57,7 +57,7 @@ int item_replace(struct db *db, const struct item_key *key, const yyjson_mut_val
                    &changed, err);
 
     if (r == -EEXIST)
-        return err_set(err, -EEXIST, "there is a %s '%s' already", key->kind, key->name);
+        return err_set(err, -EEXIST, "a %s '%s' exists already", key->kind, key->name);
     return r == 0 && changed == 0 ? missing(err, key->kind, key->id) : r;
 }
 

@@ -65,7 +65,7 @@ static int take_step(struct db *db, size_t step, struct err *err)
     if (r == 0)
         return db_commit(db, err);
     db_rollback(db);
-    return err_wrap(err, r, "bringing the tables to form %zu", step + 1);
+    return err_wrap(err, r, "updating the tables to version %zu", step + 1);
 }
 
 static int make_meta(struct db *db, struct err *err)
@@ -88,9 +88,10 @@ int db_migrate(struct db *db, enum db_mode mode, struct err *err)
     if (r < 0)
         return r;
     if (taken < 0 || taken > db_schema_known())
-        return err_set(err, -ENOTSUP,
-                       "the database was written by a newer release (form %lld, this release knows %lld)",
-                       (long long)taken, (long long)db_schema_known());
+        return err_set(
+            err, -ENOTSUP,
+            "the database was written by a newer release (version %lld of the tables, this release knows %lld)",
+            (long long)taken, (long long)db_schema_known());
     if (mode == DB_READ && taken < db_schema_known())
         return err_set(err, -ENOTSUP, "the database is of an older release: start the console once, which updates it");
     for (size_t step = (size_t)taken; step < ARRAY_LEN(steps); step++) {

@@ -20,7 +20,7 @@ static int add_action(const char *type_name, yyjson_val *action_name, uint8_t *a
 
     (void)snprintf(text, sizeof text, "%.60s:%.20s", type_name, name ? name : "");
     if (!permission_parse(text, &type, &action))
-        return err_set(err, -EINVAL, "permissions: '%s' is no permission", text);
+        return err_set(err, -EINVAL, "permissions: there is no permission '%s'", text);
     actions[type] = (uint8_t)(actions[type] | action);
     return 0;
 }

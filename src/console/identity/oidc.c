@@ -62,7 +62,7 @@ int oidc_parse_provider(const char *text, size_t len, const char *url, struct oi
     if (issuer > 0 && ret_provider->issuer[issuer - 1] == '/')
         issuer--;
     if (strncmp(url, ret_provider->issuer, issuer) != 0 || strcmp(url + issuer, WELL_KNOWN) != 0)
-        return err_set(err, -EINVAL, "the discovery document at %.200s is of another issuer: '%.200s'", url,
+        return err_set(err, -EINVAL, "the discovery document at %.200s names another issuer: '%.200s'", url,
                        ret_provider->issuer);
     yyjson_val *methods = yyjson_obj_get(root.val, "token_endpoint_auth_methods_supported");
     ret_provider->posts_secret = has_text(methods, "client_secret_post") && !has_text(methods, "client_secret_basic");
@@ -139,11 +139,11 @@ static int check_times(yyjson_val *claims, nsec_t now, struct err *err)
     nsec_t expires, issued, begins;
 
     if (!read_time(claims, "exp", &expires) || !read_time(claims, "iat", &issued))
-        return refuse(err, "it has no times");
+        return refuse(err, "its times of issue and expiry are missing");
     if (expires <= now - OIDC_SKEW)
         return refuse(err, "it has expired");
     if (issued > now + OIDC_SKEW)
-        return refuse(err, "it is of the future: the clocks differ");
+        return refuse(err, "it was issued in the future: the clocks differ");
     if (issued < now - OIDC_AGE_MAX - OIDC_SKEW)
         return refuse(err, "it is too old");
     if (yyjson_obj_get(claims, "nbf") && (!read_time(claims, "nbf", &begins) || begins > now + OIDC_SKEW))
@@ -159,7 +159,7 @@ int oidc_check_claims(yyjson_val *claims, const char *issuer, const char *client
     const char *given = yyjson_get_str(yyjson_obj_get(claims, "nonce"));
 
     if (!yyjson_equals_str(yyjson_obj_get(claims, "iss"), issuer))
-        return refuse(err, "it is of another issuer");
+        return refuse(err, "it is from another issuer");
     if (!yyjson_equals_str(audience, client) && !has_text(audience, client))
         return refuse(err, "it is for another audience");
     if (yyjson_arr_size(audience) > 1 && !party)
@@ -167,7 +167,7 @@ int oidc_check_claims(yyjson_val *claims, const char *issuer, const char *client
     if (party && !yyjson_equals_str(party, client))
         return refuse(err, "it is for another authorized party");
     if (!given || !secret_equals(given, nonce))
-        return refuse(err, "it is of another login");
+        return refuse(err, "it belongs to another login");
     return check_times(claims, now, err);
 }
 
@@ -207,7 +207,7 @@ static int take_id(yyjson_val *claims, const char *path, int64_t *id, struct err
     if (!value || yyjson_is_null(value))
         return 0;
     if (!read_id(value, &found))
-        return err_set(err, -ENOKEY, "the claim '%.100s' is no uid or gid", path);
+        return err_set(err, -ENOKEY, "the claim '%.100s' is not a uid or gid", path);
     *id = found;
     return 0;
 }
@@ -217,7 +217,7 @@ static int add_group(struct oidc_person *person, yyjson_val *value, const char *
     const char *name = yyjson_get_str(value);
 
     if (!name || !*name || strlen(name) > OIDC_NAME_MAX || strlen(name) != yyjson_get_len(value))
-        return err_set(err, -ENOKEY, "the claim '%.100s' has something that is no group", path);
+        return err_set(err, -ENOKEY, "the claim '%.100s' has a value that is not a group", path);
     if (person->group_count == OIDC_GROUPS_MAX)
         return err_set(err, -ENOKEY, "the claim '%.100s' has more than %d groups", path, OIDC_GROUPS_MAX);
     person->groups[person->group_count++] = name;
@@ -251,7 +251,7 @@ static int take_supplementary(yyjson_val *claims, const char *path, struct oidc_
     {
         if (person->supplementary_count == OIDC_GROUPS_MAX ||
             !read_id(item, &person->supplementary[person->supplementary_count]))
-            return err_set(err, -ENOKEY, "the claim '%.100s' is no list of at most %d gids", path, OIDC_GROUPS_MAX);
+            return err_set(err, -ENOKEY, "the claim '%.100s' is not a list of at most %d gids", path, OIDC_GROUPS_MAX);
         person->supplementary_count++;
     }
     return 0;

@@ -179,15 +179,16 @@ static int read_labels(struct request *request, yyjson_mut_val *item, enum json_
         (r = json_member_str(&request->body, "labelValue", need, &value, err)) < 0)
         return r;
     if (!is_label_key(key))
-        return err_set(err, -EINVAL, "labelKey: '%.100s' is no key of a label", key);
+        return err_set(err, -EINVAL, "labelKey: '%.100s' is not a label key", key);
     if (!is_label_part(value, strlen(value)))
-        return err_set(err, -EINVAL, "labelValue: '%.100s' is no value of a label", value);
+        return err_set(err, -EINVAL, "labelValue: '%.100s' is not a label value", value);
     if (strcmp(text_of(item, "id"), DEFAULT_POOL) == 0 && (strcmp(key, old_key) != 0 || strcmp(value, old_value) != 0))
-        return err_set(err, -EINVAL, "labelKey: the default pool has the nodes of no other pool, and no label");
+        return err_set(err, -EINVAL,
+                       "labelKey: the default pool has no label: it has the nodes that are in no other pool");
     if (strcmp(key, POOL_LABEL) == 0 && strcmp(value, text_of(item, "name")) != 0)
-        return err_set(err, -EINVAL, "labelValue: with the key " POOL_LABEL " it is the name of the pool");
+        return err_set(err, -EINVAL, "labelValue: with the key " POOL_LABEL " it must be the name of the pool");
     if (strncmp(key, "console.muster/", strlen("console.muster/")) == 0)
-        return err_set(err, -EINVAL, "labelKey: labels of console.muster are the console's own");
+        return err_set(err, -EINVAL, "labelKey: labels of console.muster are reserved for the console");
     set_text(request, item, "labelKey", key);
     set_text(request, item, "labelValue", value);
     return 0;
@@ -282,9 +283,10 @@ static int check_name(const char *name, struct err *err)
     size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
     if (len == 0 || len > POOL_NAME_MAX || name[len] || name[0] == '-' || name[len - 1] == '-')
-        return err_set(err, -EINVAL,
-                       "name: up to %d lower-case letters, digits and '-' are allowed, the first and last no '-'",
-                       POOL_NAME_MAX);
+        return err_set(
+            err, -EINVAL,
+            "name: up to %d lower-case letters, digits and '-' are allowed, the first and last a letter or digit",
+            POOL_NAME_MAX);
     return 0;
 }
 

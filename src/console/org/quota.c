@@ -162,7 +162,7 @@ int quota_read(const struct json_at *rows, const struct pool_list *pools, yyjson
         if ((r = json_object(&row, err)) < 0 || (r = find_pool(&row, pools, &named, err)) < 0)
             return r;
         if (row_of(fresh, named))
-            return json_fail(&row, err, -EINVAL, "a node pool has one row");
+            return json_fail(&row, err, -EINVAL, "a node pool can have one row only");
         r = read_row(&row, named, doc, row_of(before, named), &object, err);
         (void)yyjson_mut_arr_append(fresh, object);
     }

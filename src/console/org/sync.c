@@ -115,11 +115,12 @@ static void end_item(struct sync *sync, const char *failure)
     else
         describe(&sync->wants, problem);
     if (*problem)
-        log_warn(sync->console->service->log, "the cluster does not follow", log_str("kind", item.kind),
+        log_warn(sync->console->service->log, "changes could not be applied to the cluster", log_str("kind", item.kind),
                  log_str("id", item.id), log_str("problem", problem));
     int r = kind_of(sync)->end(sync->console, &item, &sync->wants, problem, &err);
     if (r < 0)
-        log_warn(sync->console->service->log, "the phase of an item was not written", log_error(&err));
+        log_warn(sync->console->service->log, "the phase of an item could not be written; trying again later",
+                 log_error(&err));
     if (*problem || r < 0) {
         sync_queue_fail(&sync->queue, &sync->entry, nsec_now_monotonic());
         start_retry(sync);
@@ -356,7 +357,7 @@ static void add_due(struct sync *sync)
     int r = sync->adds_all ? add_all(sync, &err) : sync->adds_pools ? add_pools(sync, &err) : 0;
 
     if (r < 0) {
-        log_warn(sync->console->service->log, "the items were not read", log_error(&err));
+        log_warn(sync->console->service->log, "items could not be read; trying again later", log_error(&err));
         loop_timer_start(&sync->retry, SYNC_RETRY_FIRST);
         return;
     }

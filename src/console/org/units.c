@@ -419,7 +419,7 @@ static int take_namespace(struct request *request, yyjson_mut_val *item, const c
         (r = json_member_bool(&request->body, "enforceRunaiScheduler", JSON_OPTIONAL, &enforces, err)) < 0)
         return r;
     if (wanted && !is_label(wanted, NAMESPACE_MAX))
-        return err_set(err, -EINVAL, "requestedNamespace: '%.70s' is no name of a namespace", wanted);
+        return err_set(err, -EINVAL, "requestedNamespace: '%.70s' is not the name of a namespace", wanted);
     (void)snprintf(own, sizeof own, "runai-%s", name);
     if (wanted)
         put_text(request->doc, item, "requestedNamespace", wanted);
@@ -443,12 +443,13 @@ static int check_name(struct request *request, const struct unit_kind *unit, con
     if (strcmp(cluster, request->console->cluster_id) != 0)
         return err_set(err, -EINVAL, "clusterId: there is no cluster '%.50s'", cluster);
     if (!is_label(name, UNIT_NAME_MAX))
-        return err_set(err, -EINVAL,
-                       "name: up to %d lower-case letters, digits and '-' are allowed, the first and last no '-'",
-                       UNIT_NAME_MAX);
+        return err_set(
+            err, -EINVAL,
+            "name: up to %d lower-case letters, digits and '-' are allowed, the first and last a letter or digit",
+            UNIT_NAME_MAX);
     r = item_find(request->console->db, other, cluster, name, &doc, err);
     if (r == 0)
-        return err_set(err, -EEXIST, "there is a %s '%s' already", other, name);
+        return err_set(err, -EEXIST, "a %s '%s' exists already", other, name);
     return r == -ENOENT ? 0 : r;
 }
 

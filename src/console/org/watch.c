@@ -68,7 +68,7 @@ static void add_assets_of(struct watch *watch, const char *project)
     struct err err = {0};
 
     if (watch->is_synced && sync_add_assets(console->sync, project, &err) < 0)
-        log_warn(console->service->log, "assets of a project are not followed", log_error(&err));
+        log_warn(console->service->log, "the assets of a project could not be read", log_error(&err));
 }
 
 static void note_namespace(struct watch *watch, const struct follow_event *event)

@@ -63,7 +63,8 @@ static int read_network(const char *text, struct reach_network *ret_network, str
             }
         }
     }
-    return err_set(err, -EINVAL, "'%.60s' is no network: expected 10.0.0.0/8 or fd00::/8", text);
+    return err_set(err, -EINVAL,
+                   "'%.60s' is not a network: expected an address and bits such as 10.0.0.0/8 or fd00::/8", text);
 }
 
 int reach_parse(const char *text, struct reach *ret_reach, struct err *err)
@@ -157,7 +158,7 @@ int reach_check_url(const struct reach *reach, const char *url, struct err *err)
     bool is_v4;
 
     if ((!is_plain && strncmp(url, "https://", 8) != 0) || strlen(url) > URL_MAX || !is_printable(url))
-        return err_set(err, -EINVAL, "'%.100s' is no URL that begins with https://", url);
+        return err_set(err, -EINVAL, "'%.100s' is not a URL that begins with https://", url);
     size_t len = strcspn(host, "/?#");
     if (memchr(host, '@', len) || memchr(host, '\\', len))
         return err_set(err, -EINVAL, "'%.100s': a URL with a user is not allowed", url);

@@ -343,7 +343,7 @@ static int reset_one(yyjson_mut_val *policy, const char *path, struct err *err)
     char pointer[256];
 
     if (strlen(path) > 200 || strpbrk(path, "/~"))
-        return err_set(err, -EINVAL, "reset: '%.50s' is no path", path);
+        return err_set(err, -EINVAL, "reset: '%.50s' is not a path", path);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         (void)snprintf(pointer, sizeof pointer, "%s%s", parts[i], path);
         for (char *at = strchr(pointer, '.'); at; at = strchr(at, '.'))

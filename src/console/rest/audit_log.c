@@ -42,7 +42,7 @@ static int read_time(struct request *request, const char *name, nsec_t *ret_time
     const char *text = rest_query(request->exchange, name);
 
     if (!text)
-        return err_set(err, -EINVAL, "%s: the query has to have it", name);
+        return err_set(err, -EINVAL, "%s: required in the query", name);
     return time_parse(text, ret_time, err) < 0 ? err_set(err, -EINVAL, "%s: expected a time in RFC 3339", name) : 0;
 }
 

@@ -168,7 +168,7 @@ static int load_caller(struct console *console, struct caller *caller, struct er
     if (r == -ENOENT)
         r = item_get(console->db, ITEM_SERVICE_ACCOUNT, caller->id, &doc, err);
     if (r == -ENOENT)
-        return err_set(err, -ENOKEY, "whoever this token was made for is gone");
+        return err_set(err, -ENOKEY, "the account of this token no longer exists");
     if (r < 0)
         return r;
     yyjson_val *item = yyjson_doc_get_root(doc);

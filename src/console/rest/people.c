@@ -26,7 +26,7 @@ int check_email(const char *text, struct err *err)
     if (at > 0 && rest > 0 && text[at + 1 + rest] == '\0' && dot && dot > text + at + 1 && strlen(dot) >= 3 &&
         strlen(text) <= EMAIL_MAX)
         return 0;
-    return err_set(err, -EINVAL, "email: '%.100s' is no e-mail address", text);
+    return err_set(err, -EINVAL, "email: '%.100s' is not an e-mail address", text);
 }
 
 int check_handle(const char *text, struct err *err)
@@ -218,7 +218,7 @@ static int delete_subject(struct request *request, const char *kind, struct err 
     int r;
 
     if (strcmp(request->id, request->caller->id) == 0)
-        return err_set(err, -EINVAL, "nobody deletes itself: ask another administrator");
+        return err_set(err, -EINVAL, "users cannot delete themselves: ask another administrator");
     if ((r = item_delete(console->db, kind, request->id, err)) < 0 ||
         (r = delete_secret(console, request->id, err)) < 0 || (r = grants_revoke(console, request->id, err)) < 0 ||
         (r = delete_keys_of(console, request->id, err)) < 0 || (r = rules_delete_of(console, request->id, err)) < 0)
@@ -255,7 +255,7 @@ static int reset_password(struct request *request, struct err *err)
     int r = get_user(request, err);
 
     if (r == 0 && !yyjson_mut_get_bool(yyjson_mut_obj_get(request->answer, "isLocal")))
-        r = err_set(err, -EINVAL, "'%.100s' has no password here: it signs in at an identity provider", request->name);
+        r = err_set(err, -EINVAL, "'%.100s' has no password here, but signs in at an identity provider", request->name);
     if (r == 0)
         r = grants_revoke(request->console, request->id, err);
     request->action = "reset-password";

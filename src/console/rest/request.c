@@ -90,7 +90,7 @@ int request_commit(struct request *request, struct err *err)
         return r;
     /* The change is done: a head that is behind by one entry is survived. */
     if (audit_write_head(console->db, console->head_path, &head_err) < 0)
-        log_warn(console->service->log, "the head of the audit log was not written", log_error(&head_err));
+        log_warn(console->service->log, "the head of the audit log could not be written", log_error(&head_err));
     if (request->sync_kind)
         sync_add(console->sync, request->sync_kind, request->id);
     if (request->syncs_all)

@@ -135,7 +135,7 @@ static int fill(struct request *request, yyjson_mut_val *item, struct err *err)
     if (!*name || strlen(name) > ROLE_NAME_MAX || strlen(description) > DESCRIPTION_MAX)
         return err_set(err, -EINVAL, "name: 1 to %d bytes; description: at most %d", ROLE_NAME_MAX, DESCRIPTION_MAX);
     if (!access_may_give(&request->caller->access, actions, NULL, NULL))
-        return err_set(err, -EACCES, "'%.100s' cannot make a role with more permissions than it has",
+        return err_set(err, -EACCES, "'%.100s' cannot make a role with more permissions than their own",
                        request->caller->name);
     for (size_t i = 0; i < ARRAY_LEN(replaced); i++)
         (void)yyjson_mut_obj_remove_key(item, replaced[i]);
@@ -158,7 +158,7 @@ static int check_name(struct request *request, struct err *err)
         return err_set(err, -EINVAL, "there are %d custom roles already", CUSTOM_ROLES_MAX);
     for (size_t i = 0; r == 0 && i < built_in_role_count; i++) {
         if (strcmp(built_in_roles[i].name, request->name) == 0)
-            return err_set(err, -EEXIST, "there is a role '%s' already", request->name);
+            return err_set(err, -EEXIST, "a role '%s' exists already", request->name);
     }
     return r;
 }
@@ -198,7 +198,7 @@ static int update_role(struct request *request, struct err *err)
     if ((r = fill(request, request->answer, err)) < 0)
         return r;
     if (strcmp(name, request->name) != 0)
-        return err_set(err, -EINVAL, "name: a role keeps its name");
+        return err_set(err, -EINVAL, "name: a role cannot be renamed");
     request->action = "update";
     return item_update(request->console->db, ITEM_ROLE, request->id, request->answer, err);
 }

@@ -143,7 +143,8 @@ static int create_rule(struct request *request, struct err *err)
         (r = find_place(request->console, scope, scope_id, &place, err)) < 0)
         return r;
     if (!access_may_give(&request->caller->access, held.actions, or_null(place.department), or_null(place.project)))
-        return err_set(err, -EACCES, "'%.100s' cannot give the role '%s' in this scope: it has less there",
+        return err_set(err, -EACCES,
+                       "'%.100s' cannot give the role '%s' in this scope: it has more permissions than their own",
                        request->caller->name, held.name);
     r = rule_create(request, subject, subject_type, role, scope, scope_id, request->caller->name, err);
     if (r < 0)
@@ -331,7 +332,9 @@ static int check_last(struct request *request, struct err *err)
     bool is_admin = yyjson_mut_get_sint(yyjson_mut_obj_get(request->answer, "roleId")) == 1 &&
                     strcmp(yyjson_mut_get_str(yyjson_mut_obj_get(request->answer, "scopeType")), "tenant") == 0;
 
-    return r == 0 && is_admin && count <= 1 ? err_set(err, -EINVAL, "the tenant needs an administrator") : r;
+    return r == 0 && is_admin && count <= 1
+               ? err_set(err, -EINVAL, "the last administrator of the tenant cannot be removed")
+               : r;
 }
 
 static int delete_rule(struct request *request, struct err *err)

@@ -538,7 +538,7 @@ void handle_token(void *arg, struct http_exchange *exchange)
     const char *text = http_exchange_body(exchange, &len);
 
     if (json_parse(text, len, "the body", &doc, &err) < 0 || !yyjson_is_obj(yyjson_doc_get_root(doc))) {
-        rest_fail(exchange, -EINVAL, "the body is no JSON object");
+        rest_fail(exchange, -EINVAL, "the body is not a JSON object");
         return;
     }
     yyjson_val *root = yyjson_doc_get_root(doc);
@@ -563,7 +563,7 @@ void handle_oauth_token(void *arg, struct http_exchange *exchange)
     const char *grant_type;
 
     if (url_query_parse(http_exchange_body(exchange, NULL), &query) < 0) {
-        rest_fail(exchange, -EINVAL, "the body is no form");
+        rest_fail(exchange, -EINVAL, "the body is not a form");
     } else {
         grant_type = url_query_get(&query, "grant_type");
         struct token_words words = {
@@ -692,7 +692,7 @@ void handle_setup(void *arg, struct http_exchange *exchange)
     struct err err = {0};
     int r = url_query_parse(http_exchange_body(exchange, NULL), &query);
 
-    r = r < 0 ? err_set(&err, -EINVAL, "the body is no form") : read_setup(arg, &query, signin, &err);
+    r = r < 0 ? err_set(&err, -EINVAL, "the body is not a form") : read_setup(arg, &query, signin, &err);
     url_query_done(&query);
     if (r < 0) {
         rest_fail_err(exchange, &err);

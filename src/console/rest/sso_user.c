@@ -16,12 +16,12 @@ static int make_user(struct request *request, const char *alias, const struct oi
     int r = check_email(person->email, err);
 
     if (r < 0)
-        return err_set(err, -ENOKEY, "the identity provider '%s' says no e-mail address that can be used", alias);
+        return err_set(err, -ENOKEY, "the identity provider '%s' sent no e-mail address that can be used", alias);
     uuid_make(request->id);
     r = user_create(request, person->email, alias, request->id, err);
     if (r == -EEXIST)
         return err_set(err, -EACCES,
-                       "there is a user '%.100s' already that did not come from '%s': an administrator can delete it",
+                       "a user '%.100s' exists already, and did not come from '%s': an administrator can delete it",
                        person->email, alias);
     if (r < 0)
         return r;

@@ -60,7 +60,7 @@ static int take(struct renewal *renewal, const struct kube_answer *answer, struc
     const char *cert_pem = r < 0 ? "" : kube_text(object, "certificate");
 
     if (r == 0 && !certificate_has_key(cert_pem, renewal->keys.key_pem))
-        r = err_set(err, -EBADMSG, "the answer of the control machine has no certificate for our key");
+        r = err_set(err, -EBADMSG, "the answer of the control machine has no certificate for this machine's key");
     return r < 0 ? r : member_write_keys(renewal->folder, cert_pem, renewal->keys.key_pem, err);
 }
 

@@ -33,11 +33,11 @@ static const struct flag flags[] = {
     {"gpud-folder", FLAG_STRING, FLAG_AT(struct node_flags, gpud_folder), "",
      "folder of the GPU daemon, started if none runs there (default: /run/muster/gpu for root)", 0, 0},
     {"image-map", FLAG_STRING, FLAG_AT(struct node_flags, image_map), "",
-     "file that maps images to root folders, a line NAME = FOLDER each; only for root", 0, 0},
+     "file with lines NAME = FOLDER, which maps images to root folders (needs root)", 0, 0},
     {"images", FLAG_STRING, FLAG_AT(struct node_flags, images), "none",
      "podman (needs root): pull images; none: images are only names", 0, 0},
     {"container-processes", FLAG_INT, FLAG_AT(struct node_flags, processes_max), "16384",
-     "most processes and threads of a container, where limits are enforced", 1, 4194304},
+     "limit of processes and threads in a container, where limits are enforced", 1, 4194304},
 };
 
 static const struct flag joined_flags[] = {
@@ -49,11 +49,11 @@ static const struct flag joined_flags[] = {
     {"name", FLAG_STRING, FLAG_AT(struct node_flags, name), "", "name of the node (default: that of this machine)", 0,
      0},
     {"image-map", FLAG_STRING, FLAG_AT(struct node_flags, image_map), "",
-     "file that maps images to root folders, a line NAME = FOLDER each; only for root", 0, 0},
+     "file with lines NAME = FOLDER, which maps images to root folders (needs root)", 0, 0},
     {"images", FLAG_STRING, FLAG_AT(struct node_flags, images), "none",
      "podman (needs root): pull images; none: images are only names", 0, 0},
     {"container-processes", FLAG_INT, FLAG_AT(struct node_flags, processes_max), "16384",
-     "most processes and threads of a container, where limits are enforced", 1, 4194304},
+     "limit of processes and threads in a container, where limits are enforced", 1, 4194304},
     {"allow-root", FLAG_BOOL, FLAG_AT(struct node_flags, allow_root), "false",
      "run pods of the control machine's root as root of this machine", 0, 0},
     {"lease-duration", FLAG_DURATION, FLAG_AT(struct node_flags, lease_duration), "40s",

@@ -291,7 +291,7 @@ void action_start(struct action *action, struct container *container, yyjson_val
     else if (value_at(handler, "grpc"))
         r = start_health(action, value_at(handler, "grpc"), timeout, &err);
     else
-        r = err_set(&err, -EINVAL, "there is nothing to do");
+        r = err_set(&err, -EINVAL, "expected exec, httpGet, tcpSocket, sleep or grpc");
     if (r < 0) {
         /* Callbacks come from the loop, never from within a call. */
         memcpy(action->message, err.text, sizeof action->message);

@@ -164,7 +164,7 @@ static int check_own(const char *path, size_t existing_len, struct err *err)
         size_t len = strlen(kernels[i]);
 
         if (strncmp(real, kernels[i], len) == 0 && (real[len] == '/' || real[len] == '\0'))
-            return err_set(err, -EPERM, "making %s: %s is the machine's", path, real);
+            return err_set(err, -EPERM, "making %s: %s belongs to the machine", path, real);
     }
     return 0;
 }

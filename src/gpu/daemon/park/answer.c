@@ -111,7 +111,8 @@ void park_reply_failure(struct group *group, const struct err *why)
 {
     struct http_exchange *exchange = TAKE_PTR(group->park.exchange);
 
-    log_warn(group->gpud->log, "a group is not parked or resumed", log_str("group", group->spec.name), log_error(why));
+    log_warn(group->gpud->log, "a group could not be parked or resumed", log_str("group", group->spec.name),
+             log_error(why));
     if (exchange)
         rest_fail_err(exchange, why);
 }

@@ -168,7 +168,7 @@ void park_go_on(struct group *group)
         }
         park_set_state(group, PARK_PARKED);
         (void)err_set(&why, -EBUSY,
-                      "the driver has not enough memory on the GPU: %.1f GiB stay in host memory; try again",
+                      "the driver does not have enough memory on the GPU: %.1f GiB stay in host memory; try again",
                       (double)park_host_bytes(group) / GIB);
         park_reply_failure(group, &why);
         break;

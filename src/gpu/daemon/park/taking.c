@@ -65,7 +65,7 @@ static void on_taken(void *arg)
     }
     group->park.taking = NULL;
     if (taking->error < 0) {
-        (void)err_set(&why, -EBUSY, "the host has not enough memory: %s", strerror(-taking->error));
+        (void)err_set(&why, -EBUSY, "the host does not have enough memory: %s", strerror(-taking->error));
         park_give_up(group, &why);
         free_taking(taking);
         return;
