@@ -25,21 +25,6 @@ function showKeys() {
   dialog.showModal();
 }
 
-const THEMES = ['system', 'light', 'dark'];
-
-function setTheme(theme) {
-  const names = { system: 'as the system', light: 'light', dark: 'dark' };
-  document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem('muster-theme', theme); } catch { /* It holds for this page then. */ }
-  byId('theme').replaceChildren(icon(theme));
-  byId('theme').setAttribute('aria-label', `Theme: ${names[theme]}`);
-  paintMap();
-}
-
-function nextTheme() {
-  setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]);
-}
-
 const ACTIONS = {
   j: () => moveLine(1), k: () => moveLine(-1), '/': () => byId('filter').focus(), t: nextTheme, '?': showKeys,
   a: () => setState('all'), p: () => setState('pending'), r: () => setState('running'), f: () => setState('finished'),
@@ -63,9 +48,6 @@ function onKey(event) {
 
 function startKeys() {
   document.addEventListener('keydown', onKey);
-  byId('theme').addEventListener('click', nextTheme);
   byId('help').addEventListener('click', showKeys);
-  let theme = 'system';
-  try { theme = localStorage.getItem('muster-theme') || theme; } catch { /* As the system. */ }
-  setTheme(THEMES.includes(theme) ? theme : 'system');
+  startTheme(paintMap);
 }

@@ -1,7 +1,5 @@
 /* Texts of the page that are made from numbers and codes. */
 
-const byId = (id) => document.getElementById(id);
-
 /* Sets a text only when it differs, so that nothing is drawn or read out again. */
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

@@ -2,6 +2,8 @@
 
 const SVG = 'http://www.w3.org/2000/svg';
 
+const byId = (id) => document.getElementById(id);
+
 function add(parent, tag, attributes, ...children) {
   const isSvg = tag.startsWith('svg:');
   const element = isSvg ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);

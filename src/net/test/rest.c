@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
+#include "net/rest/files.h"
 #include "net/test/certs.h"
 #include "net/test/talk.h"
 
@@ -107,7 +108,19 @@ static void who(void *arg, struct http_exchange *exchange)
     strbuf_done(&text);
 }
 
+static const char hello[] = "<p>hello</p>";
+static const uint64_t hello_len = sizeof hello - 1;
+
+static void embedded(void *arg, struct http_exchange *exchange)
+{
+    static const struct rest_file parts[] = {REST_FILE("hello.html", REST_HTML, hello)};
+
+    (void)arg;
+    rest_serve_file(exchange, parts, ARRAY_LEN(parts), rest_param(exchange, "file"));
+}
+
 static const struct rest_route routes[] = {
+    REST_ROUTE("GET", "/embedded/{file}", embedded),
     REST_ROUTE("GET", "/things/{name}", show),
     REST_ROUTE("PUT", "/things/{name}", show, .role = "admin", .types = "application/json application/yaml",
                .body_max = 10),
@@ -128,6 +141,30 @@ static void start(struct stage *stage, struct rest_options options)
 #define CLOSE "Host: h\r\nConnection: close\r\n"
 #define GET(path) "GET " path " HTTP/1.1\r\n" CLOSE "\r\n"
 #define PUT(headers, body) "PUT /things/a HTTP/1.1\r\n" CLOSE headers "\r\n" body
+
+static void a_file_of_the_program_is_sent_once(void **state)
+{
+    struct stage stage;
+    char tag[64] = "";
+    char request[256];
+
+    (void)state;
+    start(&stage, (struct rest_options){0});
+    const struct talk *talk = &stage.talk;
+    const char *answer = talk_ask(talk, GET("/embedded/hello.html"));
+    assert_non_null(strstr(answer, "200 OK"));
+    assert_non_null(strstr(answer, "\r\n\r\n<p>hello</p>"));
+    assert_int_equal(sscanf(strstr(answer, "ETag: "), "ETag: %63[^\r]", tag), 1);
+    (void)snprintf(request, sizeof request, "GET /embedded/hello.html HTTP/1.1\r\n" CLOSE "If-None-Match: W/%s\r\n\r\n",
+                   tag);
+    answer = talk_ask(talk, request);
+    assert_non_null(strstr(answer, "304 Not Modified"));
+    assert_null(strstr(answer, "hello</p>"));
+    talk_expect(talk_ask(talk, "GET /embedded/hello.html HTTP/1.1\r\n" CLOSE "If-None-Match: \"0\"\r\n\r\n"),
+                "<p>hello</p>");
+    talk_expect(talk_ask(talk, GET("/embedded/other.html")), "404 Not Found");
+    talk_stop(&stage.talk);
+}
 
 static void handlers_get_decoded_parameters(void **state)
 {
@@ -373,6 +410,7 @@ static void a_certificate_says_who_asks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_of_the_program_is_sent_once),
         cmocka_unit_test(handlers_get_decoded_parameters),
         cmocka_unit_test(requests_without_a_row_are_refused),
         cmocka_unit_test(the_owner_decides_who_may),
