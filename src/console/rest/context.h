@@ -73,6 +73,7 @@ struct caller {
 /* Roles of routes that are no permission. */
 #define ROLE_ANYONE "anyone"  // the sign-in itself; few requests a second from one address
 #define ROLE_SELF "self"      // whoever has signed in, about itself
+#define ROLE_PAGE "page"      // anybody: files of the page, which cost nothing
 
 /* One request on its way to an answer. Handlers fill in the second part. */
 struct request {

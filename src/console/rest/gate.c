@@ -23,13 +23,27 @@ enum { GUESTS_MAX = 4096 };
 #define GUEST_RATE 10.0
 #define GUEST_BURST 60.0
 
+/* Sent with every answer. */
 static const char *const headers[][2] = {
-    {"Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-                                "frame-ancestors 'none'"},
     {"X-Content-Type-Options", "nosniff"},
     {"Referrer-Policy", "no-referrer"},
-    {"Cache-Control", "no-store"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
     {"Strict-Transport-Security", "max-age=31536000"},
+};
+
+/* The page takes everything from here, and is framed by nobody. Browsers ask each time whether their copy is still good. */
+static const char *const page_headers[][2] = {
+    {"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+                                "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+                                "frame-ancestors 'none'"},
+    {"Cache-Control", "no-cache"},
+};
+
+/* Answers of the REST are data: a browser that is led to one shows it, and keeps nothing. */
+static const char *const data_headers[][2] = {
+    {"Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"Cache-Control", "no-store"},
 };
 
 struct guest {
@@ -222,11 +236,18 @@ static void caller_free(void *arg)
 int console_allows(void *arg, struct http_exchange *exchange, const struct rest_route *route, struct err *err)
 {
     struct console *console = arg;
+    bool is_page = strcmp(route->role, ROLE_PAGE) == 0;
+    const char *const(*more)[2] = is_page ? page_headers : data_headers;
     struct caller *caller;
     int r;
 
+    _Static_assert(ARRAY_LEN(page_headers) == ARRAY_LEN(data_headers), "both are gone through alike");
     for (size_t i = 0; i < ARRAY_LEN(headers); i++)
         http_reply_header(exchange, headers[i][0], headers[i][1]);
+    for (size_t i = 0; i < ARRAY_LEN(page_headers); i++)
+        http_reply_header(exchange, more[i][0], more[i][1]);
+    if (is_page)
+        return 0;
     if (strcmp(route->role, ROLE_ANYONE) == 0)
         return limit_guest(console, exchange, err);
     caller = xcalloc(1, sizeof *caller);

@@ -10,6 +10,8 @@
     ROW(login)                    \
     ROW(logout)                   \
     ROW(change_password)          \
+    ROW(page)                     \
+    ROW(page_part)                \
     ROW(setup_page)               \
     ROW(setup)                    \
     ROW(me)                       \

@@ -264,23 +264,6 @@ static int reset_password(struct request *request, struct err *err)
 }
 CHANGES(handle_reset_password, reset_password)
 
-static int me(struct request *request, struct err *err)
-{
-    const struct caller *caller = request->caller;
-    yyjson_mut_doc *doc = request->doc;
-
-    (void)err;
-    request->answer = yyjson_mut_obj(doc);
-    put_text(doc, request->answer, "id", caller->id);
-    put_text(doc, request->answer, "name", caller->name);
-    put_text(doc, request->answer, "type", caller->is_user ? "user" : "service-account");
-    (void)yyjson_mut_obj_add_bool(doc, request->answer, "mustChangePassword", caller->must_change_password);
-    if (*caller->csrf)
-        put_text(doc, request->answer, "csrfToken", caller->csrf);
-    return 0;
-}
-READS(handle_me, me)
-
 /* --- service accounts --- */
 
 static int list_accounts(struct request *request, struct err *err)

@@ -41,13 +41,24 @@ enum { SIGNINS_MAX = 8, LOGINS_MAX = 64, BODY_MAX = 256 << 10, ORGANIZATION_MAX 
         ROUTE("PATCH", POLICIES "/" path, set_policy, "policies:update"), \
         ROUTE("DELETE", POLICIES "/" path, delete_policy, "policies:delete")
 
+/* A path that the page shows something at. */
+#define PAGE(path) ROUTE("GET", path, page, ROLE_PAGE)
+
 static const struct rest_route rows[] = {
+    PAGE("/"),
+    PAGE("/quota"),
+    PAGE("/pools"),
+    PAGE("/access"),
+    PAGE("/access/{part}"),
+    PAGE("/audit"),
+    ROUTE("GET", "/page/{file}", page_part, ROLE_PAGE),
+
     ROUTE("POST", "/api/v1/token", token, ROLE_ANYONE, .requests_max = SIGNINS_MAX),
     ROUTE("POST", "/api/v2/token", oauth_token, ROLE_ANYONE, .requests_max = SIGNINS_MAX, .types = FORM),
     ROUTE("POST", OURS "login", login, ROLE_ANYONE, .requests_max = SIGNINS_MAX, .types = "application/json"),
     ROUTE("POST", OURS "logout", logout, ROLE_SELF),
     ROUTE("GET", OURS "me", me, ROLE_SELF),
-    ROUTE("GET", "/setup", setup_page, ROLE_ANYONE),
+    ROUTE("GET", "/setup", setup_page, ROLE_PAGE),
     ROUTE("POST", "/setup", setup, ROLE_ANYONE, .requests_max = SIGNINS_MAX, .types = FORM),
 
     ROUTE("GET", OURS "sso", list_sso, ROLE_ANYONE),
@@ -187,7 +198,7 @@ static bool has_permission(const struct rest_route *row)
     enum action action;
 
     return row->role && (strcmp(row->role, ROLE_ANYONE) == 0 || strcmp(row->role, ROLE_SELF) == 0 ||
-                         permission_parse(row->role, &type, &action));
+                         strcmp(row->role, ROLE_PAGE) == 0 || permission_parse(row->role, &type, &action));
 }
 
 int routes_check(const struct rest_route *table, size_t count, struct err *err)

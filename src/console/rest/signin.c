@@ -638,35 +638,6 @@ CHANGES(handle_logout, logout)
 
 /* --- the first administrator --- */
 
-#define PAGE_HEAD                                                                                             \
-    "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Muster</title></head><body><main>" \
-    "<h1>Set up Muster</h1>"
-
-/* A plain form: it works without scripts, and the code goes where it came from. */
-void handle_setup_page(void *arg, struct http_exchange *exchange)
-{
-    struct console *console = arg;
-    const char *code = rest_query(exchange, "code");
-    struct strbuf page;
-
-    if (!code || !*console->setup_code || !secret_equals(code, console->setup_code)) {
-        rest_fail(exchange, -ENOKEY, "the link was used or is wrong: the log of the console has the newest one");
-        return;
-    }
-    strbuf_init(&page, 4096);
-    strbuf_addf(&page,
-                PAGE_HEAD
-                "<p>Create the first administrator.</p><form method=\"post\" action=\"/setup\">"
-                "<input type=\"hidden\" name=\"code\" value=\"%s\">"
-                "<p><label>E-mail <input name=\"email\" type=\"email\" required autocomplete=\"username\"></label></p>"
-                "<p><label>Password, at least %d characters <input name=\"password\" type=\"password\" "
-                "minlength=\"%d\" required autocomplete=\"new-password\"></label></p>"
-                "<p><button>Create</button></p></form></main></body></html>",
-                console->setup_code, PASSWORD_MIN, PASSWORD_MIN);
-    http_reply(exchange, 200, "text/html; charset=utf-8", page.text, page.len);
-    strbuf_done(&page);
-}
-
 static int read_setup(struct console *console, const struct url_query *query, struct signin *signin, struct err *err)
 {
     const char *code = url_query_get(query, "code");
