@@ -80,11 +80,13 @@ static struct node_pod *pod_new(struct node *node, const char *namespace, const 
     return pod;
 }
 
+/* A plan that a loss of power left in parts belongs to a pod that has not begun. */
 static bool has_plan(const struct node_pod *pod)
 {
     _cleanup_(freep) char *path = file_path(pod->folder, POD_PLAN);
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
 
-    return access(path, F_OK) == 0;
+    return access(path, F_OK) == 0 && json_read_file(path, POD_PLAN_BYTES_MAX, &doc, NULL) == 0;
 }
 
 static bool has_other_words(yyjson_val *old, yyjson_val *new)

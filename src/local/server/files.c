@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +44,10 @@ static int write_all(int fd, const char *text, size_t len)
         text += n;
         len -= (size_t)n;
     }
-    return fsync(fd) < 0 ? -errno : 0;
+    return 0;
 }
 
-int file_replace(const char *path, const char *text, size_t len, struct err *err)
+static int replace(const char *path, const char *text, size_t len, bool is_synced, struct err *err)
 {
     _cleanup_(freep) char *temporary = join(path, ".new", "");
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -55,6 +56,8 @@ int file_replace(const char *path, const char *text, size_t len, struct err *err
     if (fd < 0)
         return err_set(err, -errno, "%s: %s", temporary, strerror(errno));
     r = write_all(fd, text, len);
+    if (r == 0 && is_synced && fsync(fd) < 0)
+        r = -errno;
     if (close(fd) < 0 && r == 0)
         r = -errno;
     if (r == 0 && rename(temporary, path) < 0)
@@ -64,6 +67,16 @@ int file_replace(const char *path, const char *text, size_t len, struct err *err
         return err_set(err, r, "%s: %s", path, strerror(-r));
     }
     return 0;
+}
+
+int file_replace(const char *path, const char *text, size_t len, struct err *err)
+{
+    return replace(path, text, len, true, err);
+}
+
+int file_put(const char *path, const char *text, size_t len, struct err *err)
+{
+    return replace(path, text, len, false, err);
 }
 
 static int remove_entry(const char *path, const struct stat *found, int type, struct FTW *at)

@@ -26,7 +26,7 @@
 #include "net/http.h"
 #include "text/json.h"
 
-enum { PLAN_BYTES_MAX = 32 << 20, CONTAINERS_MAX = 1024 };
+enum { CONTAINERS_MAX = 1024 };
 
 /* Clients have this long to take the last news; and longer while there are events that none has taken. */
 #define LAST_WORDS (50 * NSEC_PER_MSEC)
@@ -275,7 +275,7 @@ static void add_containers(struct shim *shim, yyjson_val *list, bool is_init)
 static int read_plan(struct shim *shim, struct err *err)
 {
     _cleanup_(freep) char *path = file_path(shim->folder, POD_PLAN);
-    int r = json_read_file(path, PLAN_BYTES_MAX, &shim->doc, err);
+    int r = json_read_file(path, POD_PLAN_BYTES_MAX, &shim->doc, err);
 
     if (r < 0)
         return r;
@@ -293,6 +293,17 @@ static int read_plan(struct shim *shim, struct err *err)
     add_containers(shim, init, true);
     add_containers(shim, rest, false);
     return 0;
+}
+
+/* A run is recorded on disk before it begins, and means nothing without the plan. The folder is synced with the record. */
+static int sync_plan(const struct shim *shim, struct err *err)
+{
+    int fd = openat(shim->folder_fd, POD_PLAN, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int r = fd < 0 || fsync(fd) < 0 ? -errno : 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return r < 0 ? err_set(err, r, "%s/" POD_PLAN ": %s", shim->folder, strerror(-r)) : 0;
 }
 
 static int take_lock(struct shim *shim, struct err *err)
@@ -313,6 +324,8 @@ static int open_shim(struct shim *shim, struct err *err)
     loop_task_init(&shim->step, shim->loop, step, shim);
     if (r == 0)
         r = status_load(shim, err);
+    if (r == 0 && !shim->is_over)
+        r = sync_plan(shim, err);
     if (r < 0 || shim->is_over)
         return r;
     if (faccessat(shim->folder_fd, POD_STOP, F_OK, AT_SYMLINK_NOFOLLOW) == 0)

@@ -32,7 +32,7 @@
 #define POD_SHIM_LOG "shim.log"
 #define POD_VOLUMES "volumes"
 
-enum { SHIM_PACKET_MAX = 64 << 10 };
+enum { SHIM_PACKET_MAX = 64 << 10, POD_PLAN_BYTES_MAX = 32 << 20 };
 
 enum shim_channel {
     CHANNEL_STDIN,

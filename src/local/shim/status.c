@@ -217,22 +217,6 @@ static void add_runs(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct shi
     }
 }
 
-static int write_plainly(const char *path, const char *text, size_t len)
-{
-    _cleanup_(freep) char *temporary = NULL;
-    struct strbuf name;
-
-    strbuf_init(&name, 8192);
-    strbuf_addf(&name, "%s.new", path);
-    temporary = strbuf_take(&name);
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return -errno;
-    bool is_written = write(fd, text, len) == (ssize_t)len;
-    (void)close(fd);
-    return is_written && rename(temporary, path) == 0 ? 0 : -EIO;
-}
-
 void status_write(struct shim *shim, bool is_synced)
 {
     _cleanup_(freep) char *path = file_path(shim->folder, POD_STATUS);
@@ -258,7 +242,7 @@ void status_write(struct shim *shim, bool is_synced)
     add_runs(doc, root, shim);
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
     yyjson_mut_doc_free(doc);
-    int r = is_synced ? file_replace(path, text, len, &err) : write_plainly(path, text, len);
+    int r = is_synced ? file_replace(path, text, len, &err) : file_put(path, text, len, &err);
     free(text);
     if (r == 0 && is_synced)
         (void)fsync(shim->folder_fd);

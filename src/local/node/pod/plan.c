@@ -239,7 +239,8 @@ static int write_plan(const struct plan_request *request, yyjson_mut_doc *doc, s
     _cleanup_(freep) char *path = file_path(request->folder, POD_PLAN);
     size_t len = 0;
     char *text = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
-    int r = text ? file_replace(path, text, len, err) : err_set(err, -EINVAL, "%s cannot be written", path);
+    /* The process beside the pod syncs it, which takes longer than the loop of the node agent may stand still. */
+    int r = text ? file_put(path, text, len, err) : err_set(err, -EINVAL, "%s cannot be written", path);
 
     free(text);
     return r;
@@ -274,9 +275,6 @@ int plan_write(const struct plan_request *request, enum plan_problem *ret_proble
         r = make_volumes(request, ret_problem, err);
     if (r == 0) {
         *ret_problem = PLAN_CONFIG;
-        r = plan_write_hosts(request, err);
-    }
-    if (r == 0) {
         r = add_containers(doc, root, request, err);
     }
     if (r == 0)

@@ -23,6 +23,3 @@ void planning_tell(struct planning *planning, const char *name, const char *valu
 
 /* What the container sees at other paths: volumes, the message of its end, and in an image the machine's names of hosts. */
 MUST_CHECK int planning_mounts(struct planning *planning, struct err *err);
-
-/* Writes the names of hosts that containers with an image see. */
-MUST_CHECK int plan_write_hosts(const struct plan_request *request, struct err *err);

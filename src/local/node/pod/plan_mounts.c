@@ -207,9 +207,8 @@ static int add_message(struct planning *planning, struct err *err)
 
 /* --- names of hosts --- */
 
-int plan_write_hosts(const struct plan_request *request, struct err *err)
+static int write_hosts(const struct plan_request *request, const char *path, struct err *err)
 {
-    _cleanup_(freep) char *path = file_path(request->folder, HOSTS_FILE);
     const char *host = kube_text(request->pod, "spec", "hostname");
     size_t i, max, k, names;
     yyjson_val *alias, *name;
@@ -235,21 +234,29 @@ int plan_write_hosts(const struct plan_request *request, struct err *err)
     return r;
 }
 
-static void add_hosts(struct planning *planning)
+static int add_hosts(struct planning *planning, struct err *err)
 {
     _cleanup_(freep) char *own = file_path(planning->request->folder, HOSTS_FILE);
     bool is_machines = bool_at(planning->request->pod, "spec", "hostNetwork");
 
+    /* All containers of the pod have the same one. */
+    if (!is_machines && access(own, F_OK) < 0) {
+        int r = write_hosts(planning->request, own, err);
+
+        if (r < 0)
+            return r;
+    }
     (void)add_row(planning, is_machines ? "/etc/hosts" : own, "/etc/hosts", is_machines);
     if (access("/etc/resolv.conf", R_OK) == 0)
         (void)add_row(planning, "/etc/resolv.conf", "/etc/resolv.conf", true);
+    return 0;
 }
 
 int planning_mounts(struct planning *planning, struct err *err)
 {
     /* Volumes come last: they may cover any of these. */
-    if (planning->image.folder)
-        add_hosts(planning);
-    int r = add_message(planning, err);
+    int r = planning->image.folder ? add_hosts(planning, err) : 0;
+    if (r == 0)
+        r = add_message(planning, err);
     return r < 0 ? r : add_volumes(planning, err);
 }
