@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
+#include "local/controllers/diff.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
 #include "local/workloads/job_pods.h"
@@ -17,6 +19,14 @@
 #include "text/json.h"
 
 enum { INDEXES_TEXT_MAX = 1 << 20 };
+
+/* The number of pods that are ready may be so late: those of short work come and go without a write of their own. */
+#define READY_LATE (500 * NSEC_PER_MSEC)
+
+/* What is remembered of a Job. */
+struct job_memory {
+    nsec_t unready_since;  // its status has had another number of ready pods; 0: it has the right one
+};
 
 /* How the Job ends: by which condition, and why. `target` comes first, and the condition when all pods have ended. */
 struct outcome {
@@ -192,6 +202,43 @@ static void tell_end(struct owner *job, const struct outcome *outcome)
         owner_event(job, "Warning", outcome->reason, "%s", outcome->message);
 }
 
+static bool is_only_ready(yyjson_val *job, yyjson_mut_val *status)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *changes = yyjson_mut_obj(doc);
+
+    (void)diff_objects(doc, changes, yyjson_obj_get(job, "status"), status);
+    bool result = yyjson_mut_obj_size(changes) == 1 && yyjson_mut_obj_get(changes, "ready");
+    yyjson_mut_doc_free(doc);
+    return result;
+}
+
+/* Whether the status is left as it is for now, because only the number of ready pods is another. */
+static bool may_wait(struct owner *job, const struct job_tally *tally, yyjson_mut_val *status)
+{
+    struct job_memory *memory = job->state;
+    nsec_t now = nsec_now_wall();
+
+    if (number_at(job->object, -1, "status", "ready") == tally->ready || !is_only_ready(job->object, status)) {
+        if (memory)
+            memory->unready_since = 0;
+        return false;
+    }
+    if (!memory)
+        job->state = memory = xcalloc(1, sizeof *memory);
+    if (memory->unready_since == 0 || memory->unready_since > now)
+        memory->unready_since = now;
+    if (now - memory->unready_since >= READY_LATE)
+        return false;
+    owner_look_again(job, memory->unready_since + READY_LATE);
+    return true;
+}
+
+static void forget(struct owner *job)
+{
+    free(TAKE_PTR(job->state));
+}
+
 static void set_status(struct owner *job, const struct job_tally *tally, const struct outcome *outcome)
 {
     yyjson_mut_val *status = NULL;
@@ -214,7 +261,9 @@ static void set_status(struct owner *job, const struct job_tally *tally, const s
         status_add_time(doc, status, "startTime", now);
     if (is_over && strcmp(outcome->condition, "Complete") == 0)
         status_add_time(doc, status, "completionTime", now);
-    if (owner_set_status(job, doc, status) && is_over)
+    if (may_wait(job, tally, status))
+        yyjson_mut_doc_free(doc);
+    else if (owner_set_status(job, doc, status) && is_over)
         tell_end(job, outcome);
 }
 
@@ -311,6 +360,7 @@ const struct controller_kind jobs_controller = {
     .keeps = keeps,
     .family_of = job_pods_family,
     .sync = sync_job,
+    .forget = forget,
     .lost = job_pods_lost,
     .close = job_pods_close,
 };
