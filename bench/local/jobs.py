@@ -17,6 +17,8 @@ JOBS = 1000
 PATH = "/apis/batch/v1/namespaces/default/jobs"
 QUEUE = "/apis/scheduling.run.ai/v2/queues/default-queue"
 PATIENCE = 300
+GROUPS = pathlib.Path("/sys/fs/cgroup/cpuacct")
+LAST_PODS = 2  # seconds in which the processes beside the last pods end
 
 
 def muster(folder, *words):
@@ -61,8 +63,31 @@ class Finished(threading.Thread):
                 self.done.add(job["metadata"]["name"])
 
 
+class Account:
+    """Processor time of the server and of all that it starts, also of processes that are nobody's children: of a control
+    group, or where root has none of its own, at most that of the whole machine."""
+
+    def __init__(self, pid):
+        self.folder = GROUPS / f"muster-bench-{pid}"
+        self.is_exact = os.access(GROUPS, os.W_OK)
+        if self.is_exact:
+            self.folder.mkdir()
+            (self.folder / "cgroup.procs").write_text(str(pid))
+
+    def seconds(self):
+        return int((self.folder / "cpuacct.usage").read_text()) / 1e9 if self.is_exact else machine_seconds()
+
+    def close(self):
+        """The group goes when its last process has ended."""
+        start = time.monotonic()
+        while self.is_exact and self.folder.exists() and time.monotonic() - start < PATIENCE:
+            try:
+                self.folder.rmdir()
+            except OSError:
+                time.sleep(0.1)
+
+
 def machine_seconds():
-    """Processor time of everything on this machine, for processes that are nobody's children."""
     fields = pathlib.Path("/proc/stat").read_text().split("\n")[0].split()
     return sum(int(field) for field in (fields[1], fields[2], fields[3], fields[6], fields[7])) / os.sysconf("SC_CLK_TCK")
 
@@ -73,6 +98,7 @@ def measure():
         server = world.Server(folder, flags=())
         server.start()
         server.wait_ready()
+        account = Account(server.process.pid)
         try:
             connection = server.connect()
             while connection.ask("GET", QUEUE)[0] != 200:
@@ -82,7 +108,7 @@ def measure():
             version = connection.ask("GET", f"{PATH}?limit=1")[1]["metadata"]["resourceVersion"]
             finished = Finished(server, version, JOBS)
             finished.start()
-            used, everything, start = pretended.processor_seconds(server.process.pid), machine_seconds(), time.monotonic()
+            used, everything, start = pretended.processor_seconds(server.process.pid), account.seconds(), time.monotonic()
             for number in range(JOBS):
                 job["metadata"]["name"] = f"job-{number}"
                 status, answer = connection.ask("POST", PATH, job)
@@ -91,9 +117,12 @@ def measure():
             posted = time.monotonic() - start
             finished.join(PATIENCE)
             seconds, used = time.monotonic() - start, pretended.processor_seconds(server.process.pid) - used
+            time.sleep(LAST_PODS)
+            everything = account.seconds() - everything
             print(f"jobs      {len(finished.done)} of `true` in {seconds:.1f} s: {len(finished.done) / seconds:.0f} a second   "
-                  f"submitted within {posted:.1f} s   {used / JOBS * 1e3:.1f} ms of the server's processor time a job, at most "
-                  f"{(machine_seconds() - everything) / JOBS * 1e3:.1f} in all", flush=True)
+                  f"submitted within {posted:.1f} s   {used / JOBS * 1e3:.1f} ms of the server's processor time a job, "
+                  f"{'' if account.is_exact else 'at most '}{everything / JOBS * 1e3:.1f} in all", flush=True)
         finally:
             server.process.terminate()
             server.process.wait()
+            account.close()
