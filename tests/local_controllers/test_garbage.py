@@ -121,7 +121,7 @@ def test_custom(cluster):
     cluster.wait_gone(f"{path}/one", 90)
 
 
-@SUITE.test("a namespace has its ServiceAccount and its ConfigMap, again when they are deleted")
+@SUITE.test("a namespace has its ServiceAccount and its ConfigMap, again when they are deleted or changed")
 def test_namespace(cluster):
     cluster.api.create(SPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
     account = cluster.wait_for(f"{SPACES}/team/serviceaccounts/default")
@@ -130,6 +130,12 @@ def test_namespace(cluster):
     world.delete(cluster, f"{SPACES}/team/serviceaccounts/default")
     cluster.wait_for(f"{SPACES}/team/serviceaccounts/default",
                      lambda one: one["metadata"]["uid"] != account["metadata"]["uid"])
+    path = f"{SPACES}/team/configmaps/kube-root-ca.crt"
+    cluster.api.patch(path, {"metadata": {"labels": {"test/own": "yes"}}, "data": {"ca.crt": "nobody", "more": "x"}})
+    restored = cluster.wait_for(path, lambda one: one["data"] == found["data"])
+    expect(restored["metadata"]["labels"], {"test/own": "yes"}, "labels")
+    world.delete(cluster, path)
+    cluster.wait_for(path, lambda one: one["metadata"]["uid"] != found["metadata"]["uid"] and one["data"] == found["data"])
 
 
 @SUITE.test("a namespace that is deleted is emptied first, and says what is left")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Namespaces. A new one gets the ServiceAccount "default" and the ConfigMap "kube-root-ca.crt", which clients wait for. One
- * that is deleted is emptied kind by kind; when nothing is left, its own finalizer is taken off.
+ * Namespaces. Each has the ServiceAccount "default" and the ConfigMap "kube-root-ca.crt", which clients wait for and trust:
+ * they are made again when somebody deletes them, and what somebody changes in the map is undone. A namespace that is deleted is emptied kind by kind; when nothing is left, its own finalizer is taken off.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,6 +25,8 @@
 #include "net/loop.h"
 #include "text/file.h"
 #include "text/json.h"
+
+#define AUTHORITY_MAP "kube-root-ca.crt"
 
 enum { WORKERS = 8, LIST_PAGE = 500, NAMES_MAX = 2000 };
 
@@ -50,6 +52,7 @@ struct space {
     struct kube_call *call;
     struct loop_timer again;
     bool has_account, has_map, is_making_map, is_ending;
+    bool is_map_changed;  // there is one, which says something else; then `has_map` is false
 
     /* Emptying: one kind after the other, first to delete, then to count. */
     enum step step;
@@ -87,6 +90,7 @@ static void on_made(void *arg, const struct kube_answer *answer)
         err.code = 0;
     if (err.code == 0) {
         *(space->is_making_map ? &space->has_map : &space->has_account) = true;
+        space->is_map_changed &= !space->is_making_map;
         work_add(space->namespaces->work, &space->work);
     }
     finish(space, &err);
@@ -109,6 +113,33 @@ static void make(struct space *space, enum kube_known known, const char *name)
                                     .verb = KUBE_CREATE,
                                     .resource = kube_known(known),
                                     .namespace = space->name,
+                                    .is_repeatable = true,
+                                    .on_done = on_made,
+                                    .arg = space,
+                                },
+                                doc);
+    yyjson_mut_doc_free(doc);
+}
+
+/* Labels and annotations of the map are anybody's. */
+static void restore_map(struct space *space)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *steps = yyjson_mut_arr(doc);
+    yyjson_mut_val *step = yyjson_mut_arr_add_obj(doc, steps);
+
+    yyjson_mut_doc_set_root(doc, steps);
+    (void)yyjson_mut_obj_add_str(doc, step, "op", "add");
+    (void)yyjson_mut_obj_add_str(doc, step, "path", "/data");
+    (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, step, "value"), "ca.crt",
+                                 space->namespaces->authority);
+    space->is_making_map = true;
+    space->call = kube_send_doc(space->namespaces->service->client,
+                                &(struct kube_request){
+                                    .verb = KUBE_PATCH_JSON,
+                                    .resource = kube_known(KUBE_CONFIG_MAPS),
+                                    .namespace = space->name,
+                                    .name = AUTHORITY_MAP,
                                     .is_repeatable = true,
                                     .on_done = on_made,
                                     .arg = space,
@@ -318,8 +349,10 @@ static void start(void *arg, struct work_item *item)
         empty(space);
     else if (!space->has_account)
         make(space, KUBE_SERVICE_ACCOUNTS, "default");
+    else if (space->is_map_changed)
+        restore_map(space);
     else if (!space->has_map)
-        make(space, KUBE_CONFIG_MAPS, "kube-root-ca.crt");
+        make(space, KUBE_CONFIG_MAPS, AUTHORITY_MAP);
     else
         finish(space, NULL);
 }
@@ -391,27 +424,48 @@ static void on_namespace(void *arg, const struct follow_event *event)
         work_add(namespaces->work, &space->work);
 }
 
-static void note(struct namespaces *namespaces, const struct follow_event *event, bool is_account)
+/* Where the thing is, or was; NULL: in a namespace that nobody has seen. */
+static struct space *place_of(struct namespaces *namespaces, const struct follow_event *event)
 {
-    bool is_there = event->change != FOLLOW_DELETED;
-    struct space *space =
-        is_there ? get(namespaces, event->namespace) : strmap_get(&namespaces->all, "", event->namespace);
+    return event->change == FOLLOW_DELETED ? strmap_get(&namespaces->all, "", event->namespace)
+                                           : get(namespaces, event->namespace);
+}
 
-    if (!space)
-        return;
-    *(is_account ? &space->has_account : &space->has_map) = is_there;
-    if (!is_there && space->doc)
-        work_add(namespaces->work, &space->work);
+static void look(struct space *space)
+{
+    if (space->doc)
+        work_add(space->namespaces->work, &space->work);
 }
 
 static void on_account(void *arg, const struct follow_event *event)
 {
-    note(arg, event, true);
+    struct space *space = place_of(arg, event);
+
+    if (!space)
+        return;
+    space->has_account = event->change != FOLLOW_DELETED;
+    if (!space->has_account)
+        look(space);
+}
+
+static bool is_as_made(const struct namespaces *namespaces, yyjson_val *map)
+{
+    yyjson_val *data = value_at(map, "data");
+
+    return yyjson_obj_size(data) == 1 && strcmp(kube_text(data, "ca.crt"), namespaces->authority) == 0;
 }
 
 static void on_map(void *arg, const struct follow_event *event)
 {
-    note(arg, event, false);
+    struct namespaces *namespaces = arg;
+    struct space *space = place_of(namespaces, event);
+
+    if (!space)
+        return;
+    space->has_map = event->change != FOLLOW_DELETED && is_as_made(namespaces, event->object);
+    space->is_map_changed = event->change != FOLLOW_DELETED && !space->has_map;
+    if (!space->has_map)
+        look(space);
 }
 
 static void on_synced(void *arg, bool is_first)
@@ -441,12 +495,12 @@ static void on_kinds(void *arg)
 }
 
 static struct follower *follow(struct namespaces *namespaces, enum kube_known known, const char *fields,
-                               follow_event_fn on_event)
+                               bool is_metadata_only, follow_event_fn on_event)
 {
     return follower_new(namespaces->service->client, &(struct follow_options){
                                                          .resource = kube_known(known),
                                                          .field_selector = fields,
-                                                         .is_metadata_only = fields != NULL,
+                                                         .is_metadata_only = is_metadata_only,
                                                          .on_event = on_event,
                                                          .on_synced = on_synced,
                                                          .on_problem = on_problem,
@@ -520,9 +574,9 @@ static int open_namespaces(struct service *service, struct err *err)
                                                            .on_problem = on_problem,
                                                            .arg = namespaces,
                                                        });
-    namespaces->accounts = follow(namespaces, KUBE_SERVICE_ACCOUNTS, "metadata.name=default", on_account);
-    namespaces->maps = follow(namespaces, KUBE_CONFIG_MAPS, "metadata.name=kube-root-ca.crt", on_map);
-    namespaces->follower = follow(namespaces, KUBE_NAMESPACES, NULL, on_namespace);
+    namespaces->accounts = follow(namespaces, KUBE_SERVICE_ACCOUNTS, "metadata.name=default", true, on_account);
+    namespaces->maps = follow(namespaces, KUBE_CONFIG_MAPS, "metadata.name=" AUTHORITY_MAP, false, on_map);
+    namespaces->follower = follow(namespaces, KUBE_NAMESPACES, NULL, false, on_namespace);
     return 0;
 }
 
