@@ -4,7 +4,6 @@
 #include "cli/when_call.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -77,34 +76,7 @@ static int list_new(const struct state *base, const struct state *state, struct 
     return answers->len > 0 ? 0 : err_set(err, -EINVAL, "-f: the files have no workload that is new to the cluster");
 }
 
-/* ---- Where the past comes from. ---- */
-
-static int read_history(const struct when_call *call, nsec_t now, struct past *history, struct err *err)
-{
-    struct stat stat_buf;
-    int r;
-
-    if (!call->history)
-        return 0;
-    if (stat(call->history, &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode))
-        return past_read_journal(history, call->history, now, err);
-    r = trace_read(history->trace, call->history, err);
-    if (r >= 0)
-        past_take_trace(history, history->trace, now);
-    return r;
-}
-
 /* ---- A cluster from files, or a live one. ---- */
-
-static struct sim_run_usage_options usage_of(const struct simulation *sim)
-{
-    return (struct sim_run_usage_options){
-        .is_on = sim->notes.usage.is_on,
-        .window = sim->notes.usage.window,
-        .half_life = sim->notes.usage.half_life,
-        .interval = sim->notes.usage.interval,
-    };
-}
 
 static int answer_world(struct when_call *call, struct simulation *sim, const struct object_set *objects,
                         const struct state *base, struct err *err)
@@ -123,13 +95,13 @@ static int answer_world(struct when_call *call, struct simulation *sim, const st
         .config = &sim->config,
         .now = sim->start,
         .grace = 30 * NSEC_PER_SEC,
-        .usage = usage_of(sim),
+        .usage = simulation_usage(sim),
         .history = &history,
         .facts = facts,
     };
     int r = call->workload ? find_target(call, &input, &answers, err) : list_new(base, sim->state, &answers, err);
-    if (r >= 0)
-        r = read_history(call, sim->start, &history, err);
+    if (r >= 0 && call->history)
+        r = past_read(&history, call->history, sim->start, err);
     if (r >= 0)
         r = ask(call, &world, &answers, err);
     vec_done(&answers);
@@ -200,7 +172,7 @@ static int answer_moment(struct when_call *call, struct replay_moment *moment, s
     };
     int r = find_target(call, &input, &answers, err);
     if (r >= 0)
-        r = call->history ? read_history(call, moment->now, &history, err)
+        r = call->history ? past_read(&history, call->history, moment->now, err)
                           : past_read_journal(&history, call->journal, moment->now, err);
     if (r >= 0)
         r = ask(call, &world, &answers, err);
@@ -238,7 +210,7 @@ static int answer_run(struct when_call *call, struct simulation *sim, struct tra
         .config = &sim->config,
         .now = sim->run.end,
         .grace = 30 * NSEC_PER_SEC,
-        .usage = usage_of(sim),
+        .usage = simulation_usage(sim),
         .history = &follower.history,
         .facts = facts,
     };

@@ -97,6 +97,16 @@ int simulation_load(struct simulation *sim, const struct cluster_options *option
     return 0;
 }
 
+struct sim_run_usage_options simulation_usage(const struct simulation *sim)
+{
+    return (struct sim_run_usage_options){
+        .is_on = sim->notes.usage.is_on,
+        .window = sim->notes.usage.window,
+        .half_life = sim->notes.usage.half_life,
+        .interval = sim->notes.usage.interval,
+    };
+}
+
 int simulation_run(struct simulation *sim, const struct sim_run_options *options, const struct trace *trace,
                    struct err *err)
 {
@@ -106,12 +116,7 @@ int simulation_run(struct simulation *sim, const struct sim_run_options *options
     own.replicas = &sim->notes.found.replicas;
     /* What is asked for on the command line comes before what the cluster says. */
     if (!own.usage.is_on && sim->notes.usage.is_on)
-        own.usage = (struct sim_run_usage_options){
-            .is_on = true,
-            .window = sim->notes.usage.window,
-            .half_life = sim->notes.usage.half_life,
-            .interval = sim->notes.usage.interval,
-        };
+        own.usage = simulation_usage(sim);
     if (!trace)
         own.max_cycles = STATIC_CYCLES_MAX;
     return sim_run_run(&sim->run, sim->state, &sim->config, &own, trace, err);

@@ -40,6 +40,9 @@ MUST_CHECK int simulation_run(struct simulation *sim, const struct sim_run_optio
                               struct err *err);
 void simulation_done(struct simulation *sim);
 
+/* Time-based fair share as the cluster's own settings have it. */
+struct sim_run_usage_options simulation_usage(const struct simulation *sim);
+
 /* For people: queues, who runs where, and why the rest waits. */
 void simulation_print(const struct simulation *sim, const struct table_view *view, FILE *out);
 

@@ -30,8 +30,8 @@ struct future {
     const struct future_world *world;
     const struct future_options *options;
     uint32_t number;
-    struct trace trace;  // of what comes; names and parts are the history's
-    const gang_id *targets;
+    struct trace *trace;     // of what comes; names and parts are the history's
+    const gang_id *targets;  // NULL: all of it is looked at when it is over
     uint32_t target_count;
     uint32_t open;   // targets that have not started
     uint32_t *jobs;  // of the targets, in the simulation; NULL before the first cycle
@@ -84,7 +84,7 @@ static struct sim_run_life life_of(void *context, const struct state *copy, gang
         return (struct sim_run_life){-1, 0};
     const struct future_fact *fact = &future->world->facts[at];
     if (!future->options->by_limits)
-        return (struct sim_run_life){draw_run(future, fact, &random), fact->elapsed};
+        return (struct sim_run_life){draw_run(future, fact, &random), fact->is_undone ? 0 : fact->elapsed};
     if (fact->limit == 0)
         return (struct sim_run_life){-1, 0};
     nsec_t run = MAX(fact->limit, fact->elapsed + NSEC_PER_SEC);
@@ -132,21 +132,22 @@ static bool has_queue(const struct state *state, const char *name)
 
 static void add_arrival(struct future *future, const struct past_job *past, nsec_t time)
 {
-    struct past *history = future->world->history;
+    const struct future_world *world = future->world;
+    struct past *history = world->history;
     struct trace_job job = history->trace->jobs.items[past->job];
 
-    if (!has_queue(future->world->state, trace_str(history->trace, job.queue)))
+    if (!has_queue(world->comes_to ? world->comes_to : world->state, trace_str(history->trace, job.queue)))
         return;
     struct random random = random_for(future, (uint64_t)time);
     struct future_fact fact = {
         .traits = past_traits_of(history->trace, past->job),
-        .elapsed = past->started ? future->world->now - past->started : 0,
+        .elapsed = past->started ? world->now - past->started : 0,
         .limit = job.limit,
     };
     job.run = past->run >= 0 ? past->run : draw_run(future, &fact, &random);
-    job.name = future_name(history->trace, future->trace.jobs.len);
+    job.name = future_name(history->trace, future->trace->jobs.len);
     job.recorded_start = 0;
-    trace_submit(&future->trace, time, &job);
+    trace_submit(future->trace, time, &job);
 }
 
 static void add_block(struct future *future, nsec_t begin, nsec_t until)
@@ -161,7 +162,7 @@ static void add_block(struct future *future, nsec_t begin, nsec_t until)
         const struct past_job *past = &history->jobs.items[i];
         nsec_t time = begin + (past->submitted - from);
 
-        if (past->submitted >= from + BLOCK || time >= until || future->trace.jobs.len >= ARRIVALS_MAX)
+        if (past->submitted >= from + BLOCK || time >= until || future->trace->jobs.len >= ARRIVALS_MAX)
             return;
         if (time > future->world->now)
             add_arrival(future, past, time);
@@ -176,9 +177,9 @@ static void add_arrivals(struct future *future)
     for (nsec_t begin = now - now % BLOCK; begin < until; begin += BLOCK)
         add_block(future, begin, until);
     /* Names may have moved: they are taken when all are there. */
-    future->trace.names = future->world->history->trace->names;
-    future->trace.parts.items = future->world->history->trace->parts.items;
-    future->trace.parts.len = future->world->history->trace->parts.len;
+    future->trace->names = future->world->history->trace->names;
+    future->trace->parts.items = future->world->history->trace->parts.items;
+    future->trace->parts.len = future->world->history->trace->parts.len;
 }
 
 /* ---- The simulation. ---- */
@@ -218,11 +219,11 @@ static bool look(void *context, struct sim_run *run)
     return future->open > 0;
 }
 
-static int simulate(struct future *future, struct err *err)
+static int simulate(struct future *future, struct future_outcome *outcome, struct err *err)
 {
     const struct future_world *world = future->world;
+    const struct retell_change nothing = RETELL_CHANGE_INIT(NO_ID);
     struct sim_run_options options;
-    struct sim_run run;
 
     sim_run_options_init(&options);
     options.start = world->now;
@@ -232,26 +233,25 @@ static int simulate(struct future *future, struct err *err)
     options.coarse = COARSE;
     options.coarse_most = COARSE_MOST;
     options.usage = world->usage;
+    options.replicas = world->replicas;
     options.has_gantt = false;
+    options.has_waits = !future->targets;
     options.life = life_of;
-    options.after_cycle = look;
+    options.after_cycle = future->targets ? look : NULL;
     options.context = future;
-
-    struct retell_change nothing = RETELL_CHANGE_INIT(NO_ID);
-    struct state *copy = state_retell(world->state, &nothing);
-    int r = sim_run_run(&run, copy, world->config, &options, &future->trace, err);
-    sim_run_done(&run);
-    state_free(copy);
-    return r;
+    outcome->state = state_retell(world->state, &nothing);
+    return sim_run_run(&outcome->run, outcome->state, world->config, &options, &outcome->trace, err);
 }
 
 int future_run(const struct future_world *world, const struct future_options *options, uint32_t number,
                const gang_id *targets, uint32_t target_count, nsec_t *ret_starts, struct err *err)
 {
+    struct future_outcome outcome = {0};
     struct future future = {
         .world = world,
         .options = options,
         .number = number,
+        .trace = &outcome.trace,
         .targets = targets,
         .target_count = target_count,
         .open = target_count,
@@ -262,9 +262,37 @@ int future_run(const struct future_world *world, const struct future_options *op
         ret_starts[i] = NSEC_MAX;
     if (!options->by_limits)
         add_arrivals(&future);
-    int r = simulate(&future, err);
-    vec_done(&future.trace.jobs);
-    vec_done(&future.trace.events);
+    int r = simulate(&future, &outcome, err);
+    future_outcome_done(&outcome);
     free(future.jobs);
     return r;
+}
+
+int future_play(const struct future_world *world, const struct future_options *options, uint32_t number,
+                struct future_outcome *ret, struct err *err)
+{
+    struct future future = {.world = world, .options = options, .number = number, .trace = &ret->trace};
+
+    *ret = (struct future_outcome){0};
+    add_arrivals(&future);
+    int r = simulate(&future, ret, err);
+    /* Figures are about what was there as well, not only about what came. */
+    ret->run.has_trace = false;
+    return r;
+}
+
+void future_outcome_done(struct future_outcome *outcome)
+{
+    sim_run_done(&outcome->run);
+    state_free(outcome->state);
+    vec_done(&outcome->trace.jobs);
+    vec_done(&outcome->trace.events);
+}
+
+void future_take_in_running(const struct future_world *world)
+{
+    past_forget_going(world->history);
+    for (gang_id id = 0; id < world->state->gangs.len; id++)
+        if (world->state->gangs.items[id].is_present && world->facts[id].elapsed > 0)
+            past_add_going(world->history, &world->facts[id].traits, world->facts[id].elapsed);
 }

@@ -6,6 +6,8 @@
  */
 #include "sim/when/past_journal.h"
 
+#include <sys/stat.h>
+
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -179,5 +181,17 @@ int past_read_journal(struct past *history, const char *path, nsec_t now, struct
     map64_done(&watching.known);
     vec_done(&watching.sightings);
     vec_done(&watching.present);
+    return r;
+}
+
+int past_read(struct past *history, const char *path, nsec_t now, struct err *err)
+{
+    struct stat stat_buf;
+
+    if (stat(path, &stat_buf) == 0 && S_ISDIR(stat_buf.st_mode))
+        return past_read_journal(history, path, now, err);
+    int r = trace_read(history->trace, path, err);
+    if (r >= 0)
+        past_take_trace(history, history->trace, now);
     return r;
 }

@@ -11,3 +11,6 @@ struct err;
  * looked like. Fails as replay_run does.
  */
 MUST_CHECK int past_read_journal(struct past *history, const char *path, nsec_t now, struct err *err);
+
+/* The same of a path that is the folder of a journal, or a trace that was recorded up to `now` or beyond. */
+MUST_CHECK int past_read(struct past *history, const char *path, nsec_t now, struct err *err);

@@ -191,15 +191,6 @@ static int predict(const struct future_world *world, const struct when_options *
     return MIN(r, 0);
 }
 
-/* What runs and has not ended yet is part of what is known of run times. */
-static void take_in_running(const struct future_world *world)
-{
-    past_forget_going(world->history);
-    for (gang_id id = 0; id < world->state->gangs.len; id++)
-        if (world->state->gangs.items[id].is_present && world->facts[id].elapsed > 0)
-            past_add_going(world->history, &world->facts[id].traits, world->facts[id].elapsed);
-}
-
 int when_ask(const struct future_world *world, const struct when_options *options, struct when_answer *answers,
              uint32_t count, struct err *err)
 {
@@ -215,7 +206,7 @@ int when_ask(const struct future_world *world, const struct when_options *option
             answers[i].started = gang->last_start;
         }
     }
-    take_in_running(world);
+    future_take_in_running(world);
     if (count > 0)
         find_never(world, answers, count);
     for (uint32_t i = 0; i < count; i++)
