@@ -147,6 +147,19 @@ int journal_size_parse(const char *text, uint64_t *ret, struct err *err)
     return 0;
 }
 
+int whole_number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct err *err)
+{
+    char *end;
+
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    if (errno || end == text || *end || *text == '-' || number < min || number > max)
+        return err_set(err, -EINVAL, "expected a whole number from %llu to %llu, found '%s'", (unsigned long long)min,
+                       (unsigned long long)max, text);
+    *ret = number;
+    return 0;
+}
+
 void warn_about(const struct simulation *sim)
 {
     const struct object_notes *notes = &sim->notes.found;

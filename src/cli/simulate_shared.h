@@ -97,6 +97,9 @@ void add_inputs(struct strbuf *text, const char *const *paths, size_t count, con
 /* "1Gi", for a journal. */
 MUST_CHECK int journal_size_parse(const char *text, uint64_t *ret, struct err *err);
 
+/* A number of `min` to `max`, without a sign or anything behind it. */
+MUST_CHECK int whole_number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct err *err);
+
 /* Warnings of reading the cluster, on standard error. */
 void warn_about(const struct simulation *sim);
 

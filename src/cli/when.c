@@ -97,19 +97,6 @@ static int run_here(struct when_call *call)
     return run(call);
 }
 
-static int set_number(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct err *err)
-{
-    char *end;
-
-    errno = 0;
-    uint64_t number = strtoull(text, &end, 10);
-    if (errno || end == text || *end || *text == '-' || number < min || number > max)
-        return err_set(err, -EINVAL, "expected a whole number from %llu to %llu, found '%s'", (unsigned long long)min,
-                       (unsigned long long)max, text);
-    *ret = number;
-    return 0;
-}
-
 static int set_duration(const char *text, nsec_t max, nsec_t *ret, struct err *err)
 {
     int r = long_duration_parse(text, ret, err);
@@ -122,7 +109,7 @@ static int set_duration(const char *text, nsec_t max, nsec_t *ret, struct err *e
 static int set_count(const char *text, uint32_t min, uint32_t max, uint32_t *ret, struct err *err)
 {
     uint64_t number = 0;
-    int r = set_number(text, min, max, &number, err);
+    int r = whole_number_parse(text, min, max, &number, err);
 
     if (r >= 0)
         *ret = (uint32_t)number;
@@ -165,7 +152,7 @@ static int set_option(struct when_call *call, int option, const char *value, str
     case OPTION_AT_MOST:
         return set_count(value, 1, AT_MOST_MAX, &call->at_most, err);
     case OPTION_SEED:
-        return set_number(value, 0, INT64_MAX, &call->options.future.seed, err);
+        return whole_number_parse(value, 0, INT64_MAX, &call->options.future.seed, err);
     case OPTION_HORIZON:
         return set_duration(value, HORIZON_MAX, &call->options.future.horizon, err);
     case OPTION_WITHIN:
