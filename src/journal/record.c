@@ -48,12 +48,14 @@ SHAPE(numa_zone_spec, F(numa_zone_spec, name),
       MANY(numa_zone_spec, available, available_count, amount_spec_shape));
 SHAPE(numa_spec, ENUM(numa_spec, policy, NUMA_SINGLE_NODE), F(numa_spec, is_pod_scope),
       F(numa_spec, reconstructs_available), MANY(numa_spec, zones, zone_count, numa_zone_spec_shape));
+SHAPE(attach_limit_spec, F(attach_limit_spec, driver), F(attach_limit_spec, count));
 SHAPE(node_spec, F(node_spec, name), MANY(node_spec, labels, label_count, str_pair_shape),
       MANY(node_spec, taints, taint_count, taint_spec_shape), F(node_spec, troubles),
       MANY(node_spec, allocatable, allocatable_count, amount_spec_shape), F(node_spec, device_count),
       F(node_spec, gpu_memory_mib), F(node_spec, is_gpu_memory_known), F(node_spec, is_mig_enabled),
       ENUM(node_spec, mig_strategy, MIG_MIXED), TO(node_spec, numa, numa_spec_shape), F(node_spec, clamps_idle_pods),
-      F(node_spec, workers, .since = 2), F(node_spec, hides_gpus, .since = 2));
+      F(node_spec, workers, .since = 2), F(node_spec, hides_gpus, .since = 2),
+      MANY(node_spec, attach_limits, attach_limit_count, attach_limit_spec_shape, .since = 6));
 
 SHAPE(queue_spec, F(queue_spec, name), F(queue_spec, display_name), F(queue_spec, uid), F(queue_spec, parent),
       F(queue_spec, priority), F(queue_spec, created), F(queue_spec, has_preempt_min_runtime),
@@ -163,7 +165,13 @@ SHAPE(claim_spec, F(claim_spec, namespace), F(claim_spec, name), F(claim_spec, d
       F(claim_spec, is_allocated), MANY(claim_spec, devices, device_count, device_spec_shape),
       NAMES(claim_spec, reserved_for, reserved_count), IN(claim_spec, ask, claim_ask_shape, .since = 4));
 SHAPE(volume_spec, F(volume_spec, namespace), F(volume_spec, name), F(volume_spec, is_bound), F(volume_spec, is_lost),
-      F(volume_spec, waits_for_consumer), MANY(volume_spec, node_terms, node_term_count, selector_spec_shape));
+      F(volume_spec, waits_for_consumer), MANY(volume_spec, node_terms, node_term_count, selector_spec_shape),
+      F(volume_spec, is_for_one_pod, .since = 6), F(volume_spec, driver, .since = 6),
+      F(volume_spec, handle, .since = 6), F(volume_spec, class, .since = 6), F(volume_spec, made_for, .since = 6),
+      MANY(volume_spec, made_terms, made_term_count, selector_spec_shape, .since = 6),
+      F(volume_spec, needs_storage, .since = 6), F(volume_spec, bytes, .since = 6));
+SHAPE(storage_spec, F(storage_spec, namespace), F(storage_spec, name), F(storage_spec, class),
+      IN(storage_spec, nodes, selector_spec_shape), F(storage_spec, bytes));
 SHAPE(name_spec, F(name_spec, namespace), F(name_spec, name));
 SHAPE(usage_spec, F(usage_spec, queue), ROW(usage_spec, usage));
 SHAPE(gpu_group_spec, F(gpu_group_spec, name), F(gpu_group_spec, number));
@@ -222,7 +230,12 @@ static const struct wire_shape *const delta_shapes[_DELTA_KIND_MAX] = {
     [DELTA_SET_USAGE] = &usage_spec_shape,
     [DELTA_MOVE_POD] = &pod_move_spec_shape,
     [DELTA_SET_GANG_TIMES] = &gang_times_spec_shape,
+    [DELTA_PUT_STORAGE] = &storage_spec_shape,
+    [DELTA_DROP_STORAGE] = &name_spec_shape,
 };
+
+/* The form that a kind of delta came with; kinds that are not here are in all of them. */
+static const uint32_t delta_since[_DELTA_KIND_MAX] = {[DELTA_PUT_STORAGE] = 6, [DELTA_DROP_STORAGE] = 6};
 /* clang-format on */
 
 void record_put_config(struct wire_bytes *out, const struct config *config)
@@ -264,7 +277,7 @@ static void get_delta(struct wire_in *in, struct delta *delta)
 {
     uint64_t kind = wire_get_number(in);
 
-    if (kind >= _DELTA_KIND_MAX) {
+    if (kind >= _DELTA_KIND_MAX || delta_since[kind] > in->form) {
         in->is_bad = true;
         return;
     }
@@ -301,8 +314,10 @@ uint64_t record_fingerprint(uint32_t form)
 {
     uint64_t sum = wire_fingerprint(&config_shape, form) * 31 + wire_fingerprint(&record_cycle_shape, form);
 
-    for (size_t i = 0; i < ARRAY_LEN(delta_shapes); i++)
-        sum = sum * 31 + wire_fingerprint(delta_shapes[i], form);
+    for (size_t i = 0; i < ARRAY_LEN(delta_shapes); i++) {
+        if (delta_since[i] <= form)
+            sum = sum * 31 + wire_fingerprint(delta_shapes[i], form);
+    }
     return sum;
 }
 

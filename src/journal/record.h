@@ -19,8 +19,9 @@
  *     3   device classes have a driver and serve a resource, pods have claims for it
  *     4   devices have attributes, capacity and counters, claims have requests; a third placement strategy
  *     5   claims share devices by capacity, attributes may be lists, tolerations end
+ *     6   volumes have drivers and classes, nodes limits on them; where there is room for new ones
  */
-enum { RECORD_FORM = 5 };
+enum { RECORD_FORM = 6 };
 
 /*
  * What a journal consists of: the settings, deltas, and cycles with what went into the engine and what came out. Everything

@@ -57,6 +57,12 @@ struct numa_spec {
     size_t zone_count;
 };
 
+/* So many volumes of a CSI driver can be attached to a node. */
+struct attach_limit_spec {
+    const char *driver;
+    int64_t count;
+};
+
 struct node_spec {
     const char *name;
     const struct str_pair *labels;
@@ -75,6 +81,8 @@ struct node_spec {
     bool hides_gpus;               // they are not in the cluster's total
     const struct numa_spec *numa;  // NULL: none
     bool clamps_idle_pods;         // idle pod slots never start below 0 (recorded scenarios)
+    const struct attach_limit_spec *attach_limits;
+    size_t attach_limit_count;
 };
 
 MUST_CHECK int state_put_node(struct state *state, const struct node_spec *spec, struct err *err);
@@ -382,10 +390,32 @@ struct volume_spec {
     bool waits_for_consumer;                 // its class binds when a pod is placed
     const struct selector_spec *node_terms;  // of the volume, or those it may get: one must match
     size_t node_term_count;
+    bool is_for_one_pod;  // ReadWriteOncePod
+    const char *driver;   // that attaches its volume; NULL or "": none whose volumes are counted
+    const char *handle;   // the volume's name there; NULL or "": there is no volume yet
+    /* Of a volume that has yet to be made. */
+    const char *class;                       // NULL or "": none makes it
+    const char *made_for;                    // the node that it is being made for; NULL or "": none
+    const struct selector_spec *made_terms;  // nodes that the class makes volumes for; none: all
+    size_t made_term_count;
+    bool needs_storage;  // its driver tells where it has room, by storage_spec
+    int64_t bytes;
 };
 
 MUST_CHECK int state_put_volume(struct state *state, const struct volume_spec *spec, struct err *err);
 void state_drop_volume(struct state *state, const char *namespace, const char *name);
+
+/* Volumes of the class with up to so many bytes can be made for these nodes (CSIStorageCapacity). */
+struct storage_spec {
+    const char *namespace;
+    const char *name;
+    const char *class;
+    struct selector_spec nodes;
+    int64_t bytes;
+};
+
+MUST_CHECK int state_put_storage(struct state *state, const struct storage_spec *spec, struct err *err);
+void state_drop_storage(struct state *state, const char *namespace, const char *name);
 
 void state_put_config_map(struct state *state, const char *namespace, const char *name);
 void state_drop_config_map(struct state *state, const char *namespace, const char *name);

@@ -118,6 +118,24 @@ static bool set_taints(struct state *state, node_id id, const struct node_spec *
     return is_changed;
 }
 
+static bool set_attach_limits(struct state *state, node_id id, const struct node_spec *spec)
+{
+    size_t count = spec->attach_limit_count;
+    struct attach_limit *limits = count ? xcalloc(count, sizeof *limits) : NULL;
+    struct node *node = &state->nodes.items[id];
+    bool is_changed = node->attach_limit_count != count;
+
+    for (size_t i = 0; i < count; i++) {
+        limits[i] = (struct attach_limit){name_add(state, spec->attach_limits[i].driver), spec->attach_limits[i].count};
+        is_changed = is_changed || limits[i].driver != node->attach_limits[i].driver ||
+                     limits[i].count != node->attach_limits[i].count;
+    }
+    free(node->attach_limits);
+    node->attach_limits = limits;
+    node->attach_limit_count = (uint32_t)count;
+    return is_changed;
+}
+
 /* Everything else but the capacity and the NUMA zones. */
 static bool set_fields(struct node *node, const struct node_spec *spec)
 {
@@ -192,6 +210,7 @@ int state_put_node(struct state *state, const struct node_spec *spec, struct err
     bool is_new = !state->nodes.items[id].is_present;
     bool is_changed = set_labels(state, id, spec);
     is_changed |= set_taints(state, id, spec);
+    is_changed |= set_attach_limits(state, id, spec);
     is_changed |= set_fields(&state->nodes.items[id], spec);
     is_changed |= set_capacity(state, id, allocatable);
     is_changed |= set_numa(&state->nodes.items[id], numa);
@@ -229,6 +248,9 @@ void state_drop_node(struct state *state, const char *name)
     free((void *)(uintptr_t)node->taints);
     node->taints = NULL;
     node->taint_count = 0;
+    free(node->attach_limits);
+    node->attach_limits = NULL;
+    node->attach_limit_count = 0;
     free(node->numa);
     node->numa = NULL;
     memset(state_books(state, id).allocatable, 0, (size_t)4 * state->book_dims * sizeof(int64_t));

@@ -56,6 +56,12 @@ struct held {
     uint32_t devices_are_owned;
 };
 
+/* So many volumes of a CSI driver can be attached to a node. */
+struct attach_limit {
+    name_id driver;
+    int64_t count;
+};
+
 struct node {
     name_id name;
     bool is_present;  // false: pods name it, but there is no such node (any more)
@@ -78,8 +84,10 @@ struct node {
     uint32_t first_shared;   // state->shared_gpus
     uint32_t first_held;     // state->held
     uint32_t legacy_mig_pods;
-    struct numa *numa;  // owned; NULL when the node tells nothing
-    VEC(pod_id) pods;   // all that are on its books or will be when it appears, as of the last settle; unsorted
+    struct numa *numa;                   // owned; NULL when the node tells nothing
+    struct attach_limit *attach_limits;  // owned
+    uint32_t attach_limit_count;
+    VEC(pod_id) pods;  // all that are on its books or will be when it appears, as of the last settle; unsorted
     /* Kept by the model. */
     bool clamps_idle_pods;
     bool has_derived_devices;  // device_count is what is allocatable

@@ -35,6 +35,7 @@ static void free_objects(struct state *state)
 
         node_drop_books(state, id);
         free((void *)(uintptr_t)node->taints);
+        free(node->attach_limits);
         free(node->numa);
         vec_done(&node->pods);
     }
@@ -78,6 +79,7 @@ static void free_arrays(struct state *state)
     vec_done(&state->slices);
     vec_done(&state->claims);
     vec_done(&state->volumes);
+    vec_done(&state->storages);
     vec_done(&state->priority_classes);
     vec_done(&state->device_classes);
     vec_done(&state->requests);
@@ -101,6 +103,7 @@ static void free_arrays(struct state *state)
     vec_done(&state->unused_slices);
     vec_done(&state->unused_claims);
     vec_done(&state->unused_volumes);
+    vec_done(&state->unused_storages);
 }
 
 void state_free(struct state *state)
@@ -114,6 +117,7 @@ void state_free(struct state *state)
         &state->node_by_name,     &state->pod_by_name,     &state->gang_by_name,        &state->queue_by_name,
         &state->topology_by_name, &state->slice_by_name,   &state->claim_by_name,       &state->volume_by_name,
         &state->config_maps,      &state->request_by_hash, &state->constraints_by_hash, &state->labels_by_hash,
+        &state->storage_by_name,
     };
     for (size_t i = 0; i < ARRAY_LEN(maps); i++)
         map64_done(maps[i]);

@@ -87,6 +87,7 @@ struct state {
     VEC(struct slice) slices;
     VEC(struct claim) claims;
     VEC(struct volume) volumes;
+    VEC(struct storage) storages;
     VEC(struct priority_class) priority_classes;
     VEC(struct device_class) device_classes;
     VEC(struct request) requests;
@@ -104,7 +105,8 @@ struct state {
     struct map64 topology_by_name;
     struct map64 slice_by_name;
     struct map64 claim_by_name;
-    struct map64 volume_by_name;   // PersistentVolumeClaims -> index in `volumes`
+    struct map64 volume_by_name;  // PersistentVolumeClaims -> index in `volumes`
+    struct map64 storage_by_name;
     struct map64 config_maps;      // that exist
     struct map64 request_by_hash;  // first of a chain; see shape.c
     struct map64 constraints_by_hash;
@@ -144,6 +146,7 @@ struct state {
     VEC(uint32_t) unused_slices;
     VEC(uint32_t) unused_claims;
     VEC(uint32_t) unused_volumes;
+    VEC(uint32_t) unused_storages;
     VEC(struct shape_key) request_keys;
     VEC(struct shape_key) constraints_keys;
     VEC(struct shape_key) labels_keys;

@@ -57,9 +57,10 @@ static size_t rest_used(const struct state *state)
 {
     size_t bytes = vec_used(&state->queues) + map_used(&state->queue_by_name) + vec_used(&state->topologies) +
                    vec_used(&state->slices) + vec_used(&state->claims) + vec_used(&state->volumes) +
-                   vec_used(&state->priority_classes) + vec_used(&state->device_classes) +
-                   map_used(&state->topology_by_name) + map_used(&state->slice_by_name) +
-                   map_used(&state->claim_by_name) + map_used(&state->volume_by_name) + map_used(&state->config_maps);
+                   vec_used(&state->storages) + map_used(&state->storage_by_name) + vec_used(&state->priority_classes) +
+                   vec_used(&state->device_classes) + map_used(&state->topology_by_name) +
+                   map_used(&state->slice_by_name) + map_used(&state->claim_by_name) +
+                   map_used(&state->volume_by_name) + map_used(&state->config_maps);
 
     vec_foreach (&state->queues, queue)
         bytes += vec_used(&queue->children);

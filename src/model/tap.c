@@ -124,6 +124,8 @@ static int apply_put(struct state *state, enum delta_kind kind, const void *spec
         return state_put_claim(state, spec, err);
     case DELTA_PUT_VOLUME:
         return state_put_volume(state, spec, err);
+    case DELTA_PUT_STORAGE:
+        return state_put_storage(state, spec, err);
     default:
         return apply_move(state, spec, err);
     }
@@ -146,6 +148,7 @@ static void apply_name(struct state *state, enum delta_kind kind, const struct n
         [DELTA_DROP_POD] = state_drop_pod,
         [DELTA_DROP_CLAIM] = state_drop_claim,
         [DELTA_DROP_VOLUME] = state_drop_volume,
+        [DELTA_DROP_STORAGE] = state_drop_storage,
         [DELTA_DROP_CONFIG_MAP] = state_drop_config_map,
     };
 
@@ -170,6 +173,7 @@ int state_apply(struct state *state, const struct delta *delta, struct err *err)
     case DELTA_PUT_SLICE:
     case DELTA_PUT_CLAIM:
     case DELTA_PUT_VOLUME:
+    case DELTA_PUT_STORAGE:
     case DELTA_MOVE_POD:
         return apply_put(state, delta->kind, delta->spec, err);
     case DELTA_SET_USAGE:

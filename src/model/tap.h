@@ -34,6 +34,9 @@ enum delta_kind {
     DELTA_SET_USAGE,
     DELTA_MOVE_POD,
     DELTA_SET_GANG_TIMES,
+    /* Journals say a kind by its number: those that came later come last. */
+    DELTA_PUT_STORAGE,
+    DELTA_DROP_STORAGE,
     _DELTA_KIND_MAX
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Deltas of volume claims and config maps. */
+/* Deltas of volume claims, of room for volumes, and of config maps. */
 #include "model/volume.h"
 
 #include <errno.h>
@@ -8,12 +8,22 @@
 #include "base/err.h"
 #include "model/parts.h"
 
+/* Interned like a pod's terms: what is put again and again takes no more memory. */
+static const struct constraints *keep_terms(struct state *state, const struct selector_spec *terms, size_t count)
+{
+    struct constraints_spec spec = {.node_terms = terms, .node_term_count = count};
+
+    constraints_id id = constraints_add(state, &spec);
+
+    return &state->constraints.items[id];
+}
+
 int state_put_volume(struct state *state, const struct volume_spec *spec, struct err *err)
 {
-    struct constraints_spec terms = {.node_terms = spec->node_terms, .node_term_count = spec->node_term_count};
-
     if (is_empty(spec->name))
         return err_set(err, -EINVAL, "a volume claim needs a name");
+    if (spec->bytes < 0)
+        return err_set(err, -EINVAL, "volume claim '%s' asks for a negative amount", spec->name);
     name_id namespace = name_add(state, spec->namespace);
     name_id name = name_add(state, spec->name);
     uint32_t id = map_find(&state->volume_by_name, name_pair(namespace, name));
@@ -21,19 +31,28 @@ int state_put_volume(struct state *state, const struct volume_spec *spec, struct
         id = slot_take(&state->volumes, &state->unused_volumes);
         map64_put(&state->volume_by_name, name_pair(namespace, name), id);
     }
-    /* Interned like a pod's terms: a claim that is put again and again takes no more memory. */
-    constraints_id terms_id = constraints_add(state, &terms);
-    const struct constraints *kept = &state->constraints.items[terms_id];
-    state->volumes.items[id] = (struct volume){
+    struct volume volume = {
         .name = name,
         .namespace = namespace,
         .is_present = true,
         .is_bound = spec->is_bound,
         .is_lost = spec->is_lost,
         .waits_for_consumer = spec->waits_for_consumer,
-        .node_terms = kept->node_terms,
-        .node_term_count = kept->node_term_count,
+        .is_for_one_pod = spec->is_for_one_pod,
+        .needs_storage = spec->needs_storage,
+        .driver = name_add(state, spec->driver),
+        .handle = name_add(state, spec->handle),
+        .class = name_add(state, spec->class),
+        .made_for = name_add(state, spec->made_for),
+        .bytes = spec->bytes,
     };
+    const struct constraints *kept = keep_terms(state, spec->node_terms, spec->node_term_count);
+    volume.node_terms = kept->node_terms;
+    volume.node_term_count = kept->node_term_count;
+    kept = keep_terms(state, spec->made_terms, spec->made_term_count);
+    volume.made_terms = kept->node_terms;
+    volume.made_term_count = kept->node_term_count;
+    state->volumes.items[id] = volume;
     tap_tell(state, DELTA_PUT_VOLUME, spec);
     return 0;
 }
@@ -53,6 +72,49 @@ void state_drop_volume(struct state *state, const char *namespace, const char *n
     state->volumes.items[id] = (struct volume){0};
     vec_push(&state->unused_volumes, id);
     tap_name(state, DELTA_DROP_VOLUME, namespace, name);
+}
+
+int state_put_storage(struct state *state, const struct storage_spec *spec, struct err *err)
+{
+    if (is_empty(spec->name))
+        return err_set(err, -EINVAL, "a storage capacity needs a name");
+    if (spec->bytes < 0)
+        return err_set(err, -EINVAL, "storage capacity '%s' is negative", spec->name);
+    name_id namespace = name_add(state, spec->namespace);
+    name_id name = name_add(state, spec->name);
+    uint32_t id = map_find(&state->storage_by_name, name_pair(namespace, name));
+    if (id == NO_ID) {
+        id = slot_take(&state->storages, &state->unused_storages);
+        map64_put(&state->storage_by_name, name_pair(namespace, name), id);
+    }
+    struct storage storage = {
+        .name = name,
+        .namespace = namespace,
+        .is_present = true,
+        .class = name_add(state, spec->class),
+        .nodes = keep_terms(state, &spec->nodes, 1)->node_terms,
+        .bytes = spec->bytes,
+    };
+    state->storages.items[id] = storage;
+    tap_tell(state, DELTA_PUT_STORAGE, spec);
+    return 0;
+}
+
+void state_drop_storage(struct state *state, const char *namespace, const char *name)
+{
+    name_id namespace_id;
+    name_id name_of;
+
+    if (!name_find(state, namespace, &namespace_id) || !name_find(state, name, &name_of))
+        return;
+    uint64_t key = name_pair(namespace_id, name_of);
+    uint32_t id = map_find(&state->storage_by_name, key);
+    if (id == NO_ID)
+        return;
+    map64_remove(&state->storage_by_name, key);
+    state->storages.items[id] = (struct storage){0};
+    vec_push(&state->unused_storages, id);
+    tap_name(state, DELTA_DROP_STORAGE, namespace, name);
 }
 
 void state_put_config_map(struct state *state, const char *namespace, const char *name)

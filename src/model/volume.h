@@ -15,6 +15,25 @@ struct volume {
     bool is_bound;
     bool is_lost;
     bool waits_for_consumer;
+    bool is_for_one_pod;
+    bool needs_storage;
     const struct selector *node_terms;  // of the volume, or those it may get, in state->kept; none: every node
     uint32_t node_term_count;
+    const struct selector *made_terms;  // nodes that its class makes volumes for, likewise
+    uint32_t made_term_count;
+    name_id driver;    // 0: none whose volumes are counted
+    name_id handle;    // 0: there is no volume yet
+    name_id class;     // that makes it, 0: none
+    name_id made_for;  // the node, 0: none
+    int64_t bytes;     // to be made
+};
+
+/* Room for volumes that a CSI driver tells of. */
+struct storage {
+    name_id name;
+    name_id namespace;
+    bool is_present;
+    name_id class;
+    const struct selector *nodes;  // in state->kept
+    int64_t bytes;
 };

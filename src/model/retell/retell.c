@@ -103,6 +103,7 @@ static struct node_spec node_spec_of(struct copier *c, node_id id)
 {
     const struct node *node = &c->from->nodes.items[id];
     struct taint_spec *taints = arena_calloc(&c->scratch, node->taint_count, sizeof *taints);
+    struct attach_limit_spec *limits = arena_calloc(&c->scratch, node->attach_limit_count, sizeof *limits);
     int64_t allocatable[RES_MAX] = {0};
     struct node_spec spec = {
         .name = copy_name(c, node->name),
@@ -117,8 +118,13 @@ static struct node_spec node_spec_of(struct copier *c, node_id id)
         .workers = node->workers,
         .hides_gpus = node->hides_gpus,
         .clamps_idle_pods = node->clamps_idle_pods,
+        .attach_limits = limits,
+        .attach_limit_count = node->attach_limit_count,
     };
 
+    for (uint32_t i = 0; i < node->attach_limit_count; i++)
+        limits[i] =
+            (struct attach_limit_spec){copy_name(c, node->attach_limits[i].driver), node->attach_limits[i].count};
     for (uint32_t i = 0; i < node->taint_count; i++)
         taints[i] = (struct taint_spec){copy_name(c, node->taints[i].key), copy_name(c, node->taints[i].value),
                                         node->taints[i].effect};
@@ -330,10 +336,34 @@ static void copy_volumes(struct copier *c)
             .waits_for_consumer = volume->waits_for_consumer,
             .node_terms = copy_selectors(c, volume->node_terms, volume->node_term_count),
             .node_term_count = volume->node_term_count,
+            .is_for_one_pod = volume->is_for_one_pod,
+            .driver = copy_name(c, volume->driver),
+            .handle = copy_name(c, volume->handle),
+            .class = copy_name(c, volume->class),
+            .made_for = copy_name(c, volume->made_for),
+            .made_terms = copy_selectors(c, volume->made_terms, volume->made_term_count),
+            .made_term_count = volume->made_term_count,
+            .needs_storage = volume->needs_storage,
+            .bytes = volume->bytes,
         };
 
         if (volume->is_present)
             copy_say(c, DELTA_PUT_VOLUME, &spec);
+        arena_clear(&c->scratch);
+    }
+    for (uint32_t i = 0; i < c->from->storages.len; i++) {
+        const struct storage *storage = &c->from->storages.items[i];
+
+        if (!storage->is_present)
+            continue;
+        copy_say(c, DELTA_PUT_STORAGE,
+                 &(struct storage_spec){
+                     .namespace = copy_name(c, storage->namespace),
+                     .name = copy_name(c, storage->name),
+                     .class = copy_name(c, storage->class),
+                     .nodes = *copy_selectors(c, storage->nodes, 1),
+                     .bytes = storage->bytes,
+                 });
         arena_clear(&c->scratch);
     }
     for (size_t cursor = 0; map64_next(&c->from->config_maps, &cursor, &key, &unused);)

@@ -82,6 +82,15 @@ static void volumes_keep_the_terms_of_where_they_are(void **unused)
     spec.name = "w";
     assert_ok(state_put_volume(state, &spec, &err_));
     assert_int_equal(state->volumes.len, 1);
+    /* Terms that are all different: the list of shapes grows, and moves. */
+    for (int i = 0; i < 1000; i++) {
+        char zone[16];
+
+        (void)snprintf(zone, sizeof zone, "zone-%d", i);
+        value = zone;
+        assert_ok(state_put_volume(state, &spec, &err_));
+        assert_string_equal(state_name(state, state->volumes.items[0].node_terms[0].all[0].values[0]), zone);
+    }
     spec.name = NULL;
     assert_int_equal(state_put_volume(state, &spec, NULL), -EINVAL);
     state_free(state);

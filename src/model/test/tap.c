@@ -43,6 +43,9 @@ static void a_state_that_is_told_the_same_deltas_is_the_same(void **unused)
     pod_id b = put_pod(state, &pod);
     state_put_config_map(state, "ns", "m");
     state_put_device_class(state, &(struct device_class_spec){.name = "gpu.example.com"});
+    assert_ok(state_put_storage(state, &(struct storage_spec){.name = "s", .class = "fast", .bytes = 5}, &err_));
+    assert_ok(state_put_storage(state, &(struct storage_spec){.name = "gone", .class = "fast"}, &err_));
+    state_drop_storage(state, NULL, "gone");
     assert_ok(state_put_priority_class(state, "high", 1000, false, &err_));
     state_set_usage(state, "q", (const double[SHARE_COUNT]){1, 2, 3});
     state_set_gang_times(state, state_find_gang(state, "ns", "g"), 1, 2, 3);
@@ -61,6 +64,9 @@ static void a_state_that_is_told_the_same_deltas_is_the_same(void **unused)
     assert_int_equal(follower.state->fresh_groups, 8);
     assert_true(follower.state->queues.items[0].usage[1] == 2);
     assert_int_equal(follower.state->gangs.items[0].stale_since, 3);
+    assert_int_equal(follower.state->storages.len, 2);
+    assert_int_equal(follower.state->storages.items[0].bytes, 5);
+    assert_false(follower.state->storages.items[1].is_present);
     assert_int_equal(follower.told[DELTA_PUT_NODE], 2);
     assert_int_equal(follower.told[DELTA_PUT_POD], 2);
     assert_int_equal(follower.told[DELTA_MOVE_POD], 1);
