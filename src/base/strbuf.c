@@ -69,6 +69,16 @@ void strbuf_addch(struct strbuf *sb, char c)
     strbuf_add(sb, &c, 1);
 }
 
+void strbuf_add_binary(struct strbuf *sb, long long amount)
+{
+    static const char *const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
+    size_t power = 0;
+
+    for (; amount > 0 && amount % 1024 == 0 && power + 1 < sizeof suffixes / sizeof *suffixes; power++)
+        amount /= 1024;
+    strbuf_addf(sb, "%lld%s", amount, suffixes[power]);
+}
+
 void strbuf_addf(struct strbuf *sb, const char *format, ...)
 {
     va_list args;

@@ -25,6 +25,10 @@ void strbuf_clear(struct strbuf *sb);
 void strbuf_add(struct strbuf *sb, const char *bytes, size_t len);
 void strbuf_addstr(struct strbuf *sb, const char *text);
 void strbuf_addch(struct strbuf *sb, char c);
+
+/* An amount as Kubernetes writes quantities: with the largest binary suffix that leaves a whole number. */
+void strbuf_add_binary(struct strbuf *sb, long long amount);
+
 void strbuf_addf(struct strbuf *sb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Hands over the text, to be freed by the caller; the strbuf is empty and usable after it. */

@@ -133,21 +133,15 @@ void allocator_explain(struct allocator *allocator, node_id node, const struct c
     *ret_problem = (struct claim_problem){0};
 }
 
-/* As Kubernetes writes quantities: with the largest binary suffix that leaves a whole number. */
 static void add_amount(struct strbuf *out, device_nano amount)
 {
-    static const char *const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi"};
     long long whole = (long long)(amount / 1000000000);
     int parts = (int)(amount % 1000000000 / 1000000);
-    size_t power = 0;
 
-    if (parts > 0) {
+    if (parts > 0)
         strbuf_addf(out, "%lld%03dm", whole, parts);
-        return;
-    }
-    for (; whole > 0 && whole % 1024 == 0 && power + 1 < sizeof suffixes / sizeof *suffixes; power++)
-        whole /= 1024;
-    strbuf_addf(out, "%lld%s", whole, suffixes[power]);
+    else
+        strbuf_add_binary(out, whole);
 }
 
 static void add_capacity(const struct claim_problem *problem, struct strbuf *out)

@@ -42,6 +42,7 @@ void affinity_memory_open(struct affinity_memory *memory)
 {
     memory->cycle++;
     memory->required_for.is_valid = memory->preferred_for.is_valid = memory->spread_for.is_valid = false;
+    memory->users.found_for.is_valid = false;
     memory->are_devices_known = memory->is_most_zones_known = false;
     memory->is_in_cycle = true;
     memory->claim_log_len = memory->claim_log_read = 0;

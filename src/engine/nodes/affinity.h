@@ -70,6 +70,14 @@ struct held_list {
     uint32_t count;
 };
 
+/* Who uses claims of a pod that one pod alone may use (volume_use.c). */
+struct volume_users {
+    struct worked_out found_for;
+    name_id claim;
+    pod_id pod;    // that uses it, NO_ID when none does
+    bool is_left;  // a pod that uses one of them is leaving
+};
+
 struct affinity_memory {
     uint64_t cycle;
     VEC(uint64_t) skipped;  // by pod: the cycle in which it was found to have nothing to do with affinity
@@ -99,6 +107,8 @@ struct affinity_memory {
     VEC(uint32_t) claim_log;
     uint32_t claim_log_len;   // goes back with the undo log, and leaves the entries behind it as they are
     uint32_t claim_log_read;  // so many are counted as they were before they were taken back, if they were
+
+    struct volume_users users;
 
     /* NUMA (numa.c). */
     bool is_most_zones_known;

@@ -108,7 +108,16 @@ double numa_score(struct engine *engine, pod_id pod, node_id node);
 const struct numa_placement *numa_place(struct engine *engine, pod_id pod, node_id node);
 void numa_draw(struct engine *engine, pod_id pod, int sign);  // +1: takes its placement from its node's zones
 
-/* Volumes and topology spread (volumes.c, spread.c). */
+/* Volumes and topology spread (volumes.c, volume_use.c, spread.c). */
 bool volumes_exist(struct engine *engine, pod_id pod);
 bool volumes_pass(struct engine *engine, pod_id pod, node_id node);
+bool volumes_unused(struct engine *engine, pod_id pod, node_id node);         // ReadWriteOncePod
+bool volumes_within_limits(struct engine *engine, pod_id pod, node_id node);  // on volumes that a node takes
+bool volumes_wait(struct engine *engine, pod_id pod, node_id node);  // that pass, but for pods that are leaving
+void name_volume_problem(struct engine *engine, pod_id pod, node_id node, struct strbuf *out);
+void volumes_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
+void name_volume_user(struct engine *engine, pod_id pod, node_id node, struct strbuf *out);
+void volume_use_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
+void name_attach_limit(struct engine *engine, pod_id pod, node_id node, struct strbuf *out);
+void attach_limit_reason(struct engine *engine, pod_id pod, node_id node, struct arena *arena, struct node_reason *ret);
 bool spread_passes(struct engine *engine, pod_id pod, node_id node);

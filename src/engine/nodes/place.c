@@ -29,6 +29,7 @@ static bool place_on(struct engine *engine, pod_id pod, node_id node, bool is_si
     const struct numa_placement *numa =
         engine->state->has_numa && engine_has(engine, PLUGIN_NUMA) ? numa_place(engine, pod, node) : NULL;
     struct group_list groups = {0};
+    bool is_promise = is_simulation || volumes_wait(engine, pod, node);
 
     engine->placements++;
     if (request_is_shared(state_request(engine->state, pod))) {
@@ -36,12 +37,12 @@ static bool place_on(struct engine *engine, pod_id pod, node_id node, bool is_si
         bool only_numbered;
         if (!gpu_pick(engine, pod, node, is_simulation, &groups, &waits, &only_numbered))
             return false;
-        if (waits || is_simulation)
+        if (waits || is_promise)
             return statement_pipeline(engine, pod, node, false, groups, numa);
         statement_allocate(engine, pod, node, groups, numa);
         return true;
     }
-    if (is_simulation || !fits_idle(engine, pod, node))
+    if (is_promise || !fits_idle(engine, pod, node))
         return statement_pipeline(engine, pod, node, !is_simulation, groups, numa);
     statement_allocate(engine, pod, node, groups, numa);
     return true;
