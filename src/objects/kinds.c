@@ -60,6 +60,11 @@ static void drop_volume(struct state *state, const struct object *object)
     state_drop_volume(state, object->namespace, object->name);
 }
 
+static void drop_storage(struct state *state, const struct object *object)
+{
+    state_drop_storage(state, object->namespace, object->name);
+}
+
 static void drop_config_map(struct state *state, const struct object *object)
 {
     state_drop_config_map(state, object->namespace, object->name);
@@ -92,6 +97,8 @@ static const struct object_kind kinds[] = {
     {.group = "resource.k8s.io", .kind = "ResourceClaim", DECODES(PHASE_DEVICES, resource_claim_decode, drop_claim)},
     {.group = "", .kind = "PersistentVolumeClaim", .versions = "v1",
      DECODES(PHASE_DEVICES, volume_claim_decode, drop_volume)},
+    {.group = "storage.k8s.io", .kind = "CSIStorageCapacity", .versions = "v1",
+     DECODES(PHASE_DEVICES, storage_capacity_decode, drop_storage)},
     {.group = "", .kind = "ConfigMap", .versions = "v1", DECODES(PHASE_DEVICES, config_map_decode, drop_config_map)},
     {.group = "scheduling.run.ai", .kind = "PodGroup", .versions = "v2alpha2",
      DECODES(PHASE_GANGS, pod_group_decode, drop_pod_group)},
@@ -102,6 +109,8 @@ static const struct object_kind kinds[] = {
     {.group = "", .kind = "Namespace", .versions = "v1", CLUSTER},
     {.group = "", .kind = "PersistentVolume", .versions = "v1", CLUSTER},
     {.group = "storage.k8s.io", .kind = "StorageClass", .versions = "v1", CLUSTER},
+    {.group = "storage.k8s.io", .kind = "CSIDriver", .versions = "v1", CLUSTER},
+    {.group = "storage.k8s.io", .kind = "CSINode", .versions = "v1", CLUSTER},
     {.group = "resource.k8s.io", .kind = "ResourceClaimTemplate"},
     {.group = "topology.node.k8s.io", .kind = "NodeResourceTopology", CLUSTER},
     {.group = "scheduling.run.ai", .kind = "BindRequest", .versions = "v1alpha2"},

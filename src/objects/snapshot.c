@@ -9,7 +9,7 @@
 #include "objects/object.h"
 #include "objects/settings/settings.h"
 
-/* The lists of a snapshot; their items do not say of what kind they are. CSI objects say nothing that is used here. */
+/* The lists of a snapshot; their items do not say of what kind they are. */
 static const struct list {
     const char *key;
     const char *group;
@@ -19,6 +19,9 @@ static const struct list {
     {"topologies", "kai.scheduler", "Topology"},
     {"deviceClasses", "resource.k8s.io", "DeviceClass"},
     {"storageClasses", "storage.k8s.io", "StorageClass"},
+    {"csiDrivers", "storage.k8s.io", "CSIDriver"},
+    {"csiNodes", "storage.k8s.io", "CSINode"},
+    {"csiStorageCapacities", "storage.k8s.io", "CSIStorageCapacity"},
     {"queues", "scheduling.run.ai", "Queue"},
     {"nodeResourceTopologies", "topology.node.k8s.io", "NodeResourceTopology"},
     {"nodes", "", "Node"},

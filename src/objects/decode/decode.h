@@ -17,6 +17,7 @@ int device_class_decode(struct object_reader *reader, const struct object *objec
 int resource_slice_decode(struct object_reader *reader, const struct object *object, struct err *err);
 int resource_claim_decode(struct object_reader *reader, const struct object *object, struct err *err);
 int volume_claim_decode(struct object_reader *reader, const struct object *object, struct err *err);
+int storage_capacity_decode(struct object_reader *reader, const struct object *object, struct err *err);
 int config_map_decode(struct object_reader *reader, const struct object *object, struct err *err);
 
 /*
@@ -34,6 +35,9 @@ bool reader_skips_pool(struct object_reader *reader, const struct object *object
 
 /* The NUMA zones of the node, from its NodeResourceTopology; NULL when there is none. */
 int numa_decode(struct object_reader *reader, const char *node, const struct numa_spec **ret_numa, struct err *err);
+
+/* How many volumes of each CSI driver the node takes, from its CSINode. */
+int attach_limits_decode(struct object_reader *reader, const char *node, struct node_spec *spec, struct err *err);
 
 /* "NoSchedule" and its like. */
 bool taint_effect_parse(const char *word, enum taint_effect *ret_effect);

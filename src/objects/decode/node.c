@@ -206,6 +206,7 @@ int node_decode(struct object_reader *reader, const struct object *object, struc
     TRY(taints_decode(reader, &json.taints, &spec, err));
     TRY(allocatable_decode(reader, &json, &spec, err));
     TRY(numa_decode(reader, object->name, &spec.numa, err));
+    TRY(attach_limits_decode(reader, object->name, &spec, err));
     spec.troubles = troubles_of(&json);
     gpu_labels_decode(reader, object, &spec);
     return state_put_node(reader->state, &spec, err);

@@ -15,6 +15,7 @@
 
 #define NO_PROVISIONER "kubernetes.io/no-provisioner"
 #define DEFAULT_CLASS_ANNOTATION "storageclass.kubernetes.io/is-default-class"
+#define SELECTED_NODE_ANNOTATION "volume.kubernetes.io/selected-node"
 
 struct volume_claim_json {
     struct json_at spec;
@@ -64,14 +65,22 @@ static bool has_terms(const struct object *volume, struct json_at *ret_terms)
     return required.val;
 }
 
-static int volume_terms(struct object_reader *reader, const char *volume_name, struct volume_spec *spec,
-                        struct err *err)
+/* Where the claim's volume is, and who attaches it. */
+static int own_volume_decode(struct object_reader *reader, const char *volume_name, struct volume_spec *spec,
+                             struct err *err)
 {
     const struct object *volume =
         object_set_find(reader->objects, object_kind_of("", "PersistentVolume"), "", volume_name);
     struct json_at terms;
 
-    if (!volume || !has_terms(volume, &terms))
+    if (!volume)
+        return 0;
+    struct json_at in_volume = json_member(&volume->root, "spec");
+    struct json_at csi = json_member(&in_volume, "csi");
+
+    spec->driver = json_peek_str(&csi, "driver");
+    spec->handle = json_peek_str(&csi, "volumeHandle");
+    if (!has_terms(volume, &terms))
         return 0;
     int r = node_terms_decode(&reader->scratch, &terms, &spec->node_terms, &spec->node_term_count, err);
     return r < 0 ? object_wrap(volume, r, err) : 0;
@@ -149,6 +158,66 @@ static int candidates_decode(struct object_reader *reader, const struct object *
     return 0;
 }
 
+/* allowedTopologies: one of the terms must match, by all of its labels. A term without any matches nothing. */
+static int topologies_decode(struct object_reader *reader, const struct object *class, struct volume_spec *spec,
+                             struct err *err)
+{
+    struct json_at terms = json_member(&class->root, "allowedTopologies");
+    struct selector_spec *selectors = arena_calloc(&reader->scratch, json_len(&terms), sizeof *selectors);
+    size_t count = 0;
+
+    for (struct json_at term = {0}; json_next(&terms, &term);) {
+        struct json_at labels = json_member(&term, "matchLabelExpressions");
+        struct match_spec *matches = arena_calloc(&reader->scratch, json_len(&labels) + 1, sizeof *matches);
+        size_t match_count = 0;
+
+        for (struct json_at label = {0}; json_next(&labels, &label);) {
+            struct match_spec *match = &matches[match_count++];
+            struct json_at values = json_member(&label, "values");
+
+            match->op = MATCH_IN;
+            int r = json_member_str(&label, "key", JSON_REQUIRED, &match->key, err);
+            if (r >= 0)
+                r = strings_decode(&reader->scratch, &values, &match->values, &match->value_count, err);
+            if (r < 0)
+                return object_wrap(class, r, err);
+        }
+        if (match_count == 0)
+            matches[match_count++] = (struct match_spec){.op = MATCH_IN, .key = ""};
+        selectors[count++] = (struct selector_spec){matches, match_count};
+    }
+    spec->made_terms = selectors;
+    spec->made_term_count = count;
+    return 0;
+}
+
+/* Does the driver tell where it has room? */
+static bool tells_room(const struct object_reader *reader, const char *driver)
+{
+    const struct object *object =
+        object_set_find(reader->objects, object_kind_of("storage.k8s.io", "CSIDriver"), "", driver);
+    struct json_at spec = {0};
+
+    if (object)
+        spec = json_member(&object->root, "spec");
+    return spec.val && yyjson_get_bool(yyjson_obj_get(spec.val, "storageCapacity"));
+}
+
+/* A claim whose class makes a volume for it: for which nodes it does so. */
+static int new_volume_decode(struct object_reader *reader, const struct object *claim, const struct object *class,
+                             const char *provisioner, struct volume_spec *spec, struct err *err)
+{
+    struct json_at in_claim = json_member(&claim->root, "spec");
+    struct json_at resources = json_member(&in_claim, "resources");
+
+    spec->class = class->name;
+    spec->driver = provisioner;
+    spec->bytes = MAX(storage_of(json_member(&resources, "requests")), (int64_t)0);
+    spec->made_for = object_annotation(claim, SELECTED_NODE_ANNOTATION);
+    spec->needs_storage = tells_room(reader, provisioner);
+    return topologies_decode(reader, class, spec, err);
+}
+
 /* Where a claim without a volume lets its pod go. */
 static int open_claim_decode(struct object_reader *reader, const struct object *claim, const char *class_name,
                              struct volume_spec *spec, struct err *err)
@@ -157,9 +226,22 @@ static int open_claim_decode(struct object_reader *reader, const struct object *
     const char *provisioner = class ? json_peek_str(&class->root, "provisioner") : NULL;
 
     spec->waits_for_consumer = waits_for_consumer(reader, class);
-    if (spec->waits_for_consumer && provisioner && strcmp(provisioner, NO_PROVISIONER) == 0)
-        TRY(candidates_decode(reader, claim, class, spec, err));
-    return 0;
+    if (!spec->waits_for_consumer || !provisioner)
+        return 0;
+    if (strcmp(provisioner, NO_PROVISIONER) == 0)
+        return candidates_decode(reader, claim, class, spec, err);
+    return new_volume_decode(reader, claim, class, provisioner, spec, err);
+}
+
+static bool has_mode(const struct json_at *spec, const char *mode)
+{
+    struct json_at modes = json_member(spec, "accessModes");
+
+    for (struct json_at item = {0}; json_next(&modes, &item);) {
+        if (yyjson_equals_str(item.val, mode))
+            return true;
+    }
+    return false;
 }
 
 int volume_claim_decode(struct object_reader *reader, const struct object *object, struct err *err)
@@ -182,8 +264,9 @@ int volume_claim_decode(struct object_reader *reader, const struct object *objec
     TRY(FIELDS_DECODE(&json.status, in_status, &json, err));
     spec.is_lost = strcmp(json.phase, "Lost") == 0 || json_peek_str(&meta, "deletionTimestamp");
     spec.is_bound = *json.volume && strcmp(json.phase, "Pending") != 0;
+    spec.is_for_one_pod = has_mode(&json.spec, "ReadWriteOncePod");
     if (spec.is_bound)
-        TRY(volume_terms(reader, json.volume, &spec, err));
+        TRY(own_volume_decode(reader, json.volume, &spec, err));
     else
         TRY(open_claim_decode(reader, object, json.class, &spec, err));
     return state_put_volume(reader->state, &spec, err);

@@ -301,6 +301,77 @@ static void open_claims_go_where_a_volume_is_free(void **state)
     world_done(&w);
 }
 
+static void new_volumes_are_made_as_class_and_driver_say(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    w.options.is_whole = true;
+    world_read(
+        &w,
+        "{apiVersion: storage.k8s.io/v1, kind: CSIDriver, metadata: {name: disks}, spec: {storageCapacity: "
+        "true}}\n---\n"
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: fast}, volumeBindingMode: "
+        "WaitForFirstConsumer, provisioner: disks, allowedTopologies: [{matchLabelExpressions: [{key: zone, values: "
+        "[a, b]}, {key: rack, values: [r]}]}, {}]}\n---\n"
+        "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: plain}, volumeBindingMode: "
+        "WaitForFirstConsumer, provisioner: files}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c, namespace: default, annotations: "
+        "{volume.kubernetes.io/selected-node: n1}}, spec: {accessModes: [ReadWriteOncePod], storageClassName: fast, "
+        "resources: {requests: {storage: 5Gi}}}}\n---\n"
+        "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: d, namespace: default}, spec: {accessModes: "
+        "[ReadWriteOnce], storageClassName: plain}}\n---\n"
+        "{apiVersion: storage.k8s.io/v1, kind: CSIStorageCapacity, metadata: {name: s, namespace: ns}, "
+        "storageClassName: fast, capacity: 100Gi, maximumVolumeSize: 40Gi, nodeTopology: {matchLabels: {zone: "
+        "a}}}\n---\n"
+        "{apiVersion: storage.k8s.io/v1, kind: CSIStorageCapacity, metadata: {name: nowhere, namespace: ns}, "
+        "storageClassName: fast, capacity: 100Gi}\n");
+    const struct volume *c = &w.state->volumes.items[0];
+    const struct volume *d = &w.state->volumes.items[1];
+
+    assert_string_equal(world_name(&w, c->class), "fast");
+    assert_string_equal(world_name(&w, c->driver), "disks");
+    assert_string_equal(world_name(&w, c->made_for), "n1");
+    assert_true(c->needs_storage && c->is_for_one_pod && c->handle == 0);
+    assert_int_equal(c->bytes, INT64_C(5) << 30);
+    assert_int_equal(c->made_term_count, 2);
+    assert_int_equal(c->made_terms[0].count, 2);
+    assert_int_equal(c->made_terms[0].all[0].value_count, 2);
+    assert_int_equal(c->made_terms[1].all[0].value_count, 0);
+    assert_string_equal(world_name(&w, d->class), "plain");
+    assert_true(!d->needs_storage && !d->is_for_one_pod && d->made_for == 0 && d->made_term_count == 0);
+    assert_int_equal(w.state->storages.len, 2);
+    assert_int_equal(w.state->storages.items[0].bytes, INT64_C(40) << 30);
+    assert_int_equal(w.state->storages.items[0].nodes->count, 1);
+    /* Without a topology it is for no node. */
+    assert_int_equal(w.state->storages.items[1].nodes->all[0].value_count, 0);
+    world_done(&w);
+}
+
+static void nodes_have_the_limits_of_their_drivers(void **state)
+{
+    (void)state;
+    struct world w;
+
+    world_init(&w);
+    world_read(&w, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 1}}}\n---\n"
+                   "{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: free, "
+                   "nodeID: x, topologyKeys: []}, {name: disks, nodeID: x, allocatable: {count: 3}}]}}\n---\n"
+                   "{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv}, spec: {csi: {driver: disks, "
+                   "volumeHandle: v-1}}}\n---\n"
+                   "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: c}, spec: {volumeName: pv}, status: "
+                   "{phase: Bound}}\n");
+    const struct node *node = &w.state->nodes.items[state_find_node(w.state, "n1")];
+
+    assert_int_equal(node->attach_limit_count, 1);
+    assert_string_equal(world_name(&w, node->attach_limits[0].driver), "disks");
+    assert_int_equal(node->attach_limits[0].count, 3);
+    assert_string_equal(world_name(&w, w.state->volumes.items[0].driver), "disks");
+    assert_string_equal(world_name(&w, w.state->volumes.items[0].handle), "v-1");
+    world_done(&w);
+}
+
 static void classes_say_what_they_serve_and_of_which_driver_they_are(void **state)
 {
     (void)state;
@@ -421,6 +492,8 @@ int main(void)
         cmocka_unit_test(claims_say_all_that_they_ask_for),
         cmocka_unit_test(volume_claims_know_where_their_volumes_are),
         cmocka_unit_test(open_claims_go_where_a_volume_is_free),
+        cmocka_unit_test(new_volumes_are_made_as_class_and_driver_say),
+        cmocka_unit_test(nodes_have_the_limits_of_their_drivers),
         cmocka_unit_test(classes_say_what_they_serve_and_of_which_driver_they_are),
         cmocka_unit_test(gpus_asked_for_as_a_resource_are_claimed),
         cmocka_unit_test(devices_of_bind_requests_are_taken_before_claims_show_them),
