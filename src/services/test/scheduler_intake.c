@@ -292,6 +292,36 @@ static void open_claim_is_read_again_with_volumes_of_its_class(void **arg)
     stage_free(s);
 }
 
+static void claim_is_read_again_with_class_and_driver(void **arg)
+{
+    struct stage *s = stage_new();
+    uint64_t at = 0;
+
+    (void)arg;
+    feed(s, WATCH_VOLUME_CLAIMS,
+         "{\"metadata\":{\"name\":\"c\",\"namespace\":\"ns\"},\"spec\":{\"storageClassName\":\"fast\",\"resources\":{"
+         "\"requests\":{\"storage\":\"5Gi\"}}},\"status\":{\"phase\":\"Pending\"}}");
+    assert_true(map64_get(&s->state->volume_by_name, key_put(s->state, "ns", "c"), &at));
+    assert_int_equal(s->state->volumes.items[at].class, 0);
+    feed(s, WATCH_STORAGE_CLASSES,
+         "{\"metadata\":{\"name\":\"fast\"},\"provisioner\":\"disks\",\"volumeBindingMode\":\"WaitForFirstConsumer\","
+         "\"allowedTopologies\":[{\"matchLabelExpressions\":[{\"key\":\"zone\",\"values\":[\"a\"]}]}]}");
+    assert_string_equal(state_name(s->state, s->state->volumes.items[at].class), "fast");
+    assert_int_equal(s->state->volumes.items[at].made_term_count, 1);
+    assert_false(s->state->volumes.items[at].needs_storage);
+    feed(s, WATCH_CSI_DRIVERS, "{\"metadata\":{\"name\":\"disks\"},\"spec\":{\"storageCapacity\":true}}");
+    assert_true(s->state->volumes.items[at].needs_storage);
+    feed(s, WATCH_STORAGE,
+         "{\"metadata\":{\"name\":\"s\",\"namespace\":\"ns\"},\"storageClassName\":\"fast\",\"capacity\":\"4Gi\","
+         "\"nodeTopology\":{}}");
+    assert_int_equal(s->state->storages.items[0].bytes, INT64_C(4) << 30);
+    feed(s, WATCH_VOLUME_CLAIMS,
+         "{\"metadata\":{\"name\":\"c\",\"namespace\":\"ns\",\"annotations\":{\"volume.kubernetes.io/selected-node\":"
+         "\"n1\"}},\"spec\":{\"storageClassName\":\"fast\"},\"status\":{\"phase\":\"Pending\"}}");
+    assert_string_equal(state_name(s->state, s->state->volumes.items[at].made_for), "n1");
+    stage_free(s);
+}
+
 static void zones_that_the_engine_chose_are_read_back_as_they_were(void **arg)
 {
     static const char expected[] =
@@ -350,6 +380,7 @@ int main(void)
         cmocka_unit_test(times_on_their_way_to_the_server_stay),
         cmocka_unit_test(volume_claim_is_read_again_with_its_volume),
         cmocka_unit_test(open_claim_is_read_again_with_volumes_of_its_class),
+        cmocka_unit_test(claim_is_read_again_with_class_and_driver),
         cmocka_unit_test(zones_that_the_engine_chose_are_read_back_as_they_were),
     };
 

@@ -104,11 +104,13 @@ void intake_put_plain(struct intake *intake, enum watch_kind kind, const struct 
 
 static void beside_node(struct reading *in, const struct follow_event *event)
 {
+    static const enum watch_kind kinds[] = {WATCH_NUMA, WATCH_CSI_NODES};
     struct intake *intake = in->intake;
 
-    if (beside_len(intake->beside, WATCH_NUMA) > 0)
-        reading_add_doc(in, WATCH_NUMA,
-                        beside_get(intake->beside, WATCH_NUMA, key_put(intake->state, "", event->name)));
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (beside_len(intake->beside, kinds[i]) > 0)
+            reading_add_doc(in, kinds[i],
+                            beside_get(intake->beside, kinds[i], key_put(intake->state, "", event->name)));
 }
 
 void intake_node(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
@@ -136,9 +138,9 @@ void intake_beside(struct intake *intake, enum watch_kind kind, const struct fol
 
     if (!is_changed)
         return;
-    if (kind == WATCH_VOLUMES || kind == WATCH_STORAGE_CLASSES)
+    if (kind == WATCH_VOLUMES || kind == WATCH_STORAGE_CLASSES || kind == WATCH_CSI_DRIVERS)
         intake_volume_claims_again(intake, kind == WATCH_VOLUMES ? event->name : NULL);
-    else if (kind == WATCH_NUMA && state_find_node(intake->state, event->name) != NO_ID)
+    else if ((kind == WATCH_NUMA || kind == WATCH_CSI_NODES) && state_find_node(intake->state, event->name) != NO_ID)
         watching_refetch(intake->watching, WATCH_NODES, key);
     else if (kind == WATCH_NAMESPACES)
         for (size_t cursor = 0; (pod = pod_notes_next(intake->pod_notes, &cursor));)

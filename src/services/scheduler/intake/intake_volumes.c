@@ -6,16 +6,31 @@
 #include "kube/client/meta.h"
 #include "services/scheduler/intake/intake_internal.h"
 
+static bool is_no_provisioner(yyjson_doc *class)
+{
+    return strcmp(kube_text(yyjson_doc_get_root(class), "provisioner"), "kubernetes.io/no-provisioner") == 0;
+}
+
 /* Nobody makes volumes of the class: its claims wait for those that are there. */
 static bool has_no_provisioner(const struct intake *intake, const char *class)
 {
     yyjson_doc *doc =
         *class ? beside_get(intake->beside, WATCH_STORAGE_CLASSES, key_put(intake->state, "", class)) : NULL;
-    bool has_none =
-        doc && strcmp(kube_text(yyjson_doc_get_root(doc), "provisioner"), "kubernetes.io/no-provisioner") == 0;
+    bool has_none = doc && is_no_provisioner(doc);
 
     yyjson_doc_free(doc);
     return has_none;
+}
+
+/* The class, and the driver that makes its volumes. Takes ownership; nothing for NULL. */
+static void beside_class(struct reading *in, yyjson_doc *class)
+{
+    const char *driver = kube_text(yyjson_doc_get_root(class), "provisioner");
+
+    if (*driver)
+        reading_add_doc(in, WATCH_CSI_DRIVERS,
+                        beside_get(in->intake->beside, WATCH_CSI_DRIVERS, key_put(in->intake->state, "", driver)));
+    reading_add_doc(in, WATCH_STORAGE_CLASSES, class);
 }
 
 /* Volumes of the class, one of which a claim may get. */
@@ -50,12 +65,11 @@ static void beside_volume_claim(struct reading *in, const struct follow_event *e
     else if (has_no_provisioner(intake, class))
         beside_class_volumes(in, class);
     if (*class) {
-        reading_add_doc(in, WATCH_STORAGE_CLASSES,
-                        beside_get(intake->beside, WATCH_STORAGE_CLASSES, key_put(intake->state, "", class)));
+        beside_class(in, beside_get(intake->beside, WATCH_STORAGE_CLASSES, key_put(intake->state, "", class)));
         return;
     }
     for (size_t cursor = 0; beside_next(intake->beside, WATCH_STORAGE_CLASSES, &cursor, &key, &doc);)
-        reading_add_doc(in, WATCH_STORAGE_CLASSES, doc);
+        beside_class(in, doc);
 }
 
 void intake_volume_claim(struct intake *intake, enum watch_kind kind, const struct follow_event *event)

@@ -21,6 +21,9 @@ enum watch_kind {
     WATCH_DEVICE_CLASSES,
     WATCH_STORAGE_CLASSES,
     WATCH_VOLUMES,
+    WATCH_CSI_DRIVERS,
+    WATCH_CSI_NODES,
+    WATCH_STORAGE,
     WATCH_NUMA,
     WATCH_QUEUES,
     WATCH_NODES,
@@ -34,7 +37,7 @@ enum watch_kind {
     _WATCH_MAX
 };
 
-enum { WATCH_STAGES = 4, KEPT_PATHS_MAX = 8 };
+enum { WATCH_STAGES = 4, KEPT_PATHS_MAX = 10 };
 
 typedef void (*watch_handler_fn)(struct intake *intake, enum watch_kind kind, const struct follow_event *event);
 

@@ -41,6 +41,7 @@ static const struct list {
     {.key = "csiStorageCapacities", .known = KUBE_CSI_STORAGE_CAPACITIES},
     {.key = "storageClasses", .known = KUBE_STORAGE_CLASSES},
     {.key = "csiDrivers", .known = KUBE_CSI_DRIVERS},
+    {.key = "csiNodes", .known = KUBE_CSI_NODES},
     {.key = "resourceClaims", .known = KUBE_RESOURCE_CLAIMS},
     {.key = "resourceSlices", .known = KUBE_RESOURCE_SLICES},
     {.key = "deviceClasses", .known = KUBE_DEVICE_CLASSES},
