@@ -19,6 +19,7 @@
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
 #include "console/rest/routes.h"
+#include "console/workloads/follow.h"
 #include "frame/service.h"
 #include "net/http.h"
 #include "net/http_server.h"
@@ -252,6 +253,7 @@ static void console_free(struct console *console)
     http_server_free(console->server);
     if (console->outside)
         http_client_free(console->outside);
+    workload_watch_free(console->workloads);
     sync_free(console->sync);
     vault_free(console->vault);
     db_close(console->db);
@@ -287,7 +289,10 @@ static int open_parts(struct console *console, struct err *err)
         (r = read_identity(console, err)) < 0 || (r = open_outside(console, err)) < 0 ||
         (r = check_audit(console, err)) < 0 || (r = open_vault(console, err)) < 0 ||
         (r = pool_make_default(console, err)) < 0 || (r = make_default_department(console, err)) < 0 ||
-        (r = sync_new(console, &console->sync, err)) < 0 || (r = listen_on(console, err)) < 0)
+        (r = sync_new(console, &console->sync, err)) < 0)
+        return r;
+    console->workloads = workload_watch_new(console);
+    if ((r = listen_on(console, err)) < 0)
         return r;
     return offer_setup(console, err);
 }

@@ -21,6 +21,7 @@ struct err;
 #define ITEM_USER_LINK "user-link"    // the identity provider; the name is its subject, the identifier the user's
 #define ITEM_DEPARTMENT "department"  // the cluster
 #define ITEM_PROJECT "project"        // the cluster
+#define ITEM_WORKLOAD "workload"      // the project
 
 struct item_key {
     const char *kind;

@@ -20,6 +20,7 @@
 #include "console/org/wants.h"
 #include "console/org/watch.h"
 #include "console/rest/context.h"
+#include "console/workloads/workloads.h"
 #include "frame/service.h"
 #include "kube/client/verbs.h"
 #include "net/loop.h"
@@ -48,9 +49,10 @@ struct sync {
 
 static const struct sync_kind *kind_of(const struct sync *sync)
 {
-    return sync_entry_is_asset(&sync->entry)  ? &asset_sync_kind
-           : sync_entry_is_pool(&sync->entry) ? &pool_sync_kind
-                                              : &unit_sync_kind;
+    return sync_entry_is_asset(&sync->entry)      ? &asset_sync_kind
+           : sync_entry_is_pool(&sync->entry)     ? &pool_sync_kind
+           : sync_entry_is_workload(&sync->entry) ? &workload_sync_kind
+                                                  : &unit_sync_kind;
 }
 
 static struct sync_item item_of(const struct sync *sync)
@@ -183,9 +185,28 @@ static void send(struct sync *sync, enum step step, enum kube_verb verb)
         .tries = 2,
     };
 
+    const yyjson_mut_doc *doc = verb == KUBE_PATCH_MERGE && want->kept ? want->kept : want->doc;
+
     sync->step = step;
-    sync->call = has_doc ? kube_send_doc(sync->console->service->client, &request, want->doc)
+    sync->call = has_doc ? kube_send_doc(sync->console->service->client, &request, doc)
                          : kube_send(sync->console->service->client, &request);
+}
+
+/* With what belongs to it: without being asked, the API keeps the pods of a Job. */
+static void send_delete(struct sync *sync)
+{
+    const struct want *want = &sync->wants.list.items[sync->at];
+
+    sync->step = STEP_WRITE;
+    sync->call = kube_delete(sync->console->service->client, &(struct kube_delete_request){
+                                                                 .resource = kube_known(want->resource),
+                                                                 .namespace = want->namespace,
+                                                                 .name = want->name,
+                                                                 .propagation = "Background",
+                                                                 .grace_s = -1,
+                                                                 .on_done = on_answer,
+                                                                 .arg = sync,
+                                                             });
 }
 
 /* The next want that is not done. What a list has shown is written at once, everything else is read first. */
@@ -204,7 +225,7 @@ static void go_on(struct sync *sync)
     else if (want->resource == KUBE_NODES)
         send(sync, STEP_WRITE, KUBE_PATCH_MERGE);
     else if (want->mode == WANT_GONE)
-        send(sync, STEP_WRITE, KUBE_DELETE);
+        send_delete(sync);
     else
         send(sync, STEP_WRITE, want->is_listed ? KUBE_PATCH_MERGE : KUBE_CREATE);
 }
@@ -270,7 +291,7 @@ static void on_read(struct sync *sync, const struct kube_answer *answer)
     if (!is_ours(sync, object) && want->mode != WANT_ADOPTED && want->mode != WANT_THERE)
         end_foreign(sync);
     else if (want->mode == WANT_GONE)
-        send(sync, STEP_WRITE, KUBE_DELETE);
+        send_delete(sync);
     else if (want_is_met(want, object))
         end_want(sync, NULL);
     else
@@ -324,9 +345,16 @@ static void add_asset(void *arg, const char *kind, const char *id)
     sync_add(arg, kind, id);
 }
 
-int sync_add_assets(struct sync *sync, const char *project, struct err *err)
+static void add_workload(void *arg, const char *id)
 {
-    return assets_each_object(sync->console->db, project, add_asset, sync, err);
+    sync_add(arg, ITEM_WORKLOAD, id);
+}
+
+int sync_add_content(struct sync *sync, const char *project, struct err *err)
+{
+    int r = assets_each_object(sync->console->db, project, add_asset, sync, err);
+
+    return r < 0 ? r : workloads_each(sync->console->db, project, add_workload, sync, err);
 }
 
 static int add_pools(struct sync *sync, struct err *err)
@@ -347,7 +375,7 @@ static int add_all(struct sync *sync, struct err *err)
         r = items_each(db, ITEM_PROJECT, NULL, add_item, &filling, err);
     if (r == 0)
         r = add_pools(sync, err);
-    return r < 0 ? r : sync_add_assets(sync, NULL, err);
+    return r < 0 ? r : sync_add_content(sync, NULL, err);
 }
 
 /* What events have asked for. A database that cannot be read is asked again later. */
@@ -366,7 +394,7 @@ static void add_due(struct sync *sync)
 
 /* --- the next item --- */
 
-/* Assets wait until the namespaces are known, and pools until the nodes are: without any, nothing would be wanted. */
+/* Assets and workloads wait until the namespaces are known, and pools until the nodes are: without any, nothing would be wanted. */
 static void begin_next(void *arg)
 {
     struct sync *sync = arg;

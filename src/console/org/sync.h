@@ -12,9 +12,9 @@ struct request;
 
 /*
  * Makes the cluster follow the database: a Queue for each department and project, a namespace for each project, a
- * SchedulingShard for each node pool, and the Secrets and claims of assets in the namespaces of the projects below their scopes. What could not be done is tried again for
- * as long as it takes; the item says how far it is. Objects of the console that somebody deletes are made again. Objects that
- * the console has not made are left alone.
+ * SchedulingShard for each node pool, the Secrets and claims of assets in the namespaces of the projects below their scopes, and
+ * a Job for each workload. What could not be done is tried again for as long as it takes; the item says how far it is. Objects of
+ * the console that somebody deletes are made again. Objects that the console has not made are left alone.
  */
 struct sync;
 
@@ -32,8 +32,8 @@ void sync_free(struct sync *sync);
 void sync_add(struct sync *sync, const char *kind, const char *id);
 void sync_add_all(struct sync *sync);
 
-/* The assets with objects in the namespace of a project have changed; NULL: all assets. */
-MUST_CHECK int sync_add_assets(struct sync *sync, const char *project, struct err *err);
+/* The assets with objects in the namespace of a project, and its workloads, have changed; NULL: all. */
+MUST_CHECK int sync_add_content(struct sync *sync, const char *project, struct err *err);
 
 /* Nodes or node pools have changed. */
 void sync_add_pools(struct sync *sync);

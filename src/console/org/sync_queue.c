@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "console/data/items.h"
 #include "console/org/pools.h"
 
 enum { DOUBLINGS_MAX = 4 };
@@ -16,6 +17,11 @@ bool sync_entry_is_asset(const struct sync_entry *entry)
 bool sync_entry_is_pool(const struct sync_entry *entry)
 {
     return strcmp(entry->kind, ITEM_NODE_POOL) == 0;
+}
+
+bool sync_entry_is_workload(const struct sync_entry *entry)
+{
+    return strcmp(entry->kind, ITEM_WORKLOAD) == 0;
 }
 
 static void push(struct sync_queue *queue, const struct sync_entry *entry)
@@ -41,7 +47,7 @@ bool sync_queue_take(struct sync_queue *queue, bool units_only, struct sync_entr
     for (uint32_t i = 0; i < queue->waiting.len; i++) {
         const struct sync_entry *entry = &queue->waiting.items[i];
 
-        if (units_only && (sync_entry_is_asset(entry) || sync_entry_is_pool(entry)))
+        if (units_only && (sync_entry_is_asset(entry) || sync_entry_is_pool(entry) || sync_entry_is_workload(entry)))
             continue;
         *ret_entry = *entry;
         vec_remove_at(&queue->waiting, i);

@@ -26,6 +26,7 @@ struct sync_queue {
 
 bool sync_entry_is_asset(const struct sync_entry *entry);
 bool sync_entry_is_pool(const struct sync_entry *entry);
+bool sync_entry_is_workload(const struct sync_entry *entry);
 
 void sync_queue_add(struct sync_queue *queue, const char *kind, const char *id);
 

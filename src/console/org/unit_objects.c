@@ -15,6 +15,7 @@
 #include "console/org/sync.h"
 #include "console/org/wants.h"
 #include "console/rest/handlers.h"
+#include "console/workloads/workloads.h"
 
 enum { QUEUE_NAME_MAX = 256 };
 
@@ -141,11 +142,14 @@ static int remove_item(struct console *console, const struct sync_item *item, st
     if (r < 0)
         return r;
     /* Their objects in the cluster go when the items have gone. */
-    r = sync_add_assets(console->sync, strcmp(item->kind, ITEM_PROJECT) == 0 ? item->id : NULL, err);
+    bool is_project = strcmp(item->kind, ITEM_PROJECT) == 0;
+    r = sync_add_content(console->sync, is_project ? item->id : NULL, err);
     if (r == 0)
         r = rules_delete_in(console, item->id, err);
     if (r == 0)
         r = assets_delete_in(console, item->kind, item->id, err);
+    if (r == 0 && is_project)
+        r = workloads_delete_in(console, item->id, err);
     if (r == 0)
         r = item_delete(console->db, item->kind, item->id, err);
     if (r == 0)

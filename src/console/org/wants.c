@@ -85,7 +85,7 @@ bool want_is_met(const struct want *want, yyjson_val *object)
 
     if (want->mode == WANT_MADE || want->mode == WANT_THERE)
         return true;
-    yyjson_mut_obj_foreach(yyjson_mut_doc_get_root(want->doc), index, max, key, value)
+    yyjson_mut_obj_foreach(yyjson_mut_doc_get_root(want->kept ? want->kept : want->doc), index, max, key, value)
     {
         const char *name = yyjson_mut_get_str(key);
 
@@ -147,6 +147,7 @@ void wants_done(struct wants *wants)
         free(want->project);
         free(want->issue);
         yyjson_mut_doc_free(want->doc);
+        yyjson_mut_doc_free(want->kept);
     }
     vec_done(&wants->list);
     *wants = (struct wants){0};

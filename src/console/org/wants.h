@@ -32,9 +32,10 @@ struct want {
     enum want_mode mode;
     char *namespace;  // NULL: the kind has none
     char *name;
-    char *project;        // whose namespace it is; NULL: none
-    yyjson_mut_doc *doc;  // NULL for those that are only checked or deleted
-    bool is_listed;       // there is one with our labels
+    char *project;         // whose namespace it is; NULL: none
+    yyjson_mut_doc *doc;   // NULL for those that are only checked or deleted
+    yyjson_mut_doc *kept;  // the part of it that can be changed later, which alone is compared and changed; NULL: all
+    bool is_listed;        // there is one with our labels
     bool is_done;
     char *issue;  // why the cluster does not follow; NULL: it does
 };
@@ -85,3 +86,4 @@ struct sync_kind {
 extern const struct sync_kind pool_sync_kind;   // node pools
 extern const struct sync_kind unit_sync_kind;   // departments and projects
 extern const struct sync_kind asset_sync_kind;  // those that have objects
+extern const struct sync_kind workload_sync_kind;

@@ -62,13 +62,13 @@ static const char *label_of(yyjson_val *object, const char *key)
     return text ? text : "";
 }
 
-static void add_assets_of(struct watch *watch, const char *project)
+static void add_content_of(struct watch *watch, const char *project)
 {
     struct console *console = watch->console;
     struct err err = {0};
 
-    if (watch->is_synced && sync_add_assets(console->sync, project, &err) < 0)
-        log_warn(console->service->log, "the assets of a project could not be read", log_error(&err));
+    if (watch->is_synced && sync_add_content(console->sync, project, &err) < 0)
+        log_warn(console->service->log, "the assets and workloads of a project could not be read", log_error(&err));
 }
 
 static void note_namespace(struct watch *watch, const struct follow_event *event)
@@ -89,7 +89,7 @@ static void note_namespace(struct watch *watch, const struct follow_event *event
         (void)strmap_put(&watch->namespaces, "", known->name, known);
     }
     (void)snprintf(known->project, sizeof known->project, "%s", project);
-    add_assets_of(watch, project);
+    add_content_of(watch, project);
 }
 
 static void node_free(struct known_node *node)

@@ -128,6 +128,14 @@ static int make_effective(struct request *request, const struct policy_kind *kin
     return 0;
 }
 
+int policy_effective(struct request *request, const struct policy_kind *kind, const struct place *place,
+                     yyjson_mut_val **ret_effective, struct err *err)
+{
+    char updated[TIME_TEXT_MAX];
+
+    return make_effective(request, kind, place, NULL, ret_effective, updated, err);
+}
+
 /* --- readings --- */
 
 static int answer_policy(struct request *request, const struct policy_kind *kind, const struct place *place,
@@ -476,7 +484,6 @@ static int check_workload(struct request *request, struct err *err)
     struct json_at workload = {0};
     struct place place;
     yyjson_mut_val *effective = NULL;
-    char updated[TIME_TEXT_MAX];
     int r;
 
     if ((r = json_object(&request->body, err)) < 0 ||
@@ -488,7 +495,7 @@ static int check_workload(struct request *request, struct err *err)
     if (!kind)
         return err_set(err, -EINVAL, "workloadType: '%.50s' is unknown", type);
     if ((r = check_seen(request, &place, err)) < 0 ||
-        (r = make_effective(request, kind, &place, NULL, &effective, updated, err)) < 0)
+        (r = policy_effective(request, kind, &place, &effective, err)) < 0)
         return r;
     yyjson_mut_val *reasons = yyjson_mut_arr(request->doc);
     policy_check(kind->fields, request->doc, effective, workload.val, reasons);

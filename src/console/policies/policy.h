@@ -45,6 +45,13 @@ void policy_add_defaults(const struct field *fields, yyjson_mut_doc *doc, yyjson
 void policy_add_rules(const struct field *fields, yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_val *from,
                       yyjson_mut_val *source);
 
+/* Gives a workload the defaults that it has no member for; of lists of objects, those instances whose name it does not have. */
+void policy_fill(const struct field *fields, yyjson_mut_doc *doc, yyjson_mut_val *defaults, yyjson_mut_val *workload);
+
+/* {defaults, rules, imposedAssets} of all scopes from the tenant down to a place, in the document of the request. */
+MUST_CHECK int policy_effective(struct request *request, const struct policy_kind *kind, const struct place *place,
+                                yyjson_mut_val **ret_effective, struct err *err);
+
 /*
  * Holds a workload's members against the effective policy, after its defaults; appends {field, rule, details, source} to
  * `reasons` for each rule that it breaks. Lists of the workload are lists.

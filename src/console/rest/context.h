@@ -19,6 +19,7 @@ struct http_client;
 struct service;
 struct sync;
 struct vault;
+struct workload_watch;
 
 /* What the parts of a console share. */
 struct console_flags {
@@ -40,6 +41,7 @@ struct console {
     struct http_server *server;
     struct rest_route *rows;  // all of them
     struct sync *sync;
+    struct workload_watch *workloads;
     struct vault *vault;  // secrets of assets
     unsigned char token_key[TOKEN_KEY_BYTES];
     char cluster_id[UUID_TEXT_MAX];

@@ -209,8 +209,8 @@ static int check_permission(const struct caller *caller, const char *role, struc
     if (caller->must_change_password)
         return err_set(err, -EACCES, "change the password first: POST /api/v1/me/password");
     BUG_ON(!permission_parse(role, &type, &action));
-    /* Departments, projects and rules are looked at one by one by their handlers, and so are assets and policies. */
-    if (resource_type_group(type) == GROUP_ASSET || type == RESOURCE_POLICIES)
+    /* Departments, projects and rules are looked at one by one by their handlers, and so are assets, workloads and policies. */
+    if (resource_type_group(type) == GROUP_ASSET || resource_type_group(type) == GROUP_WORKLOAD)
         return access_has(&caller->access, type, action)
                    ? 0
                    : err_set(err, -EACCES, "'%.100s' has no role that allows %s", caller->name, role);

@@ -88,6 +88,18 @@
     ROW(set_policy)               \
     ROW(delete_policy)            \
     ROW(check_workload)           \
+    ROW(create_workload)          \
+    ROW(get_workload_kind)        \
+    ROW(delete_workload)          \
+    ROW(suspend_workload)         \
+    ROW(resume_workload)          \
+    ROW(batch_workloads)          \
+    ROW(list_workloads)           \
+    ROW(count_workloads)          \
+    ROW(get_workload)             \
+    ROW(list_workload_pods)       \
+    ROW(list_pods)                \
+    ROW(count_pods)               \
     ROW(list_idps)                \
     ROW(create_idp)               \
     ROW(get_idp)                  \

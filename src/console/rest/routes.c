@@ -12,6 +12,7 @@
 #include "console/policies/policy.h"
 #include "console/rest/handlers.h"
 #include "console/rest/operations.h"
+#include "console/workloads/kinds.h"
 
 /* Passwords take a core and 64 MiB each; logins by identity providers wait for those. */
 enum { SIGNINS_MAX = 8, LOGINS_MAX = 64, BODY_MAX = 256 << 10, ORGANIZATION_MAX = 8 << 20 };
@@ -33,6 +34,14 @@ enum { SIGNINS_MAX = 8, LOGINS_MAX = 64, BODY_MAX = 256 << 10, ORGANIZATION_MAX 
         ROUTE("GET", ASSETS path "/{AssetId}", get_asset, type ":read"),                                            \
         ROUTE("PUT", ASSETS path "/{AssetId}", update_asset, type ":update"),                                       \
         ROUTE("DELETE", ASSETS path "/{AssetId}", delete_asset, type ":delete")
+
+/* The five routes of a kind of workloads. */
+#define WORKLOAD_ROUTES(path, type)                                                              \
+    ROUTE("POST", WORKLOADS path, create_workload, type ":create"),                              \
+        ROUTE("GET", WORKLOADS path "/{workloadId}", get_workload_kind, type ":read"),           \
+        ROUTE("DELETE", WORKLOADS path "/{workloadId}", delete_workload, type ":delete"),        \
+        ROUTE("POST", WORKLOADS path "/{workloadId}/suspend", suspend_workload, type ":update"), \
+        ROUTE("POST", WORKLOADS path "/{workloadId}/resume", resume_workload, type ":update")
 
 /* The four routes of a type of policies. */
 #define POLICY_ROUTES(path)                                               \
@@ -174,6 +183,16 @@ static const struct rest_route rows[] = {
     POLICY_ROUTES("distributed"),
     POLICY_ROUTES("inferences"),
     ROUTE("POST", OURS "policy/check", check_workload, "policies:read"),
+
+    ROUTE("GET", "/api/v1/workloads", list_workloads, "workloads:read"),
+    ROUTE("GET", WORKLOADS "count", count_workloads, "workloads:read"),
+    ROUTE("GET", WORKLOADS "pods", list_pods, "workloads:read"),
+    ROUTE("GET", WORKLOADS "pods/count", count_pods, "workloads:read"),
+    ROUTE("GET", WORKLOADS "{workloadId}", get_workload, "workloads:read"),
+    ROUTE("GET", WORKLOADS "{workloadId}/pods", list_workload_pods, "workloads:read"),
+    ROUTE("POST", WORKLOADS "batch", batch_workloads, "workloads:update"),
+    WORKLOAD_ROUTES("workspaces", "workspaces"),
+    WORKLOAD_ROUTES("trainings", "trainings"),
 };
 
 void handle_not_yet(void *arg, struct http_exchange *exchange)

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "console/workloads/follow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "console/data/items.h"
+#include "console/org/sync.h"
+#include "console/org/wants.h"
+#include "console/rest/context.h"
+#include "console/workloads/pod_row.h"
+#include "frame/service.h"
+#include "kube/client/meta.h"
+#include "kube/follow/follow.h"
+
+#define SELECTOR OBJECT_LABEL_KIND "=" ITEM_WORKLOAD
+
+struct watched_pod {
+    char *namespace;
+    char *name;
+    struct watched *workload;
+    struct pod_state state;
+};
+
+/* What the cluster has of one workload. */
+struct watched {
+    char id[UUID_TEXT_MAX];
+    char *job_namespace;  // NULL: there is no Job
+    char *job_name;
+    int64_t generation;
+    yyjson_doc *conditions;
+    VEC(struct watched_pod *) pods;
+    struct workload_facts facts;  // as they were noted
+};
+
+struct workload_watch {
+    struct console *console;
+    struct follower *jobs_follower;
+    struct follower *pods_follower;
+    struct strmap workloads;  // struct watched, by identifier
+    struct strmap jobs;       // the same, by the Job's name
+    struct strmap pods;       // struct watched_pod
+};
+
+static const char *label_id(yyjson_val *object)
+{
+    return kube_text(object, "metadata", "labels", OBJECT_LABEL_ID);
+}
+
+/* --- one workload --- */
+
+static struct watched *find(const struct workload_watch *watch, const char *id)
+{
+    return strmap_get(&watch->workloads, "", id);
+}
+
+static struct watched *ensure(struct workload_watch *watch, const char *id)
+{
+    struct watched *workload = find(watch, id);
+
+    if (workload)
+        return workload;
+    workload = xcalloc(1, sizeof *workload);
+    (void)snprintf(workload->id, sizeof workload->id, "%s", id);
+    (void)strmap_put(&watch->workloads, "", workload->id, workload);
+    return workload;
+}
+
+static void count_pods(struct watched *workload)
+{
+    struct workload_facts *facts = &workload->facts;
+
+    facts->pods = facts->scheduled = facts->running = 0;
+    vec_foreach (&workload->pods, pod) {
+        const struct pod_state *state = &(*pod)->state;
+
+        facts->pods += !state->has_ended;
+        facts->scheduled += !state->has_ended && state->is_scheduled;
+        facts->running += !state->has_ended && state->is_running;
+    }
+}
+
+static void watched_free(struct watched *workload)
+{
+    free(workload->job_namespace);
+    free(workload->job_name);
+    yyjson_doc_free(workload->conditions);
+    vec_done(&workload->pods);
+    free(workload);
+}
+
+static bool is_same(const struct workload_facts *a, const struct workload_facts *b)
+{
+    return a->has_job == b->has_job && a->is_suspended == b->is_suspended && a->has_completed == b->has_completed &&
+           a->has_failed == b->has_failed && a->pods == b->pods && a->scheduled == b->scheduled &&
+           a->running == b->running;
+}
+
+/* The phase follows where something has changed. One that could not be written is written after the next comparison. */
+static void settle(struct workload_watch *watch, struct watched *workload, const struct workload_facts *before)
+{
+    struct console *console = watch->console;
+    struct err err = {0};
+
+    if (!is_same(&workload->facts, before) && workload_note(console, workload->id, NULL, &err) < 0) {
+        log_warn(console->service->log, "the phase of a workload was not written", log_error(&err));
+        sync_add(console->sync, ITEM_WORKLOAD, workload->id);
+    }
+    if (!workload->job_name && workload->pods.len == 0) {
+        (void)strmap_remove(&watch->workloads, "", workload->id);
+        watched_free(workload);
+    }
+}
+
+/* --- Jobs --- */
+
+static void read_job(struct watched *workload, yyjson_val *job)
+{
+    struct workload_facts *facts = &workload->facts;
+    yyjson_val *conditions = yyjson_ptr_get(job, "/status/conditions");
+    yyjson_val *condition;
+    yyjson_arr_iter iter;
+
+    facts->has_job = true;
+    facts->is_suspended = yyjson_get_bool(yyjson_ptr_get(job, "/spec/suspend"));
+    facts->has_completed = facts->has_failed = false;
+    yyjson_arr_iter_init(conditions, &iter);
+    while ((condition = yyjson_arr_iter_next(&iter))) {
+        if (strcmp(kube_text(condition, "status"), "True") != 0)
+            continue;
+        facts->has_completed = facts->has_completed || strcmp(kube_text(condition, "type"), "Complete") == 0;
+        facts->has_failed = facts->has_failed || strcmp(kube_text(condition, "type"), "Failed") == 0;
+    }
+    yyjson_doc_free(workload->conditions);
+    workload->conditions = conditions ? json_copy(conditions) : NULL;
+}
+
+static void forget_job(struct workload_watch *watch, struct watched *workload)
+{
+    (void)strmap_remove(&watch->jobs, workload->job_namespace, workload->job_name);
+    free(workload->job_namespace);
+    free(workload->job_name);
+    yyjson_doc_free(workload->conditions);
+    workload->job_namespace = workload->job_name = NULL;
+    workload->conditions = NULL;
+    workload->generation = 0;
+    workload->facts.has_job = workload->facts.is_suspended = false;
+    workload->facts.has_completed = workload->facts.has_failed = false;
+}
+
+/* The status of a Job changes all the time; what was asked for has a generation. */
+static void on_job(void *arg, const struct follow_event *event)
+{
+    struct workload_watch *watch = arg;
+    struct watched *workload = strmap_get(&watch->jobs, event->namespace, event->name);
+    const char *id = event->object ? label_id(event->object) : "";
+    struct workload_facts before;
+
+    if (event->change == FOLLOW_DELETED) {
+        if (!workload)
+            return;
+        before = workload->facts;
+        forget_job(watch, workload);
+        sync_add(watch->console->sync, ITEM_WORKLOAD, workload->id);
+        settle(watch, workload, &before);
+        return;
+    }
+    if (!*id || strlen(id) >= UUID_TEXT_MAX || (workload && strcmp(workload->id, id) != 0))
+        return;
+    if (!workload) {
+        workload = ensure(watch, id);
+        if (workload->job_name)
+            return;
+        workload->job_namespace = xstrdup(event->namespace);
+        workload->job_name = xstrdup(event->name);
+        (void)strmap_put(&watch->jobs, workload->job_namespace, workload->job_name, workload);
+    }
+    before = workload->facts;
+    read_job(workload, event->object);
+    int64_t generation = yyjson_get_sint(yyjson_ptr_get(event->object, "/metadata/generation"));
+    if (generation != workload->generation)
+        sync_add(watch->console->sync, ITEM_WORKLOAD, workload->id);
+    workload->generation = generation;
+    settle(watch, workload, &before);
+}
+
+/* --- pods --- */
+
+static void pod_free(struct watched_pod *pod)
+{
+    free(pod->namespace);
+    free(pod->name);
+    pod_state_done(&pod->state);
+    free(pod);
+}
+
+static void forget_pod(struct workload_watch *watch, struct watched_pod *pod)
+{
+    struct watched *workload = pod->workload;
+    struct workload_facts before = workload->facts;
+
+    for (uint32_t i = 0; i < workload->pods.len; i++) {
+        if (workload->pods.items[i] == pod) {
+            vec_remove_at(&workload->pods, i);
+            break;
+        }
+    }
+    (void)strmap_remove(&watch->pods, pod->namespace, pod->name);
+    pod_free(pod);
+    count_pods(workload);
+    settle(watch, workload, &before);
+}
+
+static void on_pod(void *arg, const struct follow_event *event)
+{
+    struct workload_watch *watch = arg;
+    struct watched_pod *pod = strmap_get(&watch->pods, event->namespace, event->name);
+    const char *id = event->object ? label_id(event->object) : "";
+
+    if (event->change == FOLLOW_DELETED) {
+        if (pod)
+            forget_pod(watch, pod);
+        return;
+    }
+    if (!*id || strlen(id) >= UUID_TEXT_MAX || (pod && strcmp(pod->workload->id, id) != 0))
+        return;
+    struct watched *workload = pod ? pod->workload : ensure(watch, id);
+    struct workload_facts before = workload->facts;
+    if (!pod) {
+        pod = xcalloc(1, sizeof *pod);
+        pod->namespace = xstrdup(event->namespace);
+        pod->name = xstrdup(event->name);
+        pod->workload = workload;
+        (void)strmap_put(&watch->pods, pod->namespace, pod->name, pod);
+        vec_push(&workload->pods, pod);
+    }
+    pod_state_read(&pod->state, watch->console->cluster_id, id, event->object);
+    count_pods(workload);
+    settle(watch, workload, &before);
+}
+
+/* --- what others ask --- */
+
+struct workload_facts workload_facts(const struct workload_watch *watch, const char *id)
+{
+    const struct watched *workload = find(watch, id);
+
+    return workload ? workload->facts : (struct workload_facts){0};
+}
+
+const char *workload_wait_reason(const struct workload_watch *watch, const char *id)
+{
+    const struct watched *workload = find(watch, id);
+
+    if (!workload || workload->facts.running > 0)
+        return "";
+    vec_foreach (&workload->pods, pod) {
+        if (!(*pod)->state.has_ended && (*pod)->state.reason)
+            return (*pod)->state.reason;
+    }
+    return "";
+}
+
+yyjson_val *workload_conditions(const struct workload_watch *watch, const char *id)
+{
+    const struct watched *workload = find(watch, id);
+
+    return workload ? yyjson_doc_get_root(workload->conditions) : NULL;
+}
+
+void workload_each_pod(const struct workload_watch *watch, const char *id, workload_pod_fn fn, void *arg)
+{
+    const struct watched *workload = find(watch, id);
+
+    if (!workload)
+        return;
+    vec_foreach (&workload->pods, pod)
+        fn(arg, yyjson_doc_get_root((*pod)->state.row));
+}
+
+static void put_status(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *key, const char *text)
+{
+    (void)yyjson_mut_obj_remove_key(status, key);
+    if (*text)
+        put_text(doc, status, key, text);
+}
+
+static int write_status(struct console *console, yyjson_val *item, const char *phase, const char *message,
+                        struct err *err)
+{
+    const char *id = kube_text(item, "id");
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *copy = copy_item(doc, item);
+    yyjson_mut_val *status = yyjson_mut_obj_get(copy, "status");
+
+    if (strcmp(kube_text(item, "status", "phase"), phase) != 0) {
+        put_status(doc, status, "phase", phase);
+        (void)yyjson_mut_obj_remove_key(status, "phaseUpdatedAt");
+        put_now(doc, status, "phaseUpdatedAt");
+        if (phase_is_end(phase))
+            put_now(doc, status, "completedAt");
+    }
+    put_status(doc, status, "message", message);
+    int r = item_update(console->db, ITEM_WORKLOAD, id, copy, err);
+    yyjson_mut_doc_free(doc);
+    return r;
+}
+
+int workload_note(struct console *console, const char *id, const char *problem, struct err *err)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *found = NULL;
+    int r = item_get(console->db, ITEM_WORKLOAD, id, &found, err);
+
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    yyjson_val *item = yyjson_doc_get_root(found);
+    struct workload_facts facts = workload_facts(console->workloads, id);
+    const char *desired = kube_text(item, "desired");
+    const char *before = kube_text(item, "status", "phase");
+    const char *message = problem ? problem : kube_text(item, "status", "message");
+    bool stays = phase_is_end(before) && strcmp(desired, DESIRED_DELETED) != 0;
+    const char *phase = stays ? before : workload_phase(desired, &facts);
+
+    if (strcmp(phase, before) == 0 && strcmp(message, kube_text(item, "status", "message")) == 0)
+        return 0;
+    return write_status(console, item, phase, message, err);
+}
+
+/* --- from the start to the end --- */
+
+static void on_problem(void *arg, const struct err *err, nsec_t wait)
+{
+    struct workload_watch *watch = arg;
+
+    service_follow_problem(watch->console->service, "jobs and pods", err, wait);
+}
+
+static struct follower *follow(struct workload_watch *watch, enum kube_known resource, follow_event_fn on_event)
+{
+    return follower_new(watch->console->service->client, &(struct follow_options){
+                                                             .resource = kube_known(resource),
+                                                             .label_selector = SELECTOR,
+                                                             .is_unshared = true,
+                                                             .on_event = on_event,
+                                                             .on_problem = on_problem,
+                                                             .arg = watch,
+                                                         });
+}
+
+struct workload_watch *workload_watch_new(struct console *console)
+{
+    struct workload_watch *watch = xcalloc(1, sizeof *watch);
+
+    watch->console = console;
+    strmap_init(&watch->workloads);
+    strmap_init(&watch->jobs);
+    strmap_init(&watch->pods);
+    watch->jobs_follower = follow(watch, KUBE_JOBS, on_job);
+    watch->pods_follower = follow(watch, KUBE_PODS, on_pod);
+    return watch;
+}
+
+void workload_watch_free(struct workload_watch *watch)
+{
+    struct watched_pod *pod;
+    struct watched *workload;
+
+    if (!watch)
+        return;
+    follower_free(watch->jobs_follower);
+    follower_free(watch->pods_follower);
+    for (size_t cursor = 0; (pod = strmap_next(&watch->pods, &cursor));)
+        pod_free(pod);
+    for (size_t cursor = 0; (workload = strmap_next(&watch->workloads, &cursor));)
+        watched_free(workload);
+    strmap_done(&watch->pods);
+    strmap_done(&watch->jobs);
+    strmap_done(&watch->workloads);
+    free(watch);
+}

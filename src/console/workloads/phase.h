@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What somebody wants of a workload. */
+#define DESIRED_RUNNING "Running"
+#define DESIRED_STOPPED "Stopped"
+#define DESIRED_DELETED "Deleted"
+
+#define PHASE_CREATING "Creating"
+#define PHASE_COMPLETED "Completed"
+#define PHASE_FAILED "Failed"
+
+/* What the cluster has of a workload. Pods that have ended do not count. */
+struct workload_facts {
+    bool has_job;
+    bool is_suspended;
+    bool has_completed;
+    bool has_failed;
+    uint32_t pods;
+    uint32_t scheduled;  // of them, those that have a node
+    uint32_t running;
+};
+
+/* The phase as Run:ai names it. */
+const char *workload_phase(const char *desired, const struct workload_facts *facts);
+
+/* Whether nothing follows the phase but the deletion. */
+bool phase_is_end(const char *phase);

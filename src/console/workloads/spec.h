@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdbool.h>
+#include <yyjson.h>
+
+#include "base/macros.h"
+
+struct err;
+struct json_at;
+struct place;
+struct request;
+struct workload_kind;
+
+/*
+ * The spec of a new workload from the member `spec` of a request: held against the effective policy, with its defaults and
+ * imposed data sources. What has no effect is refused: -ENOSYS names the member; -EINVAL what is wrong.
+ */
+MUST_CHECK int spec_read(struct request *request, const struct workload_kind *kind, const struct place *place,
+                         const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err);
+
+/* What a pod asks of GPUs. Whole ones have a portion of 1; `memory` is in bytes of each, 0: not asked for. */
+struct gpu_ask {
+    int64_t devices;
+    double portion;
+    int64_t memory;
+};
+
+/* From the member `compute`, which may be NULL; -EINVAL when its members do not fit together. */
+MUST_CHECK int spec_gpus(yyjson_val *compute, struct gpu_ask *ret_ask, struct err *err);
+
+/* GPUs of one pod; 0 for memory, of which nobody knows how much of a GPU it is. */
+double gpu_ask_total(const struct gpu_ask *ask);
