@@ -5,13 +5,11 @@
  * event that it has seen gets all rows that changed since, as they are now, and one that was away for too long, or has seen
  * another process, gets everything.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "net/rest/event_stream.h"
 #include "web/board.h"
 #include "web/picture.h"
 #include "web/web_internal.h"
@@ -75,38 +73,22 @@ static void on_drain(void *arg)
     stream_wake(arg);
 }
 
-/* The sequence of an id that this process has given; 0 for any other. */
-static uint64_t read_id(const struct web *web, const char *id)
-{
-    size_t len = strlen(web->epoch);
-    char *end = NULL;
-
-    if (!id || strncmp(id, web->epoch, len) != 0 || id[len] != '-' || id[len + 1] < '0' || id[len + 1] > '9')
-        return 0;
-    errno = 0;
-    unsigned long long sequence = strtoull(id + len + 1, &end, 10);
-
-    return *end || errno ? 0 : sequence;
-}
-
 void serve_stream(void *arg, struct http_exchange *exchange)
 {
     struct web *web = arg;
-    const char *id = http_exchange_header(exchange, "Last-Event-ID");
     struct stream *stream = xcalloc(1, sizeof *stream);
 
     *stream = (struct stream){
         .web = web,
         .exchange = exchange,
-        .sequence = read_id(web, id ? id : rest_query(exchange, "after")),
+        .sequence = event_stream_seen(exchange, web->epoch),
         .is_new = true,
     };
     list_push(&web->streams, &stream->in_web);
     picture_hold(web->picture);
-    http_reply_begin(exchange, 200, "text/event-stream");
+    event_stream_begin(exchange);
     http_on_cancel(exchange, on_cancel, stream);
     http_on_drain(exchange, on_drain, stream);
-    http_reply_write(exchange, "retry: 1000\n\n", strlen("retry: 1000\n\n"));
     if (picture_is_ready(web->picture))
         send_rows(stream);
 }
@@ -119,20 +101,11 @@ void streams_wake(struct web *web)
     }
 }
 
-/* A silent server and one that is gone look the same: a word now and then tells them apart. */
 void streams_beat(struct web *web)
 {
-    char time[TIME_TEXT_MAX];
-    char beat[128];
-    int len =
-        snprintf(beat, sizeof beat, "event: beat\ndata: {\"time\":\"%s\"}\n\n", time_format(nsec_now_wall(), time));
-
     for (struct list_link *link = web->streams.first, *next; link; link = next) {
-        struct stream *stream = list_item(link, struct stream, in_web);
-
         next = link->next;
-        if (http_reply_unsent(stream->exchange) == 0)
-            http_reply_write(stream->exchange, beat, (size_t)len);
+        event_stream_beat(list_item(link, struct stream, in_web)->exchange);
     }
 }
 
