@@ -204,21 +204,32 @@ static bool is_wanted(yyjson_mut_val *row, const struct filter *filters, size_t 
     return strcasestr(cell.text, search) != NULL;
 }
 
+int listing_page(const struct http_exchange *exchange, const struct listing_kind *kind, struct listing_page *ret_page,
+                 struct err *err)
+{
+    int r;
+
+    *ret_page = (struct listing_page){
+        .is_plain = !rest_query(exchange, "filterBy") && !rest_query(exchange, "search") &&
+                    !rest_query(exchange, "sortBy") && !rest_query(exchange, "sortOrder"),
+        .limit = kind->limit,
+    };
+    r = parse_number(exchange, "offset", 0, INT32_MAX, &ret_page->offset, err);
+    return r < 0 ? r : parse_number(exchange, "limit", 1, kind->limit_max, &ret_page->limit, err);
+}
+
 int listing_apply(const struct http_exchange *exchange, const struct listing_kind *kind, struct listing_rows *rows,
                   int64_t *ret_total, int64_t *ret_next, struct err *err)
 {
     struct filter filters[FILTERS_MAX];
     struct order order = {0};
     size_t filter_count = 0;
-    int64_t offset = 0;
-    int64_t limit = kind->limit;
+    struct listing_page page;
     uint32_t kept = 0;
     int r;
 
     if ((r = parse_filters(exchange, kind, filters, &filter_count, err)) < 0 ||
-        (r = parse_order(exchange, kind, &order, err)) < 0 ||
-        (r = parse_number(exchange, "offset", 0, INT32_MAX, &offset, err)) < 0 ||
-        (r = parse_number(exchange, "limit", 1, kind->limit_max, &limit, err)) < 0)
+        (r = parse_order(exchange, kind, &order, err)) < 0 || (r = listing_page(exchange, kind, &page, err)) < 0)
         return r;
     for (uint32_t i = 0; i < rows->len; i++) {
         if (is_wanted(rows->items[i], filters, filter_count, rest_query(exchange, "search"), kind->search))
@@ -227,8 +238,8 @@ int listing_apply(const struct http_exchange *exchange, const struct listing_kin
     if (order.pointer && kept > 1)
         qsort_r(rows->items, kept, sizeof *rows->items, compare, &order);
     *ret_total = kept;
-    int64_t first = MIN(offset, (int64_t)kept);
-    int64_t count = MIN(limit, (int64_t)kept - first);
+    int64_t first = MIN(page.offset, (int64_t)kept);
+    int64_t count = MIN(page.limit, (int64_t)kept - first);
     if (first > 0 && count > 0)
         memmove(rows->items, rows->items + first, (size_t)count * sizeof *rows->items);
     rows->len = (uint32_t)count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <yyjson.h>
 
@@ -26,6 +27,16 @@ struct listing_kind {
 };
 
 struct listing_rows VEC_OF(yyjson_mut_val *);
+
+struct listing_page {
+    bool is_plain;  // all rows are wanted, in their own order
+    int64_t offset;
+    int64_t limit;
+};
+
+/* What the query says about the page, for lists too long to be read whole. */
+MUST_CHECK int listing_page(const struct http_exchange *exchange, const struct listing_kind *kind,
+                            struct listing_page *ret_page, struct err *err);
 
 /*
  * Keeps the rows that the query asks for, in its order. `ret_total` is how many there are before offset and limit, and
