@@ -13,12 +13,14 @@
 #include "base/strbuf.h"
 #include "console/assets/vault.h"
 #include "console/audit/audit.h"
+#include "console/changes/change_feed.h"
 #include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/org/pools.h"
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
 #include "console/rest/routes.h"
+#include "console/rest/streams.h"
 #include "console/workloads/follow.h"
 #include "frame/service.h"
 #include "net/http.h"
@@ -79,7 +81,7 @@ static int configure(struct service *service, struct err *err)
 
 /* --- what is kept about the console itself --- */
 
-/* The value of a key; made by `make` on the first start. */
+/* The value of a key; made by `make` on the first start, by whichever console is the first. */
 static int keep(struct console *console, const char *key, void (*make)(char *text), char *text, size_t size,
                 struct err *err)
 {
@@ -88,8 +90,12 @@ static int keep(struct console *console, const char *key, void (*make)(char *tex
 
     if (r == -ENOENT) {
         make(text);
-        return db_run(console->db, DB_CALL("INSERT INTO meta(key, value) VALUES($1, $2)", db_text(key), db_text(text)),
-                      NULL, err);
+        r = db_run(
+            console->db,
+            DB_CALL("INSERT INTO meta(key, value) VALUES($1, $2) ON CONFLICT DO NOTHING", db_text(key), db_text(text)),
+            NULL, err);
+        if (r == 0)
+            r = db_query_text(console->db, DB_CALL("SELECT value FROM meta WHERE key = $1", db_text(key)), &found, err);
     }
     if (r == 0)
         (void)snprintf(text, size, "%s", found);
@@ -160,19 +166,37 @@ void console_url(const struct console *console, char *url, size_t size)
                    http_server_port(console->server));
 }
 
+/* What every organisation has, by whichever console is the first. */
+static int make_defaults(struct console *console, struct err *err)
+{
+    int r = db_begin(console->db, err);
+
+    if (r < 0)
+        return r;
+    if ((r = pool_make_default(console, err)) < 0 || (r = make_default_department(console, err)) < 0) {
+        db_rollback(console->db);
+        return r;
+    }
+    return db_commit(console->db, err);
+}
+
 /* As long as there is no administrator, each start makes a new link. */
 static int offer_setup(struct console *console, struct err *err)
 {
     int64_t users = 0;
+    char code[SECRET_TEXT_MAX];
     char url[PATH_TEXT_MAX];
     int r = db_query_number(console->db, DB_CALL("SELECT count(*) FROM items WHERE kind = $1", db_text(ITEM_USER)),
                             &users, err);
 
     if (r < 0 || users > 0)
         return r;
-    secret_make(console->setup_code);
+    secret_make(code);
+    r = setup_offer(console, code, err);
+    if (r < 0)
+        return r;
     console_url(console, url, sizeof url);
-    (void)printf("Set up the first administrator: %s/setup?code=%s\n", url, console->setup_code);
+    (void)printf("Set up the first administrator: %s/setup?code=%s\n", url, code);
     (void)fflush(stdout);
     return 0;
 }
@@ -253,6 +277,8 @@ static void console_free(struct console *console)
     http_server_free(console->server);
     if (console->outside)
         http_client_free(console->outside);
+    change_feed_free(console->feed);
+    change_streams_free(console->streams);
     workload_watch_free(console->workloads);
     sync_free(console->sync);
     vault_free(console->vault);
@@ -288,11 +314,12 @@ static int open_parts(struct console *console, struct err *err)
     if ((r = db_open(console->flags->database, DB_WRITE, &console->db, err)) < 0 ||
         (r = read_identity(console, err)) < 0 || (r = open_outside(console, err)) < 0 ||
         (r = check_audit(console, err)) < 0 || (r = open_vault(console, err)) < 0 ||
-        (r = pool_make_default(console, err)) < 0 || (r = make_default_department(console, err)) < 0 ||
-        (r = sync_new(console, &console->sync, err)) < 0)
+        (r = make_defaults(console, err)) < 0)
         return r;
+    console->sync = sync_new(console);
     console->workloads = workload_watch_new(console);
-    if ((r = listen_on(console, err)) < 0)
+    console->streams = change_streams_new(console);
+    if ((r = change_feed_new(console, &console->feed, err)) < 0 || (r = listen_on(console, err)) < 0)
         return r;
     return offer_setup(console, err);
 }
@@ -305,6 +332,7 @@ static int open_console(struct service *service, struct err *err)
     console->service = service;
     console->flags = service->values;
     console->head_path = head_path(console->flags);
+    uuid_make(console->process);
     strmap_init(&console->guests);
     strmap_init(&console->providers);
     r = open_parts(console, err);

@@ -384,6 +384,8 @@ static int take(struct request *request, enum action action, yyjson_doc **ret_do
     if (!is_shown)
         return err_set(err, -ENOENT, "there is no %s '%.50s'", kind->name, id);
     place_load(yyjson_obj_get(item, "place"), &place);
+    request->place = place;
+    request->is_private = yyjson_get_bool(yyjson_ptr_get(item, "/meta/private"));
     if (action != ACTION_READ && !place_allows(&request->caller->access, kind->type, action, &place))
         return err_set(err, -EACCES, "'%.100s' may not change this %s", request->caller->name, kind->name);
     request->type = kind->name;
@@ -619,6 +621,8 @@ static int create_asset(struct request *request, struct err *err)
         return r;
     request->action = "create";
     request->type = kind->name;
+    request->place = place;
+    request->is_private = yyjson_mut_get_bool(yyjson_mut_obj_get(meta, "private"));
     request->status = kind->created ? kind->created : 202;
     (void)snprintf(request->name, sizeof request->name, "%s", name);
     return answer_item(request, kind, item, err);

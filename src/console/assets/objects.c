@@ -366,6 +366,8 @@ static int asset_end(struct console *console, const struct sync_item *item, cons
         (void)yyjson_mut_obj_remove_key(copy, "status");
         (void)yyjson_mut_obj_add_val(doc, copy, "status", status);
         r = item_update(console->db, item->kind, item->id, copy, err);
+        if (r == 0)
+            r = sync_note(console, item, "update", err);
     }
     yyjson_mut_doc_free(doc);
     return r;

@@ -301,6 +301,27 @@ static int renew_all(struct vault *vault, struct err *err)
     return r;
 }
 
+/* Who owns the secret that tells the keys of this database from others. */
+#define CHECK_OWNER "vault"
+
+/* Consoles of one database need the same keys: with others, each would write what the other cannot read. */
+static int check_keys(struct vault *vault, const char *path, struct err *err)
+{
+    char *text = NULL;
+    int r = db_begin(vault->db, err);
+
+    if (r < 0)
+        return r;
+    r = vault_get(vault, CHECK_OWNER, &text, err);
+    free(text);
+    if (r == -ENOENT)
+        r = vault_put(vault, CHECK_OWNER, "", err);
+    if (r == 0)
+        return db_commit(vault->db, err);
+    db_rollback(vault->db);
+    return r == -EBADMSG ? err_set(err, r, "'%s' is not the file with the keys of this database", path) : r;
+}
+
 int vault_open(const char *path, struct db *db, struct vault **ret_vault, struct err *err)
 {
     struct vault *vault = xcalloc(1, sizeof *vault);
@@ -310,6 +331,8 @@ int vault_open(const char *path, struct db *db, struct vault **ret_vault, struct
     r = read_keys(vault, path, err);
     if (r == 0)
         r = renew_all(vault, err);
+    if (r == 0)
+        r = check_keys(vault, path, err);
     if (r < 0) {
         vault_free(vault);
         return r;

@@ -121,11 +121,21 @@ int db_query_text(struct db *db, struct db_call call, char **ret_text, struct er
 int db_begin(struct db *db, struct err *err)
 {
     BUG_ON(db->is_begun);
-    int r = db_run(db, (struct db_call){.sql = db->backend->begin}, NULL, err);
+    int r = db->backend->ready(db->self, err);
 
+    if (r == 0)
+        r = db->backend->begin(db->self, err);
     if (r == 0)
         db->is_begun = true;
     return r;
+}
+
+int db_lead(struct db *db, bool *ret_leads, struct err *err)
+{
+    BUG_ON(db->is_begun);
+    int r = db->backend->ready(db->self, err);
+
+    return r < 0 ? r : db->backend->lead(db->self, ret_leads, err);
 }
 
 int db_commit(struct db *db, struct err *err)

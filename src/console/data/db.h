@@ -13,8 +13,9 @@ struct err;
  * The console's relational database: a file of SQLite, or a PostgreSQL server. Both understand the same statements, whose
  * parameters are $1, $2, ...; values are whole numbers and texts.
  *
- * One process writes at a time: whoever opens a database for writing holds it until it is closed, and a second one is refused
- * with -EBUSY. A lost connection to PostgreSQL is made again, and the hold taken again, when the next transaction begins.
+ * A file has one writer: whoever opens it for writing holds it until it is closed, and a second one is refused with -EBUSY.
+ * PostgreSQL has as many as there are consoles, and their transactions come one after the other, as those of a file do: each
+ * sees all that the one before it has committed. A lost connection is made again when the next statement comes.
  *
  * Calls block, for a bounded time. Failures: -EEXIST for a row that a UNIQUE constraint refuses; -ESHUTDOWN when the database
  * cannot be reached or is locked, of which REST makes a 503; -EIO otherwise.
@@ -75,6 +76,12 @@ MUST_CHECK int db_begin(struct db *db, struct err *err);
 MUST_CHECK int db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
 bool db_in_transaction(const struct db *db);
+
+/*
+ * Whether this process is the one, among all that have the database open for writing, that acts on other systems. The first
+ * that asks is, until it closes the database or loses its connection; then the next one that asks. Not within a transaction.
+ */
+MUST_CHECK int db_lead(struct db *db, bool *ret_leads, struct err *err);
 
 /* How many steps of the tables' history this release knows, and how many the database has taken. */
 int64_t db_schema_known(void);

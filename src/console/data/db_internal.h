@@ -13,7 +13,9 @@ struct db_backend {
                  struct err *err);
     /* Before a transaction, and before a statement outside of one: a lost connection is made again here. */
     int (*ready)(void *self, struct err *err);
-    const char *begin;  // the statement
+    /* Begins a transaction that no other writer's overlaps. */
+    int (*begin)(void *self, struct err *err);
+    int (*lead)(void *self, bool *ret_leads, struct err *err);
 };
 
 extern const struct db_backend db_sqlite;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * PostgreSQL by libpq. An advisory lock of the connection keeps a second console from the same database: it ends with the
- * connection, and is taken again by the next one.
+ * PostgreSQL by libpq, for several consoles at once. Each transaction holds an advisory lock, so that transactions come one
+ * after the other: nothing that one has read changes under it, and the audit log stays one chain. A second lock, of the
+ * connection, makes one console the leader and ends with the connection.
  */
 #include <errno.h>
 #include <libpq-fe.h>
@@ -17,24 +18,28 @@
 enum { PARAMETERS_MAX = 16, COLUMNS_MAX = 16, NUMBER_TEXT_MAX = 24, INT8_OID = 20, INT4_OID = 23 };
 
 #define UNIQUE_VIOLATION "23505"
-#define LOCK_NOT_AVAILABLE "55P03"
 
 struct server_db {
     PGconn *connection;  // NULL or a broken one: to be made again
     char *url;
-    enum db_mode mode;
+    bool leads;  // by a lock of this connection
 };
 
 /* What every connection begins with: nothing may hang for ever. */
 static const char *const settings[] = {
     "SET statement_timeout = '10s'",
-    "SET lock_timeout = '2s'",
+    "SET lock_timeout = '5s'",
     "SET idle_in_transaction_session_timeout = '30s'",
     "SET client_min_messages = warning",
+    /* A leader whose machine is gone holds its lock until the server notices; the default is two hours. */
+    "SET tcp_keepalives_idle = 10",
+    "SET tcp_keepalives_interval = 5",
+    "SET tcp_keepalives_count = 3",
 };
 
-/* Waits as long as lock_timeout says: the server may not have noticed yet that a console before this one has ended. */
-static const char lock[] = "SELECT pg_advisory_lock(1299412852, 1)";
+static const char lead_sql[] = "SELECT pg_try_advisory_lock(1299412852, 1)::int";
+/* Each statement after the lock sees what was committed before it was had. */
+static const char begin_sql[] = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(1299412852, 2)";
 
 static int fail(struct err *err, const PGconn *connection, const PGresult *result)
 {
@@ -51,18 +56,13 @@ static int fail(struct err *err, const PGconn *connection, const PGresult *resul
     return err_set(err, code, "the database: %.*s", (int)strcspn(text ? text : "", "\n"), text ? text : "");
 }
 
-/* Whether the statement is done; -EBUSY when a lock was not to be had. */
-static int set_one(struct server_db *self, const char *sql, struct err *err)
+/* One or more statements without results of interest. */
+static int execute(struct server_db *self, const char *sql, struct err *err)
 {
     PGresult *result = PQexec(self->connection, sql);
     ExecStatusType status = PQresultStatus(result);
-    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    int r = 0;
+    int r = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK ? fail(err, self->connection, result) : 0;
 
-    if (state && strcmp(state, LOCK_NOT_AVAILABLE) == 0)
-        r = err_set(err, -EBUSY, "another console uses this database");
-    else if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-        r = fail(err, self->connection, result);
     PQclear(result);
     return r;
 }
@@ -72,9 +72,7 @@ static int set_up(struct server_db *self, struct err *err)
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < ARRAY_LEN(settings); i++)
-        r = set_one(self, settings[i], err);
-    if (r == 0 && self->mode == DB_WRITE)
-        r = set_one(self, lock, err);
+        r = execute(self, settings[i], err);
     return r;
 }
 
@@ -87,13 +85,13 @@ static void close_server(void *arg)
     free(self);
 }
 
-/* Without its lock, a connection is of no use and is closed again. */
 static int connect_server(struct server_db *self, struct err *err)
 {
     const char *const keys[] = {"dbname", "connect_timeout", "application_name", "client_encoding", NULL};
     const char *const values[] = {self->url, "5", "muster console", "UTF8", NULL};
     int r;
 
+    self->leads = false;
     PQfinish(self->connection);
     self->connection = PQconnectdbParams(keys, values, 1);
     r = PQstatus(self->connection) == CONNECTION_OK ? set_up(self, err) : fail(err, self->connection, NULL);
@@ -109,7 +107,7 @@ static int open_server(const char *url, enum db_mode mode, void **ret_self, stru
     struct server_db *self = xcalloc(1, sizeof *self);
     int r;
 
-    self->mode = mode;
+    (void)mode;  // a reader sends no statements that write
     self->url = xstrdup(url);
     r = connect_server(self, err);
     if (r < 0) {
@@ -120,13 +118,11 @@ static int open_server(const char *url, enum db_mode mode, void **ret_self, stru
     return 0;
 }
 
-/* When another console has taken the lock meanwhile, nothing may be written until it is free again. */
 static int ready(void *arg, struct err *err)
 {
     struct server_db *self = arg;
-    int r = PQstatus(self->connection) == CONNECTION_OK ? 0 : connect_server(self, err);
 
-    return r == -EBUSY ? err_set(err, -ESHUTDOWN, "another console uses this database") : r;
+    return PQstatus(self->connection) == CONNECTION_OK ? 0 : connect_server(self, err);
 }
 
 static int give_rows(const PGresult *result, db_row_fn fn, void *arg)
@@ -184,10 +180,42 @@ static int query(void *arg, const struct db_call *call, db_row_fn fn, void *fn_a
     return r;
 }
 
+/* When the lock is not to be had in time, the transaction has begun and failed. */
+static int begin(void *arg, struct err *err)
+{
+    struct server_db *self = arg;
+    int r = execute(self, begin_sql, err);
+
+    if (r < 0)
+        PQclear(PQexec(self->connection, "ROLLBACK"));
+    return r;
+}
+
+static int take_lead(void *arg, const struct db_value *columns, size_t count)
+{
+    (void)count;
+    *(bool *)arg = columns[0].number != 0;
+    return 0;
+}
+
+/* Asking a leader's connection shows that it is there still. */
+static int lead(void *arg, bool *ret_leads, struct err *err)
+{
+    struct server_db *self = arg;
+    struct db_call call = {.sql = self->leads ? "SELECT 1" : lead_sql};
+    int r = query(self, &call, take_lead, &self->leads, NULL, err);
+
+    if (r < 0)
+        self->leads = false;
+    *ret_leads = self->leads;
+    return r;
+}
+
 const struct db_backend db_postgres = {
     .open = open_server,
     .close = close_server,
     .query = query,
     .ready = ready,
-    .begin = "BEGIN",
+    .begin = begin,
+    .lead = lead,
 };

@@ -172,10 +172,25 @@ static int ready(void *arg, struct err *err)
     return 0;
 }
 
+static int begin(void *arg, struct err *err)
+{
+    return query(arg, &(struct db_call){.sql = "BEGIN IMMEDIATE"}, NULL, NULL, NULL, err);
+}
+
+/* There is no other writer. */
+static int lead(void *arg, bool *ret_leads, struct err *err)
+{
+    (void)arg;
+    (void)err;
+    *ret_leads = true;
+    return 0;
+}
+
 const struct db_backend db_sqlite = {
     .open = open_file,
     .close = close_file,
     .query = query,
     .ready = ready,
-    .begin = "BEGIN IMMEDIATE",
+    .begin = begin,
+    .lead = lead,
 };

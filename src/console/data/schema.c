@@ -32,6 +32,14 @@ static const char *const steps[][STEP_STATEMENTS_MAX] = {
         /* Secrets of others that are used again, encrypted with a key that is kept outside of the database. */
         "CREATE TABLE sealed(owner TEXT PRIMARY KEY, key_id BIGINT NOT NULL, box TEXT NOT NULL)",
     },
+    {
+        /* The newest changes in their order, for all consoles of the database. */
+        "CREATE TABLE changes(seq BIGINT PRIMARY KEY, doc TEXT NOT NULL)",
+        "CREATE INDEX audit_of_time ON audit(time)",
+        /* When a session was used last. */
+        "ALTER TABLE grants ADD COLUMN used BIGINT NOT NULL DEFAULT 0",
+        "UPDATE grants SET used = expires - 43200000000000 WHERE kind = 'session'",
+    },
 };
 
 int64_t db_schema_known(void)
@@ -49,13 +57,20 @@ int db_schema_taken(struct db *db, int64_t *ret_taken, struct err *err)
     return r;
 }
 
+/* Another console may have taken the step since it was looked for. */
 static int take_step(struct db *db, size_t step, struct err *err)
 {
     char number[24];
+    int64_t taken = 0;
     int r = db_begin(db, err);
 
     if (r < 0)
         return r;
+    r = db_schema_taken(db, &taken, err);
+    if (r == 0 && (size_t)taken > step) {
+        db_rollback(db);
+        return 0;
+    }
     for (size_t i = 0; r == 0 && i < STEP_STATEMENTS_MAX && steps[step][i]; i++)
         r = db_run(db, (struct db_call){.sql = steps[step][i]}, NULL, err);
     (void)snprintf(number, sizeof number, "%zu", step + 1);
@@ -70,11 +85,16 @@ static int take_step(struct db *db, size_t step, struct err *err)
 
 static int make_meta(struct db *db, struct err *err)
 {
-    int r =
-        db_run(db, DB_CALL("CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)"), NULL, err);
+    int r = db_begin(db, err);
 
+    if (r < 0)
+        return r;
+    r = db_run(db, DB_CALL("CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)"), NULL, err);
     if (r == 0)
         r = db_run(db, DB_CALL("INSERT INTO meta VALUES('schema', '0') ON CONFLICT DO NOTHING"), NULL, err);
+    if (r == 0)
+        return db_commit(db, err);
+    db_rollback(db);
     return r;
 }
 

@@ -209,6 +209,9 @@ static int apply_one(struct applying *applying, enum apply_kind kind, const stru
     request->body = json_root(body);
     request->action = NULL;
     request->status = 200;
+    request->place = (struct place){0};
+    request->sync_kind = NULL;
+    request->syncs_all = false;
     r = kind == APPLY_POOL ? pool_apply(request, err) : unit_apply(request, kind == APPLY_PROJECT, err);
     request->body = whole;
     if (r < 0)
@@ -280,8 +283,6 @@ static int apply_all(struct request *request, struct err *err)
         (r = apply_list(&applying, APPLY_DEPARTMENT, &request->body, "departments", NULL, err)) < 0)
         return r;
     request->action = NULL;
-    request->sync_kind = NULL;
-    request->syncs_all = true;
     request->status = 200;
     request->answer = yyjson_mut_obj(doc);
     (void)yyjson_mut_obj_add_val(doc, request->answer, "created", applying.created);

@@ -185,11 +185,21 @@ static int write_phase(struct console *console, const struct sync_item *item, yy
     if (*problem)
         put_text(doc, root, "phaseMessage", problem);
     yyjson_mut_doc *before = yyjson_doc_mut_copy(now, NULL);
-    if (!yyjson_mut_equals(yyjson_mut_doc_get_root(before), root))
+    bool is_changed = !yyjson_mut_equals(yyjson_mut_doc_get_root(before), root);
+    if (is_changed)
         r = item_update(console->db, item->kind, item->id, root, err);
+    if (r == 0 && is_changed)
+        r = sync_note(console, item, "update", err);
     yyjson_mut_doc_free(before);
     yyjson_mut_doc_free(doc);
     return r;
+}
+
+static int remove_item(struct console *console, const struct sync_item *item, struct err *err)
+{
+    int r = item_delete(console->db, item->kind, item->id, err);
+
+    return r < 0 ? r : sync_note(console, item, "delete", err);
 }
 
 static int pool_end(struct console *console, const struct sync_item *item, const struct wants *wants,
@@ -200,7 +210,7 @@ static int pool_end(struct console *console, const struct sync_item *item, const
     if (!item->doc)
         return 0;
     if (strcmp(text_at(item, "/phase"), SYNC_DELETING) == 0)
-        return *problem ? 0 : item_delete(console->db, item->kind, item->id, err);
+        return *problem ? 0 : remove_item(console, item, err);
     int r = item_get(console->db, item->kind, item->id, &now, err);
     if (r < 0)
         return r == -ENOENT ? 0 : r;

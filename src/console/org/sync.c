@@ -14,6 +14,8 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "console/assets/assets.h"
+#include "console/changes/change_feed.h"
+#include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/org/pools.h"
 #include "console/org/sync_queue.h"
@@ -45,6 +47,7 @@ struct sync {
     bool adds_all;    // before the next item: many events may ask for it
     bool adds_pools;  // likewise
     bool is_connected;
+    bool is_leading;
 };
 
 static const struct sync_kind *kind_of(const struct sync *sync)
@@ -83,6 +86,8 @@ static void on_retry(void *arg)
 /* An item that waits already is read when its turn comes. */
 void sync_add(struct sync *sync, const char *kind, const char *id)
 {
+    if (!sync->is_leading)
+        return;
     sync_queue_add(&sync->queue, kind, id);
     loop_task_queue(&sync->next);
 }
@@ -105,6 +110,24 @@ static void describe(const struct wants *wants, char problem[static PROBLEM_MAX]
         (void)snprintf(problem, PROBLEM_MAX, "%.400s", first);
 }
 
+/* In one transaction, since another console may change the item at the same time. */
+static int write_end(struct sync *sync, const struct sync_item *item, const char *problem, struct err *err)
+{
+    struct console *console = sync->console;
+    int r = db_begin(console->db, err);
+
+    if (r < 0)
+        return r;
+    r = kind_of(sync)->end(console, item, &sync->wants, problem, err);
+    if (r == 0)
+        r = db_commit(console->db, err);
+    else
+        db_rollback(console->db);
+    if (r == 0)
+        change_feed_wake(console->feed);
+    return r;
+}
+
 /* Done with the item, one way or the other. `failure` is a problem of the whole; NULL: none. */
 static void end_item(struct sync *sync, const char *failure)
 {
@@ -119,11 +142,11 @@ static void end_item(struct sync *sync, const char *failure)
     if (*problem)
         log_warn(sync->console->service->log, "changes could not be applied to the cluster", log_str("kind", item.kind),
                  log_str("id", item.id), log_str("problem", problem));
-    int r = kind_of(sync)->end(sync->console, &item, &sync->wants, problem, &err);
+    int r = write_end(sync, &item, problem, &err);
     if (r < 0)
         log_warn(sync->console->service->log, "the phase of an item could not be written; trying again later",
                  log_error(&err));
-    if (*problem || r < 0) {
+    if ((*problem || r < 0) && sync->is_leading) {
         sync_queue_fail(&sync->queue, &sync->entry, nsec_now_monotonic());
         start_retry(sync);
     }
@@ -352,6 +375,8 @@ static void add_workload(void *arg, const char *id)
 
 int sync_add_content(struct sync *sync, const char *project, struct err *err)
 {
+    if (!sync->is_leading)
+        return 0;
     int r = assets_each_object(sync->console->db, project, add_asset, sync, err);
 
     return r < 0 ? r : workloads_each(sync->console->db, project, add_workload, sync, err);
@@ -400,6 +425,8 @@ static void begin_next(void *arg)
     struct sync *sync = arg;
     struct err err = {0};
 
+    if (!sync->is_leading)
+        return;
     add_due(sync);
     if (sync->is_busy || !sync_queue_take(&sync->queue, !watch_is_synced(sync->watch), &sync->entry))
         return;
@@ -429,7 +456,7 @@ void sync_add_pools(struct sync *sync)
     loop_task_queue(&sync->next);
 }
 
-int sync_new(struct console *console, struct sync **ret_sync, struct err *err)
+struct sync *sync_new(struct console *console)
 {
     struct sync *sync = xcalloc(1, sizeof *sync);
 
@@ -437,13 +464,25 @@ int sync_new(struct console *console, struct sync **ret_sync, struct err *err)
     loop_timer_init(&sync->retry, console->service->loop, on_retry, sync);
     loop_task_init(&sync->next, console->service->loop, begin_next, sync);
     sync->watch = watch_new(console);
-    int r = add_all(sync, err);
-    if (r < 0) {
-        sync_free(sync);
-        return r;
-    }
-    *ret_sync = sync;
-    return 0;
+    return sync;
+}
+
+/* What is under way ends as it would. */
+bool sync_is_leading(const struct sync *sync)
+{
+    return sync->is_leading;
+}
+
+void sync_set_leading(struct sync *sync, bool is_leading)
+{
+    if (sync->is_leading == is_leading)
+        return;
+    sync->is_leading = is_leading;
+    log_info(sync->console->service->log, is_leading ? "leads: the cluster follows this console" : "leads no more");
+    if (is_leading)
+        sync_add_all(sync);
+    else
+        sync_queue_done(&sync->queue);
 }
 
 void sync_free(struct sync *sync)
@@ -463,7 +502,7 @@ void sync_free(struct sync *sync)
 
 bool sync_is_connected(const struct sync *sync)
 {
-    return sync->is_connected;
+    return sync->is_leading ? sync->is_connected : watch_is_synced(sync->watch);
 }
 
 bool sync_has_namespace(const struct sync *sync, const char *namespace, const char *project)

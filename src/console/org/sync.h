@@ -24,11 +24,16 @@ struct sync;
 /* The department of projects that name none. */
 #define SYNC_DEFAULT_DEPARTMENT "default"
 
-/* Begins with all items that there are. */
-MUST_CHECK int sync_new(struct console *console, struct sync **ret_sync, struct err *err);
+/* Knows the cluster from the start, and writes to it while it leads. */
+struct sync *sync_new(struct console *console);
 void sync_free(struct sync *sync);
 
-/* An item has changed; and all items may have. */
+/* One console of a database leads; a new leader begins with all items that there are. */
+void sync_set_leading(struct sync *sync, bool is_leading);
+
+bool sync_is_leading(const struct sync *sync);
+
+/* An item has changed; and all items may have. Only a leader's sync takes note. */
 void sync_add(struct sync *sync, const char *kind, const char *id);
 void sync_add_all(struct sync *sync);
 
@@ -45,7 +50,7 @@ bool sync_has_namespace(const struct sync *sync, const char *namespace, const ch
 typedef void (*sync_node_fn)(void *arg, const char *name, yyjson_val *labels);
 void sync_each_node(const struct sync *sync, sync_node_fn fn, void *arg);
 
-/* The last request to the cluster was answered. */
+/* The last request to the cluster was answered; for one that does not lead: the cluster has listed its objects. */
 bool sync_is_connected(const struct sync *sync);
 
 /* A new department or project from the members of the request's body; for the request of a caller, and for the first start. */

@@ -109,11 +109,11 @@ static int unit_wants(struct console *console, const struct sync_item *item, str
 /* --- how far it is --- */
 
 /* Sets the phase where the item is as it was when this began. */
-static int write_phase(struct db *db, const struct sync_item *item, const char *phase, const char *message,
+static int write_phase(struct console *console, const struct sync_item *item, const char *phase, const char *message,
                        struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *now = NULL;
-    int r = item_get(db, item->kind, item->id, &now, err);
+    int r = item_get(console->db, item->kind, item->id, &now, err);
 
     if (r < 0)
         return r == -ENOENT ? 0 : r;
@@ -129,7 +129,9 @@ static int write_phase(struct db *db, const struct sync_item *item, const char *
         put_text(doc, status, "phase", phase);
         if (*message)
             put_text(doc, status, "phaseMessage", message);
-        r = item_update(db, item->kind, item->id, yyjson_mut_doc_get_root(doc), err);
+        r = item_update(console->db, item->kind, item->id, yyjson_mut_doc_get_root(doc), err);
+        if (r == 0)
+            r = sync_note(console, item, "update", err);
     }
     yyjson_mut_doc_free(doc);
     return r;
@@ -137,13 +139,9 @@ static int write_phase(struct db *db, const struct sync_item *item, const char *
 
 static int remove_item(struct console *console, const struct sync_item *item, struct err *err)
 {
-    int r = db_begin(console->db, err);
-
-    if (r < 0)
-        return r;
     /* Their objects in the cluster go when the items have gone. */
     bool is_project = strcmp(item->kind, ITEM_PROJECT) == 0;
-    r = sync_add_content(console->sync, is_project ? item->id : NULL, err);
+    int r = sync_add_content(console->sync, is_project ? item->id : NULL, err);
     if (r == 0)
         r = rules_delete_in(console, item->id, err);
     if (r == 0)
@@ -153,8 +151,7 @@ static int remove_item(struct console *console, const struct sync_item *item, st
     if (r == 0)
         r = item_delete(console->db, item->kind, item->id, err);
     if (r == 0)
-        return db_commit(console->db, err);
-    db_rollback(console->db);
+        r = sync_note(console, item, "delete", err);
     return r == -ENOENT ? 0 : r;
 }
 
@@ -166,7 +163,7 @@ static int unit_end(struct console *console, const struct sync_item *item, const
         return 0;
     if (is_deleting(item))
         return *problem ? 0 : remove_item(console, item, err);
-    return write_phase(console->db, item, *problem ? "NotReady" : "Ready", problem, err);
+    return write_phase(console, item, *problem ? "NotReady" : "Ready", problem, err);
 }
 
 const struct sync_kind unit_sync_kind = {.fill = unit_wants, .end = unit_end};

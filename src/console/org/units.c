@@ -50,6 +50,17 @@ static bool may(const struct request *request, const struct unit_kind *unit, enu
                          unit->is_project ? text_of(item, "id") : NULL);
 }
 
+/* Where the unit lies, for those who follow changes. */
+static void note_place(struct request *request, const struct unit_kind *unit, yyjson_mut_val *item)
+{
+    struct place *place = &request->place;
+
+    place->scope = unit->is_project ? SCOPE_PROJECT : SCOPE_DEPARTMENT;
+    (void)snprintf(place->department, sizeof place->department, "%s",
+                   text_of(item, unit->is_project ? "parentId" : "id"));
+    (void)snprintf(place->project, sizeof place->project, "%s", unit->is_project ? request->id : "");
+}
+
 /* --- what a request may say --- */
 
 /* A DNS label. */
@@ -281,6 +292,7 @@ static int take_unit_of(struct request *request, const struct unit_kind *unit, c
     request->type = unit->kind;
     (void)snprintf(request->id, sizeof request->id, "%s", id);
     (void)snprintf(request->name, sizeof request->name, "%s", text_of(request->answer, "name"));
+    note_place(request, unit, request->answer);
     if (!may(request, unit, ACTION_READ, request->answer))
         return err_set(err, -ENOENT, "there is no %s '%.50s'", unit->kind, id);
     if (!may(request, unit, action, request->answer))
@@ -486,6 +498,7 @@ int unit_create(struct request *request, bool is_project, const char *name, cons
     request->action = "create";
     request->type = unit->kind;
     request->sync_kind = unit->kind;
+    note_place(request, unit, item);
     (void)snprintf(request->name, sizeof request->name, "%s", name);
     return item_insert(request->console->db,
                        &(struct item_key){unit->kind, request->id, request->console->cluster_id, name}, item, err);

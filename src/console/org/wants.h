@@ -83,6 +83,9 @@ struct sync_kind {
                struct err *err);
 };
 
+/* Notes that the item was written by an `end`, for those who follow changes. */
+MUST_CHECK int sync_note(struct console *console, const struct sync_item *item, const char *action, struct err *err);
+
 extern const struct sync_kind pool_sync_kind;   // node pools
 extern const struct sync_kind unit_sync_kind;   // departments and projects
 extern const struct sync_kind asset_sync_kind;  // those that have objects

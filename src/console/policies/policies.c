@@ -396,6 +396,7 @@ static int keep_policy(struct request *request, const struct policy_kind *kind, 
 
     request->action = is_new ? "create" : "update";
     request->type = "policy";
+    request->place = *place;
     (void)snprintf(request->name, sizeof request->name, "%s in %s", kind->type, place_key(place, key));
     if (!is_new)
         return item_update(request->console->db, kind->item, request->id, item, err);
@@ -471,6 +472,7 @@ static int delete_policy(struct request *request, struct err *err)
     (void)snprintf(request->name, sizeof request->name, "%s in %s", kind->type, place_key(&place, key));
     request->action = "delete";
     request->type = "policy";
+    request->place = place;
     request->status = 204;
     return item_delete(request->console->db, kind->item, request->id, err);
 }

@@ -10,13 +10,16 @@
 #include "base/strmap.h"
 #include "console/identity/access.h"
 #include "console/identity/tokens.h"
+#include "console/org/place.h"
 #include "console/outside/reach.h"
 #include "net/rest/rest.h"
 #include "text/json.h"
 
 struct db;
+struct change_feed;
 struct http_client;
 struct service;
+struct streams;
 struct sync;
 struct vault;
 struct workload_watch;
@@ -42,11 +45,13 @@ struct console {
     struct rest_route *rows;  // all of them
     struct sync *sync;
     struct workload_watch *workloads;
-    struct vault *vault;  // secrets of assets
+    struct change_feed *feed;  // of changes, by all consoles of the database
+    struct streams *streams;   // who listens to them
+    struct vault *vault;       // secrets of assets
     unsigned char token_key[TOKEN_KEY_BYTES];
     char cluster_id[UUID_TEXT_MAX];
     char cluster_since[TIME_TEXT_MAX];
-    char setup_code[SECRET_TEXT_MAX];  // "": there is an administrator
+    char process[UUID_TEXT_MAX];  // this one, among all consoles of the database
     char *head_path;
     struct reach reach;           // of addresses that users gave
     struct http_client *outside;  // calls them
@@ -91,6 +96,8 @@ struct request {
     const char *type;        // of the thing that was changed
     char name[256];
     char id[UUID_TEXT_MAX];
+    struct place place;     // what the thing belongs to; the tenant unless set
+    bool is_private;        // only the caller may see it
     const char *sync_kind;  // an item that the cluster has to follow, with `id`
     bool syncs_all;         // all other items follow from it
     bool is_yaml;           // the answer is written as YAML
@@ -132,7 +139,7 @@ void serve_change_yaml(struct console *console, struct http_exchange *exchange, 
 /* The entry of a request in the audit log, in the transaction that is under way. */
 MUST_CHECK int request_audit(struct request *request, struct err *err);
 
-/* Commits, writes the head of the audit log, and lets the cluster follow. */
+/* Commits, writes the head of the audit log, and lets everyone follow who follows changes. */
 MUST_CHECK int request_commit(struct request *request, struct err *err);
 
 /* Answers by the request's `status` and `answer`, or by `err` when `r` is negative. */
@@ -147,6 +154,9 @@ yyjson_mut_val *copy_item(yyjson_mut_doc *doc, yyjson_val *item);
 
 /* Who may send what; a rest_allow_fn. */
 int console_allows(void *arg, struct http_exchange *exchange, const struct rest_route *route, struct err *err);
+
+/* Reads again what a caller may do; -ENOKEY when its token or session has ended. */
+MUST_CHECK int caller_refresh(struct console *console, struct caller *caller, struct err *err);
 
 /* Removes grants that are over; and all of a subject, or of one credential. */
 MUST_CHECK int grants_revoke(struct console *console, const char *subject, struct err *err);
@@ -169,11 +179,20 @@ MUST_CHECK int session_begin(struct request *request, const char *subject, const
 /* The value of a cookie that has the length of a secret at most. */
 bool find_cookie(const struct http_exchange *exchange, const char *name, char value[static SECRET_TEXT_MAX]);
 
+/* The link with this code makes the first administrator, in place of an older link. */
+MUST_CHECK int setup_offer(struct console *console, const char *code, struct err *err);
+
+/* Whether this is the code of that link; NULL is none. Returns 0, or -ENOKEY. */
+MUST_CHECK int setup_check(struct console *console, const char *code, struct err *err);
+
 /* How browsers reach the console, without a slash at the end. */
 void console_url(const struct console *console, char *url, size_t size);
 
 /* Forgets all that identity providers have published. */
 void sso_free_all(struct console *console);
 
-/* The name that the console's cookie has. */
-#define SESSION_COOKIE "muster-console"
+/* Whether browsers reach the console by TLS, its own or that of a proxy which `url` names. */
+bool console_is_secure(const struct console *console);
+
+/* The name of the session's cookie. With the prefix, a browser takes it from this host alone, and by TLS. */
+const char *session_cookie(const struct console *console);

@@ -86,10 +86,15 @@ static int limit_guest(struct console *console, struct http_exchange *exchange, 
     return 0;
 }
 
-/* A grant that is valid, of a kind: its subject and CSRF token. */
+/* A session that nobody has used for so long has ended. Its use is written down now and then. */
+#define SESSION_IDLE (30 * NSEC_PER_MIN)
+#define SESSION_USE_EACH (1 * NSEC_PER_MIN)
+
+/* A grant that is valid: its subject and CSRF token. */
 struct grant {
     char subject[UUID_TEXT_MAX];
     char csrf[SECRET_TEXT_MAX];
+    nsec_t used;
     bool is_there;
 };
 
@@ -101,20 +106,33 @@ static int take_grant(void *arg, const struct db_value *columns, size_t count)
     grant->is_there = true;
     (void)snprintf(grant->subject, sizeof grant->subject, "%s", columns[0].text);
     (void)snprintf(grant->csrf, sizeof grant->csrf, "%s", columns[1].text);
+    grant->used = columns[2].number;
     return 0;
 }
 
 static int find_grant(struct console *console, const char *id, const char *kind, struct grant *ret_grant,
                       struct err *err)
 {
+    nsec_t now = nsec_now_wall();
     int r = db_query(console->db,
-                     DB_CALL("SELECT subject, csrf FROM grants WHERE id = $1 AND kind = $2 AND expires > $3",
-                             db_text(id), db_text(kind), db_number(nsec_now_wall())),
+                     DB_CALL("SELECT subject, csrf, used FROM grants WHERE id = $1 AND kind = $2 AND expires > $3 AND "
+                             "(kind <> 'session' OR used > $4)",
+                             db_text(id), db_text(kind), db_number(now), db_number(now - SESSION_IDLE)),
                      take_grant, ret_grant, err);
 
     if (r == 0 && !ret_grant->is_there)
         r = err_set(err, -ENOKEY, "the token or session has ended: sign in again");
     return r;
+}
+
+bool console_is_secure(const struct console *console)
+{
+    return *console->flags->tls_cert || strncmp(console->flags->url, "https://", 8) == 0;
+}
+
+const char *session_cookie(const struct console *console)
+{
+    return console_is_secure(console) ? "__Host-muster-console" : "muster-console";
 }
 
 bool find_cookie(const struct http_exchange *exchange, const char *name, char value[static SECRET_TEXT_MAX])
@@ -145,6 +163,16 @@ static int check_csrf(const struct http_exchange *exchange, const struct grant *
     return err_set(err, -EACCES, "changes by a session need its token in the header X-CSRF-Token");
 }
 
+static int note_use(struct console *console, const char *id, const struct grant *grant, struct err *err)
+{
+    nsec_t now = nsec_now_wall();
+
+    if (now - grant->used < SESSION_USE_EACH)
+        return 0;
+    return db_run(console->db, DB_CALL("UPDATE grants SET used = $2 WHERE id = $1", db_text(id), db_number(now)), NULL,
+                  err);
+}
+
 static int find_subject(struct console *console, struct http_exchange *exchange, struct caller *caller, struct err *err)
 {
     const char *header = http_exchange_header(exchange, "Authorization");
@@ -158,11 +186,13 @@ static int find_subject(struct console *console, struct http_exchange *exchange,
         if (r == 0)
             r = find_grant(console, token.grant, "access", &grant, err);
         (void)snprintf(caller->grant, sizeof caller->grant, "%s", token.grant);
-    } else if (find_cookie(exchange, SESSION_COOKIE, cookie)) {
+    } else if (find_cookie(exchange, session_cookie(console), cookie)) {
         secret_digest(cookie, caller->grant);
         r = find_grant(console, caller->grant, "session", &grant, err);
         if (r == 0)
             r = check_csrf(exchange, &grant, err);
+        if (r == 0)
+            r = note_use(console, caller->grant, &grant, err);
         (void)snprintf(caller->csrf, sizeof caller->csrf, "%s", grant.csrf);
     } else {
         return err_set(err, -ENOKEY, "this needs a token in the header Authorization, or a session");
@@ -256,6 +286,19 @@ int console_allows(void *arg, struct http_exchange *exchange, const struct rest_
     if (r == 0)
         r = load_caller(console, caller, err);
     return r < 0 ? r : check_permission(caller, route->role, err);
+}
+
+int caller_refresh(struct console *console, struct caller *caller, struct err *err)
+{
+    struct grant grant = {0};
+    int r = find_grant(console, caller->grant, *caller->csrf ? "session" : "access", &grant, err);
+
+    if (r < 0)
+        return r;
+    access_done(&caller->access);
+    caller->access = (struct access){0};
+    r = load_caller(console, caller, err);
+    return r == 0 && caller->must_change_password ? err_set(err, -EACCES, "change the password first") : r;
 }
 
 int grants_revoke(struct console *console, const char *subject, struct err *err)

@@ -76,6 +76,7 @@
     ROW(export_organization)      \
     ROW(apply_organization)       \
     ROW(list_audit)               \
+    ROW(stream)                   \
     ROW(list_assets)              \
     ROW(list_data_sources)        \
     ROW(list_credentials)         \

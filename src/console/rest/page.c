@@ -4,7 +4,9 @@
  * The web page, whose files are part of the program. They are the same for everybody and say nothing about the organisation:
  * the page asks the REST for that, with the session of whoever looks at it.
  */
+#include "base/err.h"
 #include "base/macros.h"
+#include "console/rest/context.h"
 #include "console/rest/handlers.h"
 #include "net/rest/files.h"
 
@@ -44,10 +46,9 @@ void handle_page_part(void *arg, struct http_exchange *exchange)
 /* The form for the first administrator, for whoever has the link. */
 void handle_setup_page(void *arg, struct http_exchange *exchange)
 {
-    const struct console *console = arg;
-    const char *code = rest_query(exchange, "code");
+    struct err err = {0};
 
-    if (code && *console->setup_code && secret_equals(code, console->setup_code))
+    if (setup_check(arg, rest_query(exchange, "code"), &err) == 0)
         rest_serve_file(exchange, pages, ARRAY_LEN(pages), "setup");
     else
         http_reply(exchange, 401, REST_HTML, used_html, used_html_len);

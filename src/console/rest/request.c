@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "console/audit/audit.h"
+#include "console/changes/change_feed.h"
+#include "console/changes/changes.h"
 #include "console/data/db.h"
-#include "console/org/sync.h"
 #include "console/rest/context.h"
 #include "frame/service.h"
 #include "text/yaml.h"
@@ -46,6 +48,35 @@ static void address_of(struct http_exchange *exchange, char address[static 64])
     (void)snprintf(address, 64, "%.*s", (int)(len - (has_brackets && len > 1 ? 2 : 0)), text + has_brackets);
 }
 
+/* A long name is cut, perhaps within a character: the entry has to be readable all the same. */
+static void clean(char *text)
+{
+    if (utf8_is_valid(text))
+        return;
+    for (; *text; text++)
+        *text = (unsigned char)*text < 0x80 ? *text : '?';
+}
+
+static int note_change(const struct request *request, struct err *err)
+{
+    const struct caller *caller = request->caller;
+    const struct change_row row = {
+        .type = request->type,
+        .action = request->action,
+        .id = request->id,
+        .name = request->name,
+        .subject = caller ? caller->name : request->name,
+        .scope = request->place.scope,
+        .department = request->place.department,
+        .project = request->place.project,
+        .owner = request->is_private && caller ? caller->id : NULL,
+        .sync_kind = request->sync_kind,
+        .syncs_all = request->syncs_all,
+    };
+
+    return change_add(request->console->db, request->console->process, &row, err);
+}
+
 int request_audit(struct request *request, struct err *err)
 {
     yyjson_mut_val *entry;
@@ -55,6 +86,7 @@ int request_audit(struct request *request, struct err *err)
     nsec_t now = nsec_now_wall();
     const struct caller *caller = request->caller;
 
+    clean(request->name);
     uuid_make(id);
     address_of(request->exchange, address);
     put_text(doc, entry, "id", id);
@@ -77,7 +109,7 @@ int request_audit(struct request *request, struct err *err)
     int64_t r = audit_add(request->console->db, now, text, err);
     free(text);
     yyjson_mut_doc_free(doc);
-    return r < 0 ? (int)r : 0;
+    return r < 0 ? (int)r : note_change(request, err);
 }
 
 int request_commit(struct request *request, struct err *err)
@@ -91,10 +123,7 @@ int request_commit(struct request *request, struct err *err)
     /* The change is done: a head that is behind by one entry is survived. */
     if (audit_write_head(console->db, console->head_path, &head_err) < 0)
         log_warn(console->service->log, "the head of the audit log could not be written", log_error(&head_err));
-    if (request->sync_kind)
-        sync_add(console->sync, request->sync_kind, request->id);
-    if (request->syncs_all)
-        sync_add_all(console->sync);
+    change_feed_wake(console->feed);
     return 0;
 }
 

@@ -156,6 +156,8 @@ static const struct rest_route rows[] = {
     ROUTE("GET", OURS "organization", export_organization, "tenant:read"),
     LARGE_ROUTE("PUT", OURS "organization", apply_organization, "tenant:update", ORGANIZATION_MAX),
 
+    ROUTE("GET", OURS "stream", stream, ROLE_SELF),
+
     ROUTE("GET", "/api/v1/audit/log", list_audit, "events-history:read"),
 
     ROUTE("GET", ASSETS "datasource", list_data_sources, "pvc-assets:read"),

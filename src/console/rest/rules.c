@@ -23,7 +23,7 @@ _Static_assert(GROUP_PLACE_MAX > GROUP_MAX + sizeof GROUP_PLACE, "the place of a
 /* --- access rules --- */
 
 /* The scope of a rule: its name, and the department that it lies in. */
-struct place {
+struct rule_place {
     char name[256];
     char department[UUID_TEXT_MAX];
     char project[UUID_TEXT_MAX];
@@ -34,13 +34,13 @@ static const char *or_null(const char *text)
     return *text ? text : NULL;
 }
 
-static int find_place(struct console *console, enum scope scope, const char *id, struct place *ret_place,
+static int find_place(struct console *console, enum scope scope, const char *id, struct rule_place *ret_place,
                       struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
     int r;
 
-    *ret_place = (struct place){0};
+    *ret_place = (struct rule_place){0};
     if (scope == SCOPE_TENANT || scope == SCOPE_CLUSTER) {
         const char *own = scope == SCOPE_TENANT ? TENANT_ID_TEXT : console->cluster_id;
 
@@ -69,7 +69,7 @@ int rule_create(struct request *request, const char *subject, const char *subjec
     char id_text[24];
     char group[GROUP_PLACE_MAX];
     struct held_role held;
-    struct place place;
+    struct rule_place place;
     int64_t id = 0;
     int r;
 
@@ -124,7 +124,7 @@ static int create_rule(struct request *request, struct err *err)
     const char *subject = NULL, *subject_type = NULL, *scope_type = NULL, *scope_id = NULL;
     const struct json_at *body = &request->body;
     struct held_role held;
-    struct place place;
+    struct rule_place place;
     enum scope scope;
     int64_t role = 0;
     int r;
@@ -163,7 +163,7 @@ CHANGES(handle_create_rule, create_rule)
 static bool may_see(struct request *request, yyjson_mut_val *rule, enum action action)
 {
     struct err err = {0};
-    struct place place;
+    struct rule_place place;
     enum scope scope;
 
     return scope_parse(yyjson_mut_get_str(yyjson_mut_obj_get(rule, "scopeType")), &scope) &&

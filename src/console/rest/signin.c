@@ -62,12 +62,14 @@ static const char *item_text(yyjson_val *item, const char *key)
 
 int grant_add(struct console *console, const struct grant_row *row, struct err *err)
 {
-    return db_run(
-        console->db,
-        DB_CALL("INSERT INTO grants(id, kind, subject, expires, csrf, credential) VALUES($1, $2, $3, $4, $5, $6)",
-                db_text(row->id), db_text(row->kind), db_text(row->subject), db_number(nsec_now_wall() + row->lifetime),
-                db_text(row->csrf), db_text(row->credential)),
-        NULL, err);
+    nsec_t now = nsec_now_wall();
+
+    return db_run(console->db,
+                  DB_CALL("INSERT INTO grants(id, kind, subject, expires, csrf, credential, used) "
+                          "VALUES($1, $2, $3, $4, $5, $6, $7)",
+                          db_text(row->id), db_text(row->kind), db_text(row->subject), db_number(now + row->lifetime),
+                          db_text(row->csrf), db_text(row->credential), db_number(now)),
+                  NULL, err);
 }
 
 /* An access token, and a refresh token that is good for one more. */
@@ -106,7 +108,7 @@ static int answer_tokens(struct request *request, enum purpose purpose, const ch
 
 int session_begin(struct request *request, const char *subject, const char *credential, struct err *err)
 {
-    const struct http_peer *peer = http_exchange_peer(request->exchange);
+    const struct console *console = request->console;
     char secret[SECRET_TEXT_MAX], digest[SECRET_TEXT_MAX], csrf[SECRET_TEXT_MAX];
     char cookie[COOKIE_TEXT_MAX];
     int r;
@@ -118,12 +120,53 @@ int session_begin(struct request *request, const char *subject, const char *cred
                   err);
     if (r < 0)
         return r;
-    (void)snprintf(cookie, sizeof cookie, SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict%s", secret,
-                   peer && peer->is_tls ? "; Secure" : "");
+    (void)snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s", session_cookie(console), secret,
+                   console_is_secure(console) ? "; Secure" : "");
     http_reply_header(request->exchange, "Set-Cookie", cookie);
     request->answer = yyjson_mut_obj(request->doc);
     put_text(request->doc, request->answer, "csrfToken", csrf);
     return 0;
+}
+
+/* --- the link for the first administrator --- */
+
+/* All consoles of a database know the newest link by its digest. */
+#define SETUP_KEY "setup-code"
+
+int setup_offer(struct console *console, const char *code, struct err *err)
+{
+    char digest[SECRET_TEXT_MAX];
+
+    secret_digest(code, digest);
+    return db_run(console->db,
+                  DB_CALL("INSERT INTO meta(key, value) VALUES($1, $2) ON CONFLICT(key) DO UPDATE SET value = "
+                          "excluded.value",
+                          db_text(SETUP_KEY), db_text(digest)),
+                  NULL, err);
+}
+
+int setup_check(struct console *console, const char *code, struct err *err)
+{
+    _cleanup_(freep) char *wanted = NULL;
+    char digest[SECRET_TEXT_MAX];
+    int r =
+        db_query_text(console->db, DB_CALL("SELECT value FROM meta WHERE key = $1", db_text(SETUP_KEY)), &wanted, err);
+
+    if (r < 0 && r != -ENOENT)
+        return r;
+    secret_digest(code ? code : "", digest);
+    if (r == -ENOENT || !secret_equals(digest, wanted))
+        return err_set(err, -ENOKEY, "the link was used or is wrong: the log of the console has the newest one");
+    return 0;
+}
+
+/* In a transaction: nobody else uses the link after this. */
+static int setup_take(struct console *console, struct err *err)
+{
+    int64_t changed = 0;
+    int r = db_run(console->db, DB_CALL("DELETE FROM meta WHERE key = $1", db_text(SETUP_KEY)), &changed, err);
+
+    return r == 0 && changed == 0 ? err_set(err, -ENOKEY, "the link was used already") : r;
 }
 
 /* --- passwords --- */
@@ -232,9 +275,10 @@ static int make_administrator(struct request *request, struct signin *signin, st
     struct console *console = request->console;
     int r;
 
-    if (!*console->setup_code)
-        return err_set(err, -ENOKEY, "the link was used already");
-    r = user_create(request, signin->name, "system", signin->user, err);
+    /* Two may have used the link at the same time. */
+    r = setup_take(console, err);
+    if (r == 0)
+        r = user_create(request, signin->name, "system", signin->user, err);
     if (r == 0)
         r = rule_create(request, signin->user, "user", 1, SCOPE_TENANT, TENANT_ID_TEXT, "system", err);
     if (r == 0)
@@ -300,8 +344,6 @@ static void answer_signin(struct signin *signin)
         r = request_commit(&request, &err);
     else
         db_rollback(signin->console->db);
-    if (r == 0 && signin->purpose == FOR_SETUP)
-        *signin->console->setup_code = '\0';
     if (r == 0 && !is_fine)
         r = signin->purpose == FOR_CHANGE ? err_set(&err, -EACCES, "the current password is wrong")
                                           : err_set(&err, -ENOKEY, "the name or the password is wrong");
@@ -645,8 +687,8 @@ static int read_setup(struct console *console, const struct url_query *query, st
     const char *password = url_query_get(query, "password");
     int r;
 
-    if (!code || !*console->setup_code || !secret_equals(code, console->setup_code))
-        return err_set(err, -ENOKEY, "the link was used or is wrong: the log of the console has the newest one");
+    if ((r = setup_check(console, code, err)) < 0)
+        return r;
     if (!email || !password)
         return err_set(err, -EINVAL, "the form has the fields code, email and password");
     if ((r = check_email(email, err)) < 0 || (r = check_new_password(password, err)) < 0 ||

@@ -100,15 +100,15 @@ static void sso_free(struct sso *sso)
     console_work_done(console);
 }
 
-static void set_cookie(struct http_exchange *exchange, const char *value, nsec_t lifetime)
+static void set_cookie(const struct console *console, struct http_exchange *exchange, const char *value,
+                       nsec_t lifetime)
 {
-    const struct http_peer *peer = http_exchange_peer(exchange);
     char text[COOKIE_TEXT_MAX];
 
     /* Lax: the return is a navigation from the provider's page, with which a browser sends no Strict cookie. */
     (void)snprintf(text, sizeof text,
                    LOGIN_COOKIE "=%s; Path=/api/muster/v1/sso; Max-Age=%lld; HttpOnly; SameSite=Lax%s", value,
-                   (long long)(lifetime / NSEC_PER_SEC), peer && peer->is_tls ? "; Secure" : "");
+                   (long long)(lifetime / NSEC_PER_SEC), console_is_secure(console) ? "; Secure" : "");
     http_reply_header(exchange, "Set-Cookie", text);
 }
 
@@ -297,7 +297,7 @@ static void begin(struct sso *sso)
     }
     _cleanup_(freep) char *url =
         oidc_authorize_url(&sso->known->provider, sso->idp.client, sso->idp.scopes, uri, &sso->login);
-    set_cookie(sso->exchange, sso->secret, LOGIN_LIFETIME);
+    set_cookie(sso->console, sso->exchange, sso->secret, LOGIN_LIFETIME);
     redirect(sso->exchange, url);
     sso_free(sso);
 }
@@ -333,7 +333,7 @@ static void sign_in(struct sso *sso, yyjson_val *claims)
         fail(sso, &err);
         return;
     }
-    set_cookie(sso->exchange, "", 0);
+    set_cookie(sso->console, sso->exchange, "", 0);
     redirect(sso->exchange, "/");
     sso_free(sso);
 }

@@ -85,6 +85,14 @@ static void a_new_key_takes_over_and_the_old_one_may_go(void **state)
 
     (void)state;
     write_keys(KEY_1);
+    assert_int_equal(db_run(db, DB_CALL("DELETE FROM sealed"), NULL, &err), 0);
+    assert_int_equal(vault_open(keys, db, &vault, &err), 0);
+    assert_int_equal(vault_put(vault, "a", "kept", &err), 0);
+    vault_free(vault);
+    write_keys("1 3333333333333333333333333333333333333333333333333333333333333333\n");
+    assert_int_equal(db_run(db, DB_CALL("DELETE FROM sealed WHERE owner = 'a'"), NULL, &err), 0);
+    assert_int_equal(vault_open(keys, db, &vault, &err), -EBADMSG);
+    write_keys(KEY_1);
     assert_int_equal(vault_open(keys, db, &vault, &err), 0);
     assert_int_equal(vault_put(vault, "a", "kept", &err), 0);
     vault_free(vault);

@@ -32,7 +32,7 @@ static const char *url_at(int i)
 
 static struct db *open_fresh(const char *url)
 {
-    static const char *const tables[] = {"items", "secrets", "grants", "audit", "sealed", "meta"};
+    static const char *const tables[] = {"items", "secrets", "grants", "audit", "sealed", "changes", "meta"};
     struct db *db = NULL;
     struct err err = {0};
 
@@ -142,7 +142,7 @@ static void texts_numbers_and_nulls_come_back_as_they_were(void **state)
     }
 }
 
-static void a_second_writer_is_refused_and_a_reader_is_not(void **state)
+static void a_file_has_one_writer_and_more_readers(void **state)
 {
     (void)state;
     EACH_BACKEND(url)
@@ -151,12 +151,68 @@ static void a_second_writer_is_refused_and_a_reader_is_not(void **state)
         struct db *db = open_fresh(url);
         struct db *other = NULL;
 
-        assert_int_equal(db_open(url, DB_WRITE, &other, &err), -EBUSY);
+        if (url == urls[0])
+            assert_int_equal(db_open(url, DB_WRITE, &other, &err), -EBUSY);
         assert_int_equal(db_open(url, DB_READ, &other, &err), 0);
         assert_int_equal(count_items(other), 0);
         db_close(other);
         db_close(db);
         assert_int_equal(db_open(url, DB_WRITE, &db, &err), 0);
+        db_close(db);
+    }
+}
+
+static void transactions_of_two_writers_come_one_after_the_other(void **state)
+{
+    const char *url = getenv("MUSTER_TEST_POSTGRES");
+    struct err err = {0};
+    struct db *other = NULL;
+
+    (void)state;
+    if (!url)
+        return;
+    struct db *db = open_fresh(url);
+    assert_int_equal(db_open(url, DB_WRITE, &other, &err), 0);
+    assert_int_equal(db_begin(db, &err), 0);
+    assert_int_equal(add_item(db, "1", "a", &err), 0);
+    assert_int_equal(db_begin(other, &err), -ESHUTDOWN);
+    assert_false(db_in_transaction(other));
+    assert_int_equal(db_commit(db, &err), 0);
+    assert_int_equal(db_begin(other, &err), 0);
+    assert_int_equal(count_items(other), 1);
+    db_rollback(other);
+    db_close(other);
+    db_close(db);
+}
+
+static void one_writer_leads_until_it_has_gone(void **state)
+{
+    (void)state;
+    EACH_BACKEND(url)
+    {
+        struct err err = {0};
+        struct db *db = open_fresh(url);
+        struct db *other = NULL;
+        int64_t number = 0;
+        bool leads = false;
+
+        assert_int_equal(db_lead(db, &leads, &err), 0);
+        assert_true(leads);
+        assert_int_equal(db_lead(db, &leads, &err), 0);
+        assert_true(leads);
+        if (url != urls[0]) {
+            assert_int_equal(db_open(url, DB_WRITE, &other, &err), 0);
+            assert_int_equal(db_lead(other, &leads, &err), 0);
+            assert_false(leads);
+            assert_true(
+                db_query_number(db, DB_CALL("SELECT pg_terminate_backend(pg_backend_pid())::int"), &number, &err) < 0);
+            do
+                assert_int_equal(db_lead(other, &leads, &err), 0);
+            while (!leads);
+            assert_int_equal(db_lead(db, &leads, &err), 0);
+            assert_false(leads);
+            db_close(other);
+        }
         db_close(db);
     }
 }
@@ -232,7 +288,9 @@ int main(void)
         cmocka_unit_test(a_committed_transaction_stays_and_a_rolled_back_one_leaves_nothing),
         cmocka_unit_test(a_second_row_of_one_name_is_refused_and_spoils_its_transaction_alone),
         cmocka_unit_test(texts_numbers_and_nulls_come_back_as_they_were),
-        cmocka_unit_test(a_second_writer_is_refused_and_a_reader_is_not),
+        cmocka_unit_test(a_file_has_one_writer_and_more_readers),
+        cmocka_unit_test(transactions_of_two_writers_come_one_after_the_other),
+        cmocka_unit_test(one_writer_leads_until_it_has_gone),
         cmocka_unit_test(a_lost_connection_is_made_again),
         cmocka_unit_test(tables_of_a_newer_release_are_refused),
     };

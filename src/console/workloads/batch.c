@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "console/data/items.h"
-#include "console/org/sync.h"
 #include "console/rest/handlers.h"
 #include "console/workloads/workloads.h"
 #include "net/rest/errors.h"
@@ -41,8 +40,7 @@ static int change_one(struct batch *batch, const char *id, struct err *err)
     }
     if (r < 0)
         return err_set(err, r, "%s", own.text);
-    /* It reads the item after this request is committed. */
-    sync_add(request->console->sync, ITEM_WORKLOAD, id);
+    request->sync_kind = ITEM_WORKLOAD;
     (void)yyjson_mut_arr_add_strcpy(request->doc, batch->succeeded, id);
     return request_audit(request, err);
 }
@@ -70,6 +68,7 @@ static int batch_workloads(struct request *request, struct err *err)
     }
     /* Each workload has an entry of its own in the audit log. */
     request->action = NULL;
+    request->sync_kind = NULL;
     request->status = 200;
     request->answer = yyjson_mut_obj(request->doc);
     uuid_make(own);

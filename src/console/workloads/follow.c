@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/org/sync.h"
 #include "console/org/wants.h"
@@ -100,14 +101,30 @@ static bool is_same(const struct workload_facts *a, const struct workload_facts 
            a->running == b->running;
 }
 
-/* The phase follows where something has changed. One that could not be written is written after the next comparison. */
+/* In one transaction, since another console may change the item at the same time. */
+static int note_alone(struct console *console, const char *id, struct err *err)
+{
+    int r = db_begin(console->db, err);
+
+    if (r < 0)
+        return r;
+    r = workload_note(console, id, NULL, err);
+    if (r == 0)
+        return db_commit(console->db, err);
+    db_rollback(console->db);
+    return r;
+}
+
+/* The phase follows where something has changed; the console that leads writes it. One that could not be written is written after the next comparison. */
 static void settle(struct workload_watch *watch, struct watched *workload, const struct workload_facts *before)
 {
     struct console *console = watch->console;
     struct err err = {0};
 
-    if (!is_same(&workload->facts, before) && workload_note(console, workload->id, NULL, &err) < 0) {
-        log_warn(console->service->log, "the phase of a workload was not written", log_error(&err));
+    if (!is_same(&workload->facts, before) && sync_is_leading(console->sync) &&
+        note_alone(console, workload->id, &err) < 0) {
+        log_warn(console->service->log, "the phase of a workload could not be written; trying again later",
+                 log_error(&err));
         sync_add(console->sync, ITEM_WORKLOAD, workload->id);
     }
     if (!workload->job_name && workload->pods.len == 0) {
