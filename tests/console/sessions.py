@@ -106,11 +106,13 @@ def register(tests):
         run_sql(c, f"UPDATE grants SET expires = used WHERE {mine}")
         expect(c.call("GET", "/api/muster/v1/me", token="", headers=used).status, 401, "after its whole time")
 
-    @tests.test("all answers tell browsers to keep nothing, guess no types, run no scripts and frame nothing")
+    @tests.test("all answers tell browsers what to keep, to guess no types, and to run and frame nothing of others")
     def _(c):
-        for path, token in (("/api/muster/v1/me", c.token), ("/api/muster/v1/me", ""), ("/setup", ""), ("/api/muster/v1/sso", "")):
+        # The files of the page are the same for everybody: browsers may keep them, and ask whether they are still right.
+        for path, token, keeps in (("/api/muster/v1/me", c.token, "no-store"), ("/api/muster/v1/me", "", "no-store"),
+                                   ("/setup", "", "no-cache"), ("/api/muster/v1/sso", "", "no-store")):
             head = c.call("GET", path, token=token).headers
-            expect((head["X-Content-Type-Options"], head["Referrer-Policy"], head["Cache-Control"]), ("nosniff", "no-referrer", "no-store"))
+            expect((head["X-Content-Type-Options"], head["Referrer-Policy"], head["Cache-Control"]), ("nosniff", "no-referrer", keeps))
             for words in ("default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"):
                 expect_in(words, head["Content-Security-Policy"])
             expect([name for name in head if name.lower() in ("server", "x-powered-by", "access-control-allow-origin")], [])
