@@ -61,7 +61,7 @@ EXPECTED = [
     ("muster man --", {"--list", "--help"}, {"--output"}),
     ("muster gpu ", {"run", "top", "status", "doctor"}, {"cluster.json", "generate"}),
     ("muster gpu r", {"run"}, {"top", "reservation"}),
-    ("muster gpu run --m", {"--memory", "--memory-limit", "--mode"}, {"--output", "--folder"}),
+    ("muster gpu run --m", {"--memory", "--memory-limit", "--mig", "--mode"}, {"--output", "--folder"}),
     ("muster gpu run --mode ", {"strict", "fair", "time"}, {"cluster.json"}),
     ("muster gpu status --", {"--output", "--folder", "--color", "--help"}, {"--memory"}),
     ("muster help gpu ", {"run", "top", "status", "doctor"}, {"cluster.json", "scenario"}),

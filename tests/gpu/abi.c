@@ -18,6 +18,7 @@
 #else
 #include "gpu/abi/cuda.h"
 #include "gpu/abi/nvml.h"
+#include "gpu/abi/nvml_mig.h"
 #define SIZE(ours, theirs) printf(#ours " %zu\n", sizeof(struct ours))
 #define PLACE(ours, member, theirs, their_member) printf(#ours "." #member " %zu\n", offsetof(struct ours, member))
 #define NUMBER(ours, theirs) printf(#ours " %llu\n", (unsigned long long)(ours))
@@ -111,6 +112,23 @@ static void say_nvml(void)
     PLACE(nvml_processes_busy, list, nvmlProcessesUtilizationInfo_v1_t, procUtilArray);
     SIZE(nvml_sample, nvmlSample_t);
     SIZE(nvml_accounting, nvmlAccountingStats_t);
+    SIZE(nvml_mig_extent, nvmlGpuInstancePlacement_t);
+    SIZE(nvml_mig_profile_v1, nvmlGpuInstanceProfileInfo_t);
+    PLACE(nvml_mig_profile_v1, slices, nvmlGpuInstanceProfileInfo_t, sliceCount);
+    PLACE(nvml_mig_profile_v1, memory_mib, nvmlGpuInstanceProfileInfo_t, memorySizeMB);
+    SIZE(nvml_mig_profile_v2, nvmlGpuInstanceProfileInfo_v2_t);
+    PLACE(nvml_mig_profile_v2, memory_mib, nvmlGpuInstanceProfileInfo_v2_t, memorySizeMB);
+    PLACE(nvml_mig_profile_v2, name, nvmlGpuInstanceProfileInfo_v2_t, name);
+    SIZE(nvml_mig_instance_info, nvmlGpuInstanceInfo_t);
+    PLACE(nvml_mig_instance_info, place, nvmlGpuInstanceInfo_t, placement);
+    SIZE(nvml_mig_compute_profile, nvmlComputeInstanceProfileInfo_t);
+    SIZE(nvml_mig_compute_info, nvmlComputeInstanceInfo_t);
+    PLACE(nvml_mig_compute_info, id, nvmlComputeInstanceInfo_t, id);
+    NUMBER(NVML_MIG_PROFILE_V2, nvmlGpuInstanceProfileInfo_v2);
+    NUMBER(NVML_MIG_ON, NVML_DEVICE_MIG_ENABLE);
+    NUMBER(NVML_MIG_ENGINES_SHARED, NVML_COMPUTE_INSTANCE_ENGINE_PROFILE_SHARED);
+    NUMBER(NVML_IN_USE, NVML_ERROR_IN_USE);
+    NUMBER(NVML_INSUFFICIENT_RESOURCES, NVML_ERROR_INSUFFICIENT_RESOURCES);
     NUMBER(NVML_SUCCESS, NVML_SUCCESS);
     NUMBER(NVML_INVALID_ARGUMENT, NVML_ERROR_INVALID_ARGUMENT);
     NUMBER(NVML_NO_PERMISSION, NVML_ERROR_NO_PERMISSION);

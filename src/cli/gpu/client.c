@@ -82,9 +82,10 @@ int gpu_ask(const char *folder, const char *method, const char *path, const char
     return ask(folder, method, path, body, 10 * NSEC_PER_SEC, ret_text, err);
 }
 
-int gpu_ask_patiently(const char *folder, const char *method, const char *path, char **ret_text, struct err *err)
+int gpu_ask_patiently(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
+                      struct err *err)
 {
-    return ask(folder, method, path, NULL, 900 * NSEC_PER_SEC, ret_text, err);
+    return ask(folder, method, path, body, 900 * NSEC_PER_SEC, ret_text, err);
 }
 
 char *gpu_folder(const char *given)

@@ -178,6 +178,20 @@ static void group_mode(struct table *t, const struct gpu_frame *f, const struct 
     table_cell(t, STYLE_PLAIN, "%s", line->process ? "" : gpu_text_of(line->at, "mode"));
 }
 
+/* Who holds it to its limits. */
+static void group_by(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
+{
+    yyjson_val *enforcement = yyjson_obj_get(line->at, "enforcement");
+
+    (void)f;
+    if (line->process)
+        table_cell(t, STYLE_PLAIN, "%s", "");
+    else if (strcmp(gpu_text_of(enforcement, "by"), "mig") == 0)
+        table_cell(t, STYLE_PLAIN, "MIG %s", gpu_text_of(line->at, "mig"));
+    else
+        table_cell(t, STYLE_DIM, "%s", gpu_text_of(enforcement, "by"));
+}
+
 /* Who waits for memory says so in place of what it does with the GPU's time; a process that cannot be talked to is away. */
 static void group_state(struct table *t, const struct gpu_frame *f, const struct gpu_line *line)
 {
@@ -282,6 +296,7 @@ const struct gpu_column group_columns[] = {
     {{"GROUP", TABLE_LEFT, TABLE_CUT}, 0, group_name},
     {{"GPU", TABLE_RIGHT, TABLE_WHOLE}, 0, group_gpu},
     {{"MODE", TABLE_LEFT, TABLE_WHOLE}, 90, group_mode},
+    {{"BY", TABLE_LEFT, TABLE_WHOLE}, 160, group_by},
     {{"STATE", TABLE_LEFT, TABLE_WHOLE}, 0, group_state},
     {{"SHARE", TABLE_RIGHT, TABLE_WHOLE}, 80, group_share},
     {{"NOW", TABLE_RIGHT, TABLE_WHOLE}, 0, group_now},

@@ -35,9 +35,9 @@ MUST_CHECK bool gpu_read_folder(struct arguments *arguments, char **ret_folder, 
 MUST_CHECK int gpu_ask(const char *folder, const char *method, const char *path, const char *body, char **ret_text,
                        struct err *err);
 
-/* The same for what may take minutes, without a body. */
-MUST_CHECK int gpu_ask_patiently(const char *folder, const char *method, const char *path, char **ret_text,
-                                 struct err *err);
+/* The same for what may take minutes. */
+MUST_CHECK int gpu_ask_patiently(const char *folder, const char *method, const char *path, const char *body,
+                                 char **ret_text, struct err *err);
 
 /* Starts a daemon that outlives this program, and waits until it answers. */
 MUST_CHECK int gpu_start_daemon(const char *folder, struct err *err);

@@ -105,7 +105,7 @@ static int order(const char *verb, const struct command *command, struct argumen
     _cleanup_(freep) char *folder = gpu_folder(values[OPTION_FOLDER]);
     _cleanup_(freep) char *answer = NULL;
     (void)snprintf(path, sizeof path, "/v1/groups/%s/%s", arguments->operands[0], verb);
-    int r = gpu_ask_patiently(folder, "POST", path, &answer, &err);
+    int r = gpu_ask_patiently(folder, "POST", path, NULL, &answer, &err);
     if (r >= 0 && values[OPTION_OUTPUT] && strcmp(values[OPTION_OUTPUT], "json") == 0)
         (void)puts(answer);
     else if (r >= 0)

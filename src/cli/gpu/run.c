@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/time.h"
+#include "cli/gpu/choose.h"
 #include "cli/gpu/gpu.h"
 #include "gpu/daemon/arbiter.h"
 #include "gpu/daemon/group_spec.h"
@@ -33,6 +34,7 @@ enum {
     OPTION_SHARE,
     OPTION_MODE,
     OPTION_PRIORITY,
+    OPTION_MIG,
     OPTION_GPU,
     OPTION_NAME,
     OPTION_PARKABLE,
@@ -52,6 +54,7 @@ static const struct command_option options[] = {
                      "exactly the share, at least the share (default), or the driver's time slicing"},
     [OPTION_PRIORITY] = {0, "priority", "latency|normal", priorities,
                          "whether its turn comes at once, within its share (default: normal)"},
+    [OPTION_MIG] = {0, "mig", "PROFILE", NULL, "a slice of a GPU in MIG mode in place of a share, such as 1g.10gb"},
     [OPTION_GPU] = {0, "gpu", "GPU", NULL, "which GPU, by UUID or index (default: the one with most free memory)"},
     [OPTION_NAME] = {0, "name", "NAME", NULL, "name of the group in 'muster gpu top' and in metrics"},
     [OPTION_PARKABLE] = {0, "parkable", NULL, NULL,
@@ -64,67 +67,16 @@ static const char *const examples[] = {
     "muster gpu run --memory 20Gi --share 0.25 -- python train.py",
     "muster gpu run --memory 0.5 --mode strict -- ./serve --port 8000",
     "muster gpu run --memory 20Gi --share 0.3 --priority latency -- ./serve --port 8000",
+    "muster gpu run --mig 1g.10gb -- python train.py",
     NULL,
 };
 
 struct call {
-    const char *memory, *memory_limit, *share, *mode, *priority, *gpu, *name;  // NULL: not given
+    const char *memory, *memory_limit, *share, *mode, *priority, *mig, *gpu, *name;  // NULL: not given
     bool is_parkable;
     const char *folder;        // of the daemon
     const char *const *words;  // the program and its arguments
 };
-
-struct choice {
-    char uuid[GROUP_GPU_SIZE];
-    uint64_t capacity;
-    uint64_t left;
-};
-
-/* The GPU that was named, or the one with most memory that is not reserved. */
-static int choose_gpu(const char *status, const char *wanted, struct choice *ret_choice, struct err *err)
-{
-    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
-    struct json_at gpus;
-    struct choice best = {0};
-    int r = json_parse(status, strlen(status), "the daemon's answer", &doc, err);
-    size_t index = 0;
-
-    if (r < 0)
-        return r;
-    struct json_at root = json_root(doc);
-    r = json_member_array(&root, "gpus", JSON_REQUIRED, &gpus, err);
-    for (struct json_at item = {0}; r >= 0 && json_next(&gpus, &item); index++) {
-        const char *uuid;
-        int64_t capacity;
-        int64_t requested;
-        char number[24];
-
-        r = json_member_str(&item, "uuid", JSON_REQUIRED, &uuid, err);
-        if (r >= 0)
-            r = json_member_int64(&item, "capacityBytes", JSON_REQUIRED, 0, INT64_MAX, &capacity, err);
-        if (r >= 0)
-            r = json_member_int64(&item, "requestedBytes", JSON_REQUIRED, 0, INT64_MAX, &requested, err);
-        if (r < 0)
-            return r;
-        (void)snprintf(number, sizeof number, "%zu", index);
-        if (wanted && strcmp(wanted, uuid) != 0 && strcmp(wanted, number) != 0)
-            continue;
-        if (!best.uuid[0] || (uint64_t)(capacity - requested) > best.left) {
-            (void)snprintf(best.uuid, sizeof best.uuid, "%s", uuid);
-            best.capacity = (uint64_t)capacity;
-            best.left = (uint64_t)(capacity - requested);
-        }
-    }
-    if (r < 0)
-        return r;
-    if (!best.uuid[0])
-        return err_set(err, -ENOENT,
-                       wanted ? "this machine has no GPU '%s': 'muster gpu status' lists its GPUs"
-                              : "this machine has no GPU%s",
-                       wanted ? wanted : "");
-    *ret_choice = best;
-    return 0;
-}
 
 /* "20Gi", or a part of what the GPU has: "0.25". */
 static int read_memory(const char *text, uint64_t capacity, uint64_t *ret_bytes, struct err *err)
@@ -148,7 +100,7 @@ static int read_memory(const char *text, uint64_t capacity, uint64_t *ret_bytes,
     return 0;
 }
 
-static int read_share(const struct call *call, const struct choice *gpu, struct group_spec *spec, struct err *err)
+static int read_share(const struct call *call, const struct gpu_choice *gpu, struct group_spec *spec, struct err *err)
 {
     char *end;
     double share = (double)spec->request_bytes / (double)gpu->capacity;
@@ -163,7 +115,7 @@ static int read_share(const struct call *call, const struct choice *gpu, struct 
     return 0;
 }
 
-static int make_spec(const struct call *call, const struct choice *gpu, struct group_spec *spec, struct err *err)
+static int make_spec(const struct call *call, const struct gpu_choice *gpu, struct group_spec *spec, struct err *err)
 {
     int r = 0;
 
@@ -174,6 +126,11 @@ static int make_spec(const struct call *call, const struct choice *gpu, struct g
         (void)snprintf(spec->name, sizeof spec->name, "%s", call->name);
     else
         (void)snprintf(spec->name, sizeof spec->name, "run-%d", (int)getpid());
+    if (call->mig) {
+        spec->mode = GPU_MODE_TIME;
+        (void)snprintf(spec->mig, sizeof spec->mig, "%s", call->mig);
+        return 0;
+    }
     if (call->mode)
         r = gpu_mode_parse(call->mode, &spec->mode, err);
     if (r >= 0 && call->priority)
@@ -217,10 +174,15 @@ static void set_preload(const char *library)
     strbuf_done(&text);
 }
 
-static void set_environment(const struct group_spec *spec, const char *folder, const char *library)
+/* The GPU enforces what a slice may use: nothing is put in front of the driver. */
+static void set_environment(const struct group_spec *spec, const char *folder, const char *library, const char *slice)
 {
     struct strbuf text;
 
+    if (spec->mig[0]) {
+        (void)setenv("CUDA_VISIBLE_DEVICES", slice, 1);
+        return;
+    }
     set_preload(library);
     strbuf_init(&text, 64 << 10);
     strbuf_addf(&text, "%s/groups/%s/tenant.sock", folder, spec->name);
@@ -241,15 +203,16 @@ struct signals {
 static _Noreturn void become_program(const struct call *call, const struct group_spec *spec, const char *library,
                                      const struct signals *before, int go)
 {
-    char byte;
+    char slice[GROUP_GPU_SIZE] = "";  // by the byte that says go on
 
     (void)sigaction(SIGINT, &before->on_int, NULL);
     (void)signal(SIGPIPE, SIG_DFL);
     (void)sigprocmask(SIG_SETMASK, &before->mask, NULL);
-    if (read(go, &byte, 1) != 1)
+    if (read(go, slice, sizeof slice) < 1)
         _exit(EXIT_FAILED);
     (void)close(go);
-    set_environment(spec, call->folder, library);
+    slice[sizeof slice - 1] = '\0';
+    set_environment(spec, call->folder, library, slice);
     (void)execvp(call->words[0], (char *const *)(uintptr_t)call->words);
     (void)fprintf(stderr, "muster: %s: %s\n", call->words[0], strerror(errno));
     _exit(errno == ENOENT ? 127 : 126);
@@ -291,7 +254,7 @@ static int wait_for_program(void)
 static int make_spec_here(const struct call *call, struct group_spec *spec, struct err *err)
 {
     _cleanup_(freep) char *status = NULL;
-    struct choice gpu;
+    struct gpu_choice gpu;
     int r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
 
     if (r < 0 && r != -EACCES && r != -ETIMEDOUT) {
@@ -300,12 +263,28 @@ static int make_spec_here(const struct call *call, struct group_spec *spec, stru
             r = gpu_ask(call->folder, "GET", "/v1/status", NULL, &status, err);
     }
     if (r >= 0)
-        r = choose_gpu(status, call->gpu, &gpu, err);
+        r = gpu_choose(status, call->gpu, call->mig, &gpu, err);
     return r < 0 ? r : make_spec(call, &gpu, spec, err);
 }
 
-/* The group ends with the process, whatever becomes of this command. */
-static int make_group(const struct call *call, struct group_spec *spec, pid_t owner, struct err *err)
+static int read_slice(const char *answer, char slice[static GROUP_GPU_SIZE], struct err *err)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    const char *uuid;
+    int r = json_parse(answer, strlen(answer), "the daemon's answer", &doc, err);
+
+    if (r < 0)
+        return r;
+    struct json_at root = json_root(doc);
+    r = json_member_str(&root, "slice", JSON_REQUIRED, &uuid, err);
+    if (r >= 0)
+        (void)snprintf(slice, GROUP_GPU_SIZE, "%s", uuid);
+    return r;
+}
+
+/* The group ends with the process, whatever becomes of this command. `slice` is set where it gets one. */
+static int make_group(const struct call *call, struct group_spec *spec, pid_t owner, char slice[static GROUP_GPU_SIZE],
+                      struct err *err)
 {
     _cleanup_(freep) char *answer = NULL;
     struct strbuf text;
@@ -315,9 +294,10 @@ static int make_group(const struct call *call, struct group_spec *spec, pid_t ow
     spec->owner = owner;
     group_spec_encode(spec, &text);
     (void)snprintf(path, sizeof path, "/v1/groups/%s?new=true", spec->name);
-    int r = gpu_ask(call->folder, "PUT", path, text.text, &answer, err);
+    int r = spec->mig[0] ? gpu_ask_patiently(call->folder, "PUT", path, text.text, &answer, err)
+                         : gpu_ask(call->folder, "PUT", path, text.text, &answer, err);
     strbuf_done(&text);
-    return r;
+    return r >= 0 && spec->mig[0] ? read_slice(answer, slice, err) : r;
 }
 
 /* The daemon does so by itself when it sees that the process has ended: now it has done it for certain. */
@@ -334,15 +314,16 @@ static void end_group(const struct call *call, const struct group_spec *spec)
 static int run_program(const struct call *call, struct group_spec *spec, const char *library, int *ret_status,
                        struct err *err)
 {
+    char slice[GROUP_GPU_SIZE] = "";
     int go[2];
 
     if (pipe2(go, O_CLOEXEC) < 0)
         return err_set(err, -EIO, "creating a pipe: %s", strerror(errno));
     pid_t child = fork_program(call, spec, library, go);
     (void)close(go[0]);
-    int r =
-        child > 0 ? make_group(call, spec, child, err) : err_set(err, -EIO, "starting a process: %s", strerror(errno));
-    if (r >= 0 && write(go[1], "", 1) != 1)
+    int r = child > 0 ? make_group(call, spec, child, slice, err)
+                      : err_set(err, -EIO, "starting a process: %s", strerror(errno));
+    if (r >= 0 && write(go[1], slice, strlen(slice) + 1) < 1)
         *ret_status = EXIT_FAILED;  // it has ended already, as what it is waited for says
     (void)close(go[1]);
     if (child > 0)
@@ -363,6 +344,12 @@ static int run_call(const struct command *command, const struct call *call)
         return command_failed(-EIO,
                               &(struct err){-EIO, "libmuster-gpu.so is not installed beside this program: limits could "
                                                   "not be enforced, so the program is not started"});
+    if (call->mig &&
+        (call->memory || call->memory_limit || call->share || call->mode || call->priority || call->is_parkable))
+        return command_wrong(command, "--mig: a slice has its own memory and compute, and takes no other option but "
+                                      "--gpu and --name");
+    if (call->mig && strlen(call->mig) >= GROUP_MIG_SIZE)
+        return command_wrong(command, "--mig: '%s' is not a MIG profile, such as 1g.10gb", call->mig);
     if (call->name && !group_name_is_good(call->name))
         return command_wrong(command, "--name: expected letters, digits, '-', '_' and '.', found '%s'", call->name);
     int r = make_spec_here(call, &spec, &err);
@@ -390,6 +377,7 @@ static int run(const struct command *command, struct arguments *arguments)
         .share = values[OPTION_SHARE],
         .mode = values[OPTION_MODE],
         .priority = values[OPTION_PRIORITY],
+        .mig = values[OPTION_MIG],
         .gpu = values[OPTION_GPU],
         .name = values[OPTION_NAME],
         .is_parkable = values[OPTION_PARKABLE] != NULL,

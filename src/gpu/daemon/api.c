@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "gpu/daemon/gpud_parts.h"
 #include "net/rest/rest.h"
@@ -64,12 +65,18 @@ static const char *name_in(const struct http_exchange *exchange)
     return rest_param(exchange, "name");
 }
 
-static void reply_group(struct http_exchange *exchange, int status, const struct group *group)
+void api_reply_group(struct http_exchange *exchange, int status, const struct group *group)
 {
     struct strbuf text;
 
     strbuf_init(&text, BODY_MAX);
     group_spec_encode(&group->spec, &text);
+    if (group->spec.mig[0]) {
+        /* In front of the rest: what was not requested, but given. */
+        _cleanup_(freep) char *rest = strbuf_take(&text);
+
+        strbuf_addf(&text, "{\"slice\":\"%s\",%s", group->slice.uuid, rest + 1);
+    }
     reply_json(exchange, status, &text);
     strbuf_done(&text);
 }
@@ -79,7 +86,7 @@ static void get_group(void *arg, struct http_exchange *exchange)
     const struct group *group = group_find(arg, name_in(exchange));
 
     if (group)
-        reply_group(exchange, 200, group);
+        api_reply_group(exchange, 200, group);
     else
         rest_fail(exchange, -ENOENT, "no group '%s'; GET /v1/status lists the groups", name_in(exchange));
 }
@@ -111,6 +118,10 @@ static void put_group(void *arg, struct http_exchange *exchange)
 
     if (group && rest_query_is_true(exchange, "new"))
         r = err_set(&err, -EEXIST, "group '%s' already exists", spec.name);
+    if (r >= 0 && is_new && spec.mig[0]) {
+        slices_order(gpud, &spec, exchange);
+        return;
+    }
     if (r >= 0)
         r = is_new ? group_add(gpud, &spec, &group, &err) : group_change(group, &spec, &err);
     if (r < 0) {
@@ -119,7 +130,7 @@ static void put_group(void *arg, struct http_exchange *exchange)
     }
     log_info(gpud->log, is_new ? "group made" : "group changed", log_str("group", spec.name));
     loop_task_queue(&gpud->saving);
-    reply_group(exchange, is_new ? 201 : 200, group);
+    api_reply_group(exchange, is_new ? 201 : 200, group);
 }
 
 static void delete_group(void *arg, struct http_exchange *exchange)

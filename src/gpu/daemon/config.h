@@ -20,6 +20,7 @@ struct err;
  *     - {uuid: GPU-8a0f..., memory: 80Gi}
  *     memory: {reserve: 512Mi, credit: 64Mi, context: 512Mi, reclaim: {deadline: 2s, action: deny}}
  *     park: {host: 32Gi, timeout: 30s}
+ *     mig: {keep: 60s}
  *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 1500us, idle: 1ms, together: 0s}
  *     watch: {interval: 100ms, tolerance: 64Mi, unregistered: notice, overuse: notice, stuck: notice}
  *     metrics: {address: 127.0.0.1, port: 9470}
@@ -43,6 +44,7 @@ struct gpud_config {
     enum config_action reclaim_action;
     uint64_t host_bytes;  // of the host's memory, for what is parked; a quarter of it by default
     nsec_t park_timeout;  // in which processes that are to be parked have to stop
+    nsec_t mig_keep;      // how long a slice that nobody uses is kept
     struct arbiter_options compute;
     nsec_t backlog;
     nsec_t idle;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What the daemon knows, as JSON for people's commands. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/strbuf.h"
@@ -12,6 +13,8 @@ static const char *state_name(const struct group *group)
 {
     static const char *const names[] = {"idle", "waiting", "running", "draining", "stuck"};
 
+    if (group->spec.mig[0])
+        return "slice";
     if (group->park.state != PARK_RUNNING)
         return park_state_name(group);
     if (group->lease < 0)
@@ -43,6 +46,64 @@ static void add_processes(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct 
     }
 }
 
+/* What holds the group to its limits, and why it is that. */
+static void add_enforcement(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct group *group,
+                            const struct device *device)
+{
+    static const char *const without_slice[] = {
+        [MIG_UNSUPPORTED] = "the GPU has no MIG",
+        [MIG_OFF] = "MIG mode of the GPU is off",
+        [MIG_ON] = "MIG mode of the GPU was switched on later",
+        [MIG_UNKNOWN] = "the driver does not say whether the GPU has MIG",
+    };
+    yyjson_mut_val *one = yyjson_mut_obj_add_obj(doc, to, "enforcement");
+    char text[256];
+
+    if (group->spec.mig[0]) {
+        (void)yyjson_mut_obj_add_str(doc, one, "by", "mig");
+        (void)yyjson_mut_obj_add_str(doc, one, "reason", "the group requested a slice, which the GPU itself enforces");
+        (void)yyjson_mut_obj_add_str(doc, to, "mig", group->spec.mig);
+        (void)yyjson_mut_obj_add_str(doc, to, "slice", group->slice.uuid);
+        return;
+    }
+    (void)snprintf(text, sizeof text, "the group requested no slice (%s); %s", without_slice[device->mig.mode],
+                   group->gpud->has_driver_limits ? "Muster does not use the driver's own limits yet"
+                                                  : "the driver has no limits of its own");
+    (void)yyjson_mut_obj_add_str(doc, one, "by", "muster");
+    (void)yyjson_mut_obj_add_strcpy(doc, one, "reason", text);
+}
+
+static void add_mig(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct mig_view *view)
+{
+    static const char *const uses[] = {[MIG_USED] = "used", [MIG_IDLE] = "idle", [MIG_FOREIGN] = "foreign"};
+    yyjson_mut_val *mig = yyjson_mut_obj_add_obj(doc, to, "mig");
+
+    (void)yyjson_mut_obj_add_str(doc, mig, "mode", mig_mode_name(view->mode));
+    if (view->mode != MIG_ON)
+        return;
+    yyjson_mut_val *profiles = yyjson_mut_obj_add_arr(doc, mig, "profiles");
+    for (uint32_t i = 0; i < view->profile_count; i++) {
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, profiles);
+
+        (void)yyjson_mut_obj_add_str(doc, one, "name", view->profiles[i].name);
+        (void)yyjson_mut_obj_add_uint(doc, one, "bytes", view->profiles[i].bytes);
+        (void)yyjson_mut_obj_add_uint(doc, one, "room", view->profiles[i].room);
+    }
+    yyjson_mut_val *slices = yyjson_mut_obj_add_arr(doc, mig, "slices");
+    for (uint32_t i = 0; i < view->slice_count; i++) {
+        const struct mig_view_slice *slice = &view->slices[i];
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, slices);
+
+        (void)yyjson_mut_obj_add_str(doc, one, "profile", slice->profile);
+        (void)yyjson_mut_obj_add_uint(doc, one, "start", slice->place.start);
+        (void)yyjson_mut_obj_add_uint(doc, one, "size", slice->place.size);
+        (void)yyjson_mut_obj_add_str(doc, one, "uuid", slice->uuid);
+        (void)yyjson_mut_obj_add_str(doc, one, "use", uses[slice->use]);
+        if (slice->owner[0])
+            (void)yyjson_mut_obj_add_str(doc, one, "group", slice->owner);
+    }
+}
+
 static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *group, nsec_t now)
 {
     char path[256];
@@ -53,7 +114,8 @@ static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *gro
         yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, to);
 
         (void)yyjson_mut_obj_add_str(doc, one, "group", group->spec.name);
-        (void)yyjson_mut_obj_add_strcpy(doc, one, "socket", path);
+        if (!group->spec.mig[0])
+            (void)yyjson_mut_obj_add_strcpy(doc, one, "socket", path);
         (void)yyjson_mut_obj_add_str(doc, one, "gpu", v.device->spec.uuid);
         (void)yyjson_mut_obj_add_str(doc, one, "mode", gpu_mode_name(group->spec.mode));
         (void)yyjson_mut_obj_add_str(doc, one, "priority", gpu_priority_name(group->spec.is_urgent));
@@ -74,6 +136,7 @@ static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *gro
                                       group->denied[GPU_REASON_LIMIT] + group->denied[GPU_REASON_EXHAUSTED]);
         (void)yyjson_mut_obj_add_uint(doc, one, "killed", v.killed);
         (void)yyjson_mut_obj_add_uint(doc, one, "badMessages", group->bad_messages);
+        add_enforcement(doc, one, group, v.device);
         add_processes(doc, one, group, gpu);
     }
     group_view_note_look(group, now);
@@ -107,6 +170,7 @@ void figures_status(struct gpud *gpud, struct strbuf *text)
         (void)yyjson_mut_obj_add_uint(doc, one, "looks", gpud->devices[i].looks);
         if (watcher_knows(gpud, i))
             (void)yyjson_mut_obj_add_uint(doc, one, "driverUsedBytes", gpud->devices[i].nvml_used);
+        add_mig(doc, one, &gpud->devices[i].mig);
     }
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         if (gpud->groups[i])

@@ -116,6 +116,7 @@ static int find_devices(struct gpud *gpud, struct err *err)
     const struct gpud_config *config = gpud->config;
     int r = nvml_open(NVML_LIBRARY, &gpud->nvml, err);
 
+    gpud->has_driver_limits = r >= 0 && nvml_has(gpud->nvml, "nvmlDeviceSetMemoryLimits_v1");
     if (config->gpus.len > 0) {
         if (r < 0)
             log_info(gpud->log,
@@ -186,10 +187,13 @@ static int start(struct gpud *gpud, struct err *err)
         r = find_devices(gpud, err);
     if (r >= 0)
         r = start_timer(gpud, err);
-    if (r >= 0)
-        r = add_groups(gpud, err);
     if (r < 0)
         return r;
+    slices_start(gpud);
+    r = add_groups(gpud, err);
+    if (r < 0)
+        return r;
+    slices_keep(gpud);
     state_adopt(gpud);
     watcher_start(gpud);
     return api_start(gpud, err);
@@ -247,6 +251,7 @@ void gpud_free(struct gpud *gpud)
         if (gpud->groups[i])
             park_done(gpud->groups[i]);
     }
+    slices_free(gpud);
     stop_api(gpud);
     http_server_free(gpud->metrics_server);
     watcher_free(gpud->watcher);

@@ -16,6 +16,7 @@
 #include "gpu/daemon/pages.h"
 #include "gpu/daemon/patience.h"
 #include "gpu/daemon/peer.h"
+#include "gpu/mig/slices.h"
 #include "gpu/protocol/message.h"
 #include "net/loop.h"
 #include "net/watch.h"
@@ -27,6 +28,7 @@ struct http_server;
 struct meter;
 struct metrics;
 struct nvml;
+struct slices;
 struct strbuf;
 struct taking;
 struct watcher;
@@ -44,6 +46,7 @@ struct device {
     const struct group *last_holder;  // to tell a change of hands; only compared, never followed
     nsec_t closed_at;                 // the gate of the last holder
     bool waited_for;                  // by someone who could go on
+    struct mig_view mig;              // as it was after the last change of ours
 };
 
 /* What a session does on one GPU of its group. */
@@ -128,6 +131,7 @@ struct group {
     uint32_t index;  // in ledger and in gpud->groups
     int lease;       // in the arbiter; -1: compute is not shaped
     struct group_spec spec;
+    struct mig_slice slice;     // where the spec wants one
     uint32_t devices[GPU_MAX];  // by the index in the group
     struct shared_page page;
     int listener;
@@ -188,6 +192,8 @@ struct gpud {
     struct meter *gate_wait;
     struct nvml *nvml;
     struct watcher *watcher;
+    struct slices *slices;   // NULL: the driver cannot be asked
+    bool has_driver_limits;  // the driver could limit memory by itself
     nsec_t started;
     uint64_t unregistered;  // processes that were seen on a shared GPU without being tenants
     uint64_t handovers;
@@ -203,6 +209,10 @@ int gpud_find_device(const struct gpud *gpud, const char *text);
 
 /* group.c: how groups come and go. */
 MUST_CHECK int group_add(struct gpud *gpud, const struct group_spec *spec, struct group **ret_group, struct err *err);
+
+/* One that has a slice already. */
+MUST_CHECK int group_add_slice(struct gpud *gpud, const struct group_spec *spec, const struct mig_slice *slice,
+                               struct group **ret_group, struct err *err);
 MUST_CHECK int group_change(struct group *group, const struct group_spec *spec, struct err *err);
 
 /* Ends its sessions. Its processes keep what they hold on the GPU until they end; `kills` ends them. */
@@ -291,8 +301,22 @@ bool watcher_is_watching(const struct gpud *gpud);
 bool watcher_knows(const struct gpud *gpud, uint32_t device);
 void watcher_free(struct watcher *watcher);
 
+/* slices.c: slices of GPUs for groups, by a thread of their own. The first two are for the start of the daemon, and block. */
+void slices_start(struct gpud *gpud);
+MUST_CHECK int slices_take_now(struct gpud *gpud, const struct group_spec *spec, struct mig_slice *ret_slice,
+                               struct err *err);
+
+/* All groups of the daemon before are there: slices of others have no owner any more. */
+void slices_keep(struct gpud *gpud);
+
+/* Makes a group with a slice, and answers when it has one. */
+void slices_order(struct gpud *gpud, const struct group_spec *spec, struct http_exchange *exchange);
+void slices_give(struct gpud *gpud, const char *group);  // it is gone
+void slices_free(struct gpud *gpud);
+
 /* api.c, figures.c, meters.c */
 MUST_CHECK int api_start(struct gpud *gpud, struct err *err);
+void api_reply_group(struct http_exchange *exchange, int status, const struct group *group);
 void figures_status(struct gpud *gpud, struct strbuf *text);
 void meters_init(struct gpud *gpud);
 void meters_handover(struct gpud *gpud, nsec_t took);

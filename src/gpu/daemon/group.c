@@ -106,6 +106,20 @@ static int listen_for(struct group *group, struct err *err)
     return r < 0 ? err_set(err, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+/* In MIG mode programs see slices and nothing else. */
+static int check_mig(const struct gpud *gpud, const struct group_spec *spec, const uint32_t *devices, struct err *err)
+{
+    for (uint32_t gpu = 0; gpu < spec->gpu_count && !spec->mig[0]; gpu++) {
+        const struct device *device = &gpud->devices[devices[gpu]];
+
+        if (device->mig.mode == MIG_ON)
+            return err_set(
+                err, -ENOTSUP, "GPU %s is in MIG mode: request a slice of it (mig), such as %s", device->spec.uuid,
+                device->mig.profile_count > 0 ? device->mig.profiles[device->mig.profile_count - 1].name : "1g.10gb");
+    }
+    return 0;
+}
+
 /* Compute that the driver shares by itself would take away from exact shares; and exact shares have to fit. */
 static int check_compute(const struct gpud *gpud, const struct group *self, const struct group_spec *spec,
                          const uint32_t *devices, struct err *err)
@@ -279,7 +293,8 @@ static void free_group(struct group *group)
     free(group);
 }
 
-int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group **ret_group, struct err *err)
+static int add(struct gpud *gpud, const struct group_spec *wanted, const struct mig_slice *slice,
+               struct group **ret_group, struct err *err)
 {
     struct group_spec exact, *spec = &exact;
     uint32_t devices[GPU_MAX];
@@ -292,7 +307,9 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
         return r;
     if (index < 0)
         return err_set(err, -EBUSY, "the limit of %d groups is reached; remove one first", LEDGER_GROUPS_MAX);
-    r = check_compute(gpud, NULL, spec, devices, err);
+    r = check_mig(gpud, spec, devices, err);
+    if (r >= 0)
+        r = check_compute(gpud, NULL, spec, devices, err);
     if (r >= 0)
         r = set_amounts(gpud, (uint32_t)index, spec, devices, err);
     if (r < 0)
@@ -301,6 +318,7 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
     *group =
         (struct group){.gpud = gpud, .index = (uint32_t)index, .lease = -1, .spec = *spec, .listener = -1, .owner = -1};
     memcpy(group->devices, devices, sizeof devices);
+    group->slice = *slice;
     group->looked_at = gpud_now();
     park_init(group);
     r = shared_page_new(&group->page, "muster-group", sizeof(struct gpu_control_page), true);
@@ -310,7 +328,7 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
         fill_page(group);
         r = watch_owner(group, err);
     }
-    if (r >= 0)
+    if (r >= 0 && !spec->mig[0])
         r = listen_for(group, err);
     if (r < 0) {
         ledger_remove_group(&gpud->ledger, (uint32_t)index);
@@ -323,6 +341,20 @@ int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group *
     if (ret_group)
         *ret_group = group;
     return 0;
+}
+
+int group_add(struct gpud *gpud, const struct group_spec *wanted, struct group **ret_group, struct err *err)
+{
+    struct mig_slice slice = {0};
+    int r = wanted->mig[0] ? slices_take_now(gpud, wanted, &slice, err) : 0;
+
+    return r < 0 ? r : add(gpud, wanted, &slice, ret_group, err);
+}
+
+int group_add_slice(struct gpud *gpud, const struct group_spec *spec, const struct mig_slice *slice,
+                    struct group **ret_group, struct err *err)
+{
+    return add(gpud, spec, slice, ret_group, err);
 }
 
 int group_change(struct group *group, const struct group_spec *wanted, struct err *err)
@@ -340,11 +372,14 @@ int group_change(struct group *group, const struct group_spec *wanted, struct er
         memcmp(devices, group->devices, spec->gpu_count * sizeof *devices) != 0)
         return err_set(err, -EBUSY, "group %s: GPUs cannot be changed; remove the group and create it again",
                        spec->name);
+    if (strcmp(spec->mig, group->spec.mig) != 0)
+        return err_set(err, -EBUSY, "group %s: its slice cannot be changed; remove the group and create it again",
+                       spec->name);
     if (spec->is_parkable != group->spec.is_parkable)
         return err_set(err, -EBUSY, "group %s: parkable cannot be changed; remove the group and create it again",
                        spec->name);
     r = check_compute(gpud, group, spec, devices, err);
-    if (r >= 0 && spec->uid != group->spec.uid)
+    if (r >= 0 && spec->uid != group->spec.uid && !spec->mig[0])
         r = make_folder(gpud, spec, err);
     if (r >= 0)
         r = set_amounts(gpud, group->index, spec, devices, err);
@@ -384,5 +419,7 @@ void group_remove(struct group *group, bool kills)
     if (!gpud->is_stopping)
         ledger_remove_group(&gpud->ledger, group->index);
     gpud->groups[group->index] = NULL;
+    if (group->spec.mig[0] && !gpud->is_stopping)
+        slices_give(gpud, group->spec.name);
     free_group(group);
 }

@@ -279,11 +279,34 @@ static int read_words(const struct json_at *at, const struct json_at *words_at, 
     return 0;
 }
 
+/* What the GPU itself enforces leaves nothing to be said besides. */
+static int read_slice(const struct json_at *at, struct group_spec *spec, struct err *err)
+{
+    if (yyjson_obj_get(at->val, "memory") || yyjson_obj_get(at->val, "compute") || yyjson_obj_get(at->val, "pod"))
+        return json_fail(at, err, -EINVAL, "mig: a slice has its own memory and compute: give nothing else");
+    if (spec->gpu_count > 1)
+        return json_fail(at, err, -ENOTSUP, "mig: a group can have one slice of one GPU");
+    if (spec->is_parkable)
+        return json_fail(at, err, -ENOTSUP, "mig: groups with a slice cannot be parked");
+    for (const char *c = spec->mig; *c; c++) {
+        if (!isalnum((unsigned char)*c) && !strchr(".+-_", *c))
+            return json_fail(at, err, -EINVAL, "mig: '%s' is not a MIG profile, such as 1g.10gb", spec->mig);
+    }
+    spec->mode = GPU_MODE_TIME;
+    spec->share = spec->cap = ARBITER_WHOLE;
+    return 0;
+}
+
 static int read_amounts(const struct json_at *at, struct group_spec *spec, struct err *err)
 {
     struct json_at words;
-    int r = json_member_object(at, "pod", JSON_OPTIONAL, &words, err);
+    int r = copy_member(at, "mig", spec->mig, sizeof spec->mig, err);
 
+    if (r < 0)
+        return r;
+    if (spec->mig[0])
+        return read_slice(at, spec, err);
+    r = json_member_object(at, "pod", JSON_OPTIONAL, &words, err);
     if (r > 0)
         return read_words(at, &words, spec, err);
     if (r == 0)
@@ -340,17 +363,15 @@ int group_spec_decode(const struct json_at *at, struct group_spec *ret_spec, str
     return 0;
 }
 
-static yyjson_mut_val *encode(yyjson_mut_doc *doc, const struct group_spec *spec)
+static void encode_amounts(yyjson_mut_doc *doc, yyjson_mut_val *root, const struct group_spec *spec)
 {
-    yyjson_mut_val *root = yyjson_mut_obj(doc);
-    yyjson_mut_val *gpus = yyjson_mut_obj_add_arr(doc, root, "gpus");
+    if (spec->mig[0]) {
+        (void)yyjson_mut_obj_add_str(doc, root, "mig", spec->mig);
+        return;
+    }
     yyjson_mut_val *memory = yyjson_mut_obj_add_obj(doc, root, "memory");
     yyjson_mut_val *compute = yyjson_mut_obj_add_obj(doc, root, "compute");
-    yyjson_mut_val *labels = yyjson_mut_obj_add_obj(doc, root, "labels");
 
-    (void)yyjson_mut_obj_add_str(doc, root, "name", spec->name);
-    for (uint32_t i = 0; i < spec->gpu_count; i++)
-        (void)yyjson_mut_arr_add_str(doc, gpus, spec->gpus[i]);
     (void)yyjson_mut_obj_add_uint(doc, memory, "request", spec->request_bytes);
     (void)yyjson_mut_obj_add_uint(doc, memory, "limit", spec->limit_bytes);
     (void)yyjson_mut_obj_add_real(doc, compute, "share", (double)spec->share / ARBITER_WHOLE);
@@ -359,6 +380,18 @@ static yyjson_mut_val *encode(yyjson_mut_doc *doc, const struct group_spec *spec
     (void)yyjson_mut_obj_add_str(doc, compute, "priority", gpu_priority_name(spec->is_urgent));
     if (spec->is_parkable)
         (void)yyjson_mut_obj_add_bool(doc, root, "parkable", true);
+}
+
+static yyjson_mut_val *encode(yyjson_mut_doc *doc, const struct group_spec *spec)
+{
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_val *gpus = yyjson_mut_obj_add_arr(doc, root, "gpus");
+
+    (void)yyjson_mut_obj_add_str(doc, root, "name", spec->name);
+    for (uint32_t i = 0; i < spec->gpu_count; i++)
+        (void)yyjson_mut_arr_add_str(doc, gpus, spec->gpus[i]);
+    encode_amounts(doc, root, spec);
+    yyjson_mut_val *labels = yyjson_mut_obj_add_obj(doc, root, "labels");
     if (spec->uid >= 0)
         (void)yyjson_mut_obj_add_int(doc, root, "uid", spec->uid);
     if (spec->owner > 0) {

@@ -28,12 +28,17 @@ struct strbuf;
  *
  *     {"name": "team-a-1", "gpus": [0], "pod": {"annotations": {"gpu-fraction": "0.5"},
  *      "resources": {"nvidia.com/gpucores": 30}, "variables": {}}}
+ *
+ * Or a slice of a GPU to itself, by MIG, which needs no other amounts:
+ *
+ *     {"name": "team-a-2", "gpus": [0], "mig": "1g.18gb"}
  */
 enum {
     GROUP_NAME_SIZE = 64,
     GROUP_GPU_SIZE = 48,
     GROUP_CGROUP_SIZE = 256,
     GROUP_LABEL_SIZE = 254,
+    GROUP_MIG_SIZE = 32,
     GROUP_WORDS_MAX = 256,  // annotations and so on, of which most are about other things
 };
 
@@ -48,6 +53,7 @@ struct group_spec {
     enum gpu_mode mode;
     bool is_urgent;                   // its turn comes at once, within its share
     bool is_parkable;                 // its memory can be moved to the host and back; needs one GPU
+    char mig[GROUP_MIG_SIZE];         // the profile of the slice that it has to itself; "": it shares
     bool is_asked;                    // in words: the amounts above follow from these two and the GPU
     struct gpu_request asked;         // its alias is not set; it is
     char asked_by[GROUP_LABEL_SIZE];  // this one

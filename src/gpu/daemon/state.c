@@ -5,7 +5,6 @@
  * that held something. They are charged for it from the first moment on, before any of them has come back.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "gpu/daemon/gpud_parts.h"
+#include "text/file_replace.h"
 #include "text/json.h"
 
 enum { STATE_FILE_MAX = 4 << 20 };
@@ -26,34 +26,11 @@ static void state_path(const struct gpud *gpud, const char *end, char *text, siz
     (void)snprintf(text, size, "%s/groups.json%s", gpud->config->folder, end);
 }
 
-static int write_file(const char *path, const struct strbuf *text)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    size_t done = 0;
-
-    if (fd < 0)
-        return -errno;
-    while (done < text->len) {
-        ssize_t n = write(fd, text->text + done, text->len - done);
-
-        if (n < 0) {
-            int r = -errno;
-
-            (void)close(fd);
-            return r;
-        }
-        done += (size_t)n;
-    }
-    return close(fd) < 0 ? -errno : 0;
-}
-
-/* Written whole beside the old one, which it then replaces. */
 void state_save(void *arg)
 {
     struct gpud *gpud = arg;
     struct strbuf text;
     char path[256];
-    char next[256];
     bool is_first = true;
 
     strbuf_init(&text, STATE_FILE_MAX);
@@ -67,15 +44,10 @@ void state_save(void *arg)
     }
     strbuf_addstr(&text, "\n]\n");
     state_path(gpud, "", path, sizeof path);
-    state_path(gpud, ".next", next, sizeof next);
-    int r = text.is_cut ? -EFBIG : write_file(next, &text);
-    if (r == 0 && rename(next, path) < 0)
-        r = -errno;
-    if (r < 0) {
+    int r = text.is_cut ? -EFBIG : file_replace(path, text.text, text.len);
+    if (r < 0)
         log_fail(gpud->log, "groups cannot be saved: a restart would lose them", log_str("path", path),
                  log_str("error", strerror(-r)));
-        (void)unlink(next);
-    }
     if (r < 0 && !gpud->is_stopping)
         loop_timer_start(&gpud->save_again, SAVE_AGAIN);
     else

@@ -87,13 +87,14 @@ static struct session *find_tenant(const struct gpud *gpud, uint32_t pid, uint32
     return NULL;
 }
 
-/* Whether a group has the GPU; with `needs_tenants`, one that has processes. */
+/* Whether a group shares the GPU; slices are nobody else's, and the GPU keeps them apart by itself. With `needs_tenants`, one that has processes. */
 static bool has_group(const struct gpud *gpud, uint32_t device, bool needs_tenants)
 {
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         const struct group *group = gpud->groups[i];
 
-        if (group && (group->sessions.len > 0 || !needs_tenants) && group_gpu(group, device) >= 0)
+        if (group && !group->spec.mig[0] && (group->sessions.len > 0 || !needs_tenants) &&
+            group_gpu(group, device) >= 0)
             return true;
     }
     return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The few functions of NVML that are used, by their documented types. */
-#include "gpu/nvml/nvml.h"
+#include "gpu/nvml/nvml_internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,39 +10,6 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-
-enum { NVML_OK = 0, NVML_INVALID_ARGUMENT = 2, VERSION_SIZE = 80 };
-
-/* No code of NVML's: it lacks the function. */
-enum { FUNCTION_MISSING = -1 };
-
-struct memory_info {
-    unsigned long long total, free, used;
-};
-
-struct process_info {
-    unsigned int pid;
-    unsigned long long used;
-    unsigned int gpu_instance, compute_instance;
-};
-
-struct nvml {
-    void *library;
-    uint32_t count;
-    void **devices;  // handles, as they have been asked for; NULL: not yet, or it was good for nothing any more
-    char version[VERSION_SIZE];
-    int (*init)(void);
-    int (*shutdown)(void);
-    const char *(*error_string)(int);
-    int (*device_count)(unsigned int *);
-    int (*device_by_index)(unsigned int, void **);
-    int (*device_uuid)(void *, char *, unsigned int);
-    int (*device_name)(void *, char *, unsigned int);
-    int (*device_memory)(void *, struct memory_info *);
-    int (*device_minor)(void *, unsigned int *);
-    int (*device_processes)(void *, unsigned int *, struct process_info *);
-    int (*driver_version)(char *, unsigned int);
-};
 
 /* Old drivers, and what stands in for one, lack functions; only those that use them have to do without. */
 static const struct {
@@ -63,9 +30,9 @@ static const struct {
     {"nvmlSystemGetDriverVersion", offsetof(struct nvml, driver_version), false},
 };
 
-static const char *why(const struct nvml *nvml, int code)
+const char *nvml_why(const struct nvml *nvml, int code)
 {
-    const char *text = nvml->error_string(code);
+    const char *text = code == FUNCTION_MISSING ? "the driver is too old" : nvml->error_string(code);
 
     return text ? text : "the driver gives no reason";
 }
@@ -84,12 +51,13 @@ static int load(struct nvml *nvml, const char *library, struct err *err)
             return err_set(err, -EIO, "the NVIDIA driver is too old: %s has no function %s", library, symbols[i].name);
         memcpy((char *)nvml + symbols[i].offset, &address, sizeof address);
     }
+    nvml_mig_load(nvml);
     int r = nvml->init();
     if (r != NVML_OK)
-        return err_set(err, -EIO, "NVML cannot be initialised: %s", why(nvml, r));
+        return err_set(err, -EIO, "NVML cannot be initialised: %s", nvml_why(nvml, r));
     r = nvml->device_count(&count);
     if (r != NVML_OK)
-        return err_set(err, -EIO, "GPUs cannot be counted: %s", why(nvml, r));
+        return err_set(err, -EIO, "GPUs cannot be counted: %s", nvml_why(nvml, r));
     nvml->count = count;
     nvml->devices = xcalloc(MAX(count, 1u), sizeof *nvml->devices);
     if (!nvml->driver_version || nvml->driver_version(nvml->version, sizeof nvml->version) != NVML_OK)
@@ -132,9 +100,7 @@ const char *nvml_driver_version(const struct nvml *nvml)
     return nvml->version;
 }
 
-/* A handle is good until NVML ends, so that a look costs no lookup. One that has failed, as after a reset of the GPU, is
- * asked for again the next time. */
-static int find_device(struct nvml *nvml, uint32_t index, void **ret_device)
+int nvml_find_device(struct nvml *nvml, uint32_t index, void **ret_device)
 {
     int r = NVML_OK;
 
@@ -152,11 +118,10 @@ static int failed(struct nvml *nvml, uint32_t index, int r, struct err *err)
 {
     if (index < nvml->count)
         nvml->devices[index] = NULL;
-    return err_set(err, -EIO, "GPU %u: %s", index, r == FUNCTION_MISSING ? "the driver is too old" : why(nvml, r));
+    return err_set(err, -EIO, "GPU %u: %s", index, nvml_why(nvml, r));
 }
 
-/* Texts of the driver go into JSON and onto terminals. */
-static void clean(char *text, size_t size)
+void nvml_clean(char *text, size_t size)
 {
     text[size - 1] = '\0';
     for (; *text; text++) {
@@ -173,14 +138,14 @@ bool nvml_has(const struct nvml *nvml, const char *function)
 int nvml_uuid(struct nvml *nvml, uint32_t index, char uuid[static NVML_UUID_SIZE], struct err *err)
 {
     void *device = NULL;
-    int r = find_device(nvml, index, &device);
+    int r = nvml_find_device(nvml, index, &device);
 
     if (r != NVML_OK)
         return failed(nvml, index, r, err);
     r = nvml->device_uuid(device, uuid, NVML_UUID_SIZE);
     if (r != NVML_OK)
         return err_wrap(err, failed(nvml, index, r, err), "the UUID is unknown");
-    clean(uuid, NVML_UUID_SIZE);
+    nvml_clean(uuid, NVML_UUID_SIZE);
     return uuid[0] ? 0 : err_set(err, -EIO, "GPU %u has an empty UUID", index);
 }
 
@@ -198,7 +163,7 @@ int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct
     struct memory_info memory = {0};
     struct nvml_gpu gpu = {0};
     void *device = NULL;
-    int r = find_device(nvml, index, &device);
+    int r = nvml_find_device(nvml, index, &device);
 
     if (r == NVML_OK)
         r = nvml->device_uuid(device, gpu.uuid, sizeof gpu.uuid);
@@ -208,8 +173,8 @@ int nvml_gpu(struct nvml *nvml, uint32_t index, struct nvml_gpu *ret_gpu, struct
         r = nvml->device_memory ? nvml->device_memory(device, &memory) : FUNCTION_MISSING;
     if (r != NVML_OK)
         return failed(nvml, index, r, err);
-    clean(gpu.uuid, sizeof gpu.uuid);
-    clean(gpu.name, sizeof gpu.name);
+    nvml_clean(gpu.uuid, sizeof gpu.uuid);
+    nvml_clean(gpu.name, sizeof gpu.name);
     gpu.total_bytes = memory.total;
     gpu.used_bytes = memory.used;
     gpu.minor = minor_of(nvml, device);
@@ -221,7 +186,7 @@ int nvml_used(struct nvml *nvml, uint32_t index, uint64_t *ret_bytes, struct err
 {
     struct memory_info memory = {0};
     void *device = NULL;
-    int r = find_device(nvml, index, &device);
+    int r = nvml_find_device(nvml, index, &device);
 
     if (r == NVML_OK)
         r = nvml->device_memory ? nvml->device_memory(device, &memory) : FUNCTION_MISSING;
@@ -236,13 +201,13 @@ int nvml_processes(struct nvml *nvml, uint32_t index, struct nvml_use uses[stati
     struct process_info list[NVML_PROCESSES_MAX];
     unsigned int count = NVML_PROCESSES_MAX;
     void *device = NULL;
-    int r = find_device(nvml, index, &device);
+    int r = nvml_find_device(nvml, index, &device);
 
     if (r == NVML_OK)
         r = nvml->device_processes ? nvml->device_processes(device, &count, list) : FUNCTION_MISSING;
     if (r != NVML_OK || count > NVML_PROCESSES_MAX)
         return failed(nvml, index, r, NULL);
     for (unsigned int i = 0; i < count; i++)
-        uses[i] = (struct nvml_use){.pid = list[i].pid, .bytes = list[i].used};
+        uses[i] = (struct nvml_use){.pid = list[i].pid, .instance = list[i].gpu_instance, .bytes = list[i].used};
     return (int)count;
 }

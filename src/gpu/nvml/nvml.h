@@ -26,7 +26,8 @@ struct nvml_gpu {
 
 struct nvml_use {
     uint32_t pid;
-    uint64_t bytes;  // UINT64_MAX: the driver does not say
+    uint32_t instance;  // the GPU instance that it runs in; UINT32_MAX: the GPU is not cut
+    uint64_t bytes;     // UINT64_MAX: the driver does not say
 };
 
 /* The name under which the driver installs it. */

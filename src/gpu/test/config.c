@@ -25,6 +25,7 @@ static void everything_can_be_set(void **state)
         "gpus: [{uuid: GPU-1, memory: 80Gi, name: H200}]\n"
         "memory: {reserve: 1Gi, credit: 32Mi, reclaim: {deadline: 3s, action: kill}}\n"
         "park: {host: 8Gi, timeout: 5s}\n"
+        "mig: {keep: 7s}\n"
         "compute: {quantum: 10ms, plan: 200ms, drainBound: 2s, backlog: 1ms, idle: 100us}\n"
         "watch: {interval: 500ms, unregistered: kill, overuse: notice, stuck: kill}\n"
         "metrics: {address: 0.0.0.0, port: 9470}\n"
@@ -37,6 +38,7 @@ static void everything_can_be_set(void **state)
     assert_int_equal(parse(&config, text, &err), 0);
     assert_int_equal(config.host_bytes, INT64_C(8) << 30);
     assert_int_equal(config.park_timeout, 5 * NSEC_PER_SEC);
+    assert_int_equal(config.mig_keep, 7 * NSEC_PER_SEC);
     assert_true(config.groups.len == 1 && config.groups.items[0].is_parkable);
     assert_string_equal(config.folder, "/tmp/x");
     assert_int_equal(config.gpus.len, 1);
@@ -79,6 +81,11 @@ static void what_is_wrong_is_named(void **state)
         {"groups: [{name: a, gpus: [0], memory: {limit: 1}, compute: {mode: odd}}]\n", "strict, fair or time"},
         {"groups: [{name: a, gpus: [0], memory: {limit: 1}, compute: {share: 0.5, limit: 0.4}}]\n", "less than"},
         {"groups: [{name: a, gpus: [0], memory: {limit: 1}, cgroup: x}]\n", "cgroup"},
+        {"groups: [{name: a, gpus: [0], mig: 1g.18gb, memory: {limit: 1}}]\n", "mig"},
+        {"groups: [{name: a, gpus: [0], mig: 1g.18gb, compute: {share: 0.5}}]\n", "mig"},
+        {"groups: [{name: a, gpus: [0, 1], mig: 1g.18gb}]\n", "one GPU"},
+        {"groups: [{name: a, gpus: [0], mig: '1g 18gb'}]\n", "1g.10gb"},
+        {"groups: [{name: a, gpus: [0], mig: 1g.18gb-and-far-more-than-any-profile}]\n", "mig"},
     };
 
     (void)state;
@@ -93,18 +100,14 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-static void a_group_survives_being_written(void **state)
+static void check_written(const char *text)
 {
-    static const char text[] = "groups: [{name: a.b_c-1, gpus: [GPU-1, 3], memory: {request: 1Gi, limit: 2Gi}, uid: 7, "
-                               "cgroup: /x/y, compute: {mode: fair, share: 0.25, limit: 0.5}, "
-                               "labels: {namespace: ns, pod: po, container: co}}]\n";
     struct gpud_config config;
     struct err err = {0};
     struct strbuf written;
     yyjson_doc *doc;
     struct group_spec back;
 
-    (void)state;
     assert_int_equal(parse(&config, text, &err), 0);
     strbuf_init(&written, 10000);
     group_spec_encode(&config.groups.items[0], &written);
@@ -115,6 +118,18 @@ static void a_group_survives_being_written(void **state)
     yyjson_doc_free(doc);
     strbuf_done(&written);
     gpud_config_done(&config);
+}
+
+static void a_group_survives_being_written(void **state)
+{
+    static const char sharing[] =
+        "groups: [{name: a.b_c-1, gpus: [GPU-1, 3], memory: {request: 1Gi, limit: 2Gi}, uid: 7, "
+        "cgroup: /x/y, compute: {mode: fair, share: 0.25, limit: 0.5}, "
+        "labels: {namespace: ns, pod: po, container: co}}]\n";
+
+    (void)state;
+    check_written(sharing);
+    check_written("groups: [{name: a, gpus: [0], mig: 1g.10gb+me, uid: 7, labels: {pod: po}}]\n");
 }
 
 int main(void)

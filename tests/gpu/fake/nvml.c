@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "fake_mig.h"
 #include "gpu/abi/nvml.h"
 #include "state.h"
 
@@ -64,6 +65,8 @@ DECLARE(nvmlDeviceGetUUID, void *device, char *text, unsigned size)
 {
     unsigned char u[16];
     int gpu = gpu_of(device);
+    if (fake_mig_uuid(device, text, size))
+        return NVML_SUCCESS;
     if (gpu < 0 || !text)
         return NVML_INVALID_ARGUMENT;
     if (size < 41)
@@ -266,8 +269,16 @@ static nvml_result list(void *device, unsigned *count, struct nvml_process *proc
             continue;
         if (found < *count)
             processes[found] =
-                (struct nvml_process){.pid = (unsigned)pid, .used = used, .gpu_instance = ~0u, .compute_instance = ~0u};
+                (struct nvml_process){.pid = (unsigned)pid,
+                                      .used = used,
+                                      .gpu_instance = fake_mig_instance(gpu, atomic_load(&process->slice)),
+                                      .compute_instance = ~0u};
         found++;
+    }
+    for (unsigned i = 0; i < FAKE_SLICES; i++) {
+        int pid = atomic_load(&fake_state()->slices[gpu][i].held);
+        if (pid && found < *count)
+            processes[found++] = (struct nvml_process){.pid = (unsigned)pid, .used = 1 << 20, .gpu_instance = i + 1};
     }
     found = add_numbers(processes, found, *count);
     nvml_result result = found > *count ? NVML_INSUFFICIENT_SIZE : NVML_SUCCESS;

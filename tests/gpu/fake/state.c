@@ -131,6 +131,12 @@ static int node_pid(void)
     return len > 0 ? (int)strtol(text, NULL, 10) : getpid();
 }
 
+unsigned fake_serial(const char *uuid)
+{
+    unsigned serial = 0;
+    return uuid && sscanf(uuid, "MIG-%8x-", &serial) == 1 ? serial : 0;
+}
+
 static struct fake_process *enroll(struct fake_state *state)
 {
     uint64_t start = 0;
@@ -141,6 +147,7 @@ static struct fake_process *enroll(struct fake_state *state)
         if (!atomic_compare_exchange_strong(&state->processes[i].pid, &nobody, -1))
             continue;
         atomic_store(&state->processes[i].start, start);
+        atomic_store(&state->processes[i].slice, fake_serial(getenv("CUDA_VISIBLE_DEVICES")));
         atomic_store(&state->processes[i].pid, node_pid());
         return &state->processes[i];
     }

@@ -12,6 +12,9 @@
  *   FAKE_GPU_MODULE_BYTES   what a module takes without being asked (0)
  *   FAKE_GPU_FAULT          NAME:NTH:CODE, answer CODE to the NTH call of NAME and those after it; several by commas
  *   FAKE_GPU_SLOW           NAME:MS, each call of NAME takes so long
+ *   FAKE_GPU_MIG            "on" or "off": the GPUs have MIG, as FAKE_GPU_NAME says, in this mode (they have none)
+ *   FAKE_GPU_CRASH          step:N, the process is killed at the Nth step of its calls about MIG: each call has one before it
+ *                           and one after; change:N, the same of calls that change something
  *   FAKE_GPU_LOG            a file that gets a line for each name called for the first time
  */
 
@@ -19,13 +22,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FAKE_GPUS = 16, FAKE_PROCESSES = 2048 };
+enum { FAKE_GPUS = 16, FAKE_PROCESSES = 2048, FAKE_SLICES = 16 };
 
 struct fake_process {
-    atomic_int pid;  // 0: free
+    atomic_int pid;     // 0: free
+    atomic_uint slice;  // the serial number of the slice that it was started with; 0: none
     _Atomic uint64_t start;
     _Atomic uint64_t used[FAKE_GPUS];
     _Atomic uint64_t busy_ns[FAKE_GPUS];
+};
+
+/* A GPU instance; its number is its index, plus one. Only whoever holds the lock of the file changes these. */
+struct fake_slice {
+    unsigned serial;  // no other ever has it; 0: there is none
+    unsigned profile, start, size, processors;
+    unsigned compute;  // whether it has a compute instance
+    atomic_int held;   // a process that is pretended to use it; 0: none
 };
 
 struct fake_state {
@@ -35,6 +47,8 @@ struct fake_state {
     uint64_t context_bytes;
     uint64_t module_bytes;
     _Atomic int64_t busy_until[FAKE_GPUS];
+    unsigned last_serial;
+    struct fake_slice slices[FAKE_GPUS][FAKE_SLICES];
     struct fake_process processes[FAKE_PROCESSES];
 };
 
@@ -47,6 +61,9 @@ struct fake_process *fake_self(void);
 /* Takes memory; false when the GPU has not so much left. */
 bool fake_take(int gpu, uint64_t bytes);
 void fake_give(int gpu, uint64_t bytes);
+
+/* The serial number in the UUID of a slice; 0: it is none. */
+unsigned fake_serial(const char *uuid);
 
 /* What all living processes hold. */
 uint64_t fake_used(int gpu);
