@@ -44,7 +44,7 @@ void state_save(void *arg)
     }
     strbuf_addstr(&text, "\n]\n");
     state_path(gpud, "", path, sizeof path);
-    int r = text.is_cut ? -EFBIG : file_replace(path, text.text, text.len);
+    int r = text.is_cut ? -EFBIG : file_put(path, text.text, text.len, NULL);
     if (r < 0)
         log_fail(gpud->log, "groups cannot be saved: a restart would lose them", log_str("path", path),
                  log_str("error", strerror(-r)));
