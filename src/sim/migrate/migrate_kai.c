@@ -68,10 +68,6 @@ const struct check kai_checks[] = {
      .value = "true",
      .text = "with --cluster-autoscaling, pods that only their queue blocks no longer make an autoscaler add nodes",
      .action = "set scheduler.args.cluster-autoscaling to \"true\" if you want that"},
-    {KAI(FINDING_CHANGES, "kai-device-classes"), .group = "resource.k8s.io", .kind = "DeviceClass",
-     .path = {"spec", "selectors", "*", "cel", "expression"},
-     .text = "device classes are matched by their driver; other CEL conditions are not evaluated",
-     .action = "see docs/differences.md"},
 };
 const size_t kai_check_count = ARRAY_LEN(kai_checks);
 
