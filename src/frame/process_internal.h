@@ -45,6 +45,7 @@ struct service_run {
     nsec_t unreachable_again;  // when it may be logged again that nobody answers there
     bool is_opened;
     bool is_leading;
+    bool has_lost;  // the lease, to somebody else
     bool is_ready;
     bool is_stopping;    // it was told to
     bool has_stopped;    // the kind has nothing under way any more

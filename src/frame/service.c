@@ -186,6 +186,7 @@ static void on_lost(void *arg, const struct err *err)
      */
     lease_free(TAKE_PTR(service->run->lease));
     service->run->is_leading = false;
+    service->run->has_lost = true;
     process_fail(service->process, &lost, true);
 }
 
@@ -220,6 +221,14 @@ static void make_identity(char *text, size_t size)
                    random[9], random[10], random[11], random[12], random[13], random[14], random[15]);
 }
 
+/* Events may still be written when the lease has been given back. */
+static bool may_write(void *arg)
+{
+    const struct service_run *run = ((const struct service *)arg)->run;
+
+    return !run->has_lost && (!run->is_leading || !run->lease || lease_is_held(run->lease));
+}
+
 static void seek_lease(struct service *service)
 {
     const struct service_settings *settings = &service->settings;
@@ -241,6 +250,7 @@ static void seek_lease(struct service *service)
                                                          .on_problem = on_lease_problem,
                                                          .arg = service,
                                                      });
+    kube_client_guard(service->client, may_write, service);
     log_info(service->log, "waiting for the lease", log_str("lease", settings->lease_name),
              log_str("namespace", *given ? given : own), log_str("identity", identity));
 }

@@ -88,6 +88,9 @@ struct http_request {
     nsec_t idle_timeout;     // longest time without a byte from the server; 0: unlimited
     size_t body_max;         // bytes to keep; an answer with more is an error
 
+    /* Asked with `arg` at the last moment, when a connection is there: false ends the call with -ECANCELED, unsent. NULL: it may. */
+    bool (*may_send)(void *arg);
+
     http_begun_fn on_begun;  // may be NULL; neither cancels the call nor ends the client
     http_data_fn on_data;    // takes the body of answers with a status of 2xx instead of keeping it; may be NULL
     http_done_fn on_done;

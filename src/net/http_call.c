@@ -62,6 +62,14 @@ static curl_socket_t on_open(void *arg, curlsocktype purpose, struct curl_sockad
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
+bool http_call_may_send(struct http_call *call)
+{
+    if (!call->may_send || call->may_send(call->arg))
+        return true;
+    (void)err_set(&call->err, -ECANCELED, "the request may not be sent any more");
+    return false;
+}
+
 /*
  * curl sends a request again by itself when a connection that was in use before turns out to be dead. For all it knows
  * the server may have done what was asked, so that only reading may be repeated.
@@ -75,6 +83,8 @@ static int on_sending(void *arg, char *to, char *from, int to_port, int from_por
     (void)from;
     (void)to_port;
     (void)from_port;
+    if (!http_call_may_send(call))
+        return CURL_PREREQFUNC_ABORT;
     if (!call->is_sent || call->is_reading) {
         call->is_sent = true;
         return CURL_PREREQFUNC_OK;
@@ -246,6 +256,7 @@ static struct http_call *call_new(struct http_client *client, const struct http_
 
     call->client = client;
     list_push(&client->calls, &call->of_client);
+    call->may_send = request->may_send;
     call->on_begun = request->on_begun;
     call->on_data = request->on_data;
     call->on_done = request->on_done;

@@ -38,6 +38,7 @@ struct http_call {
     struct curl_slist *headers;
     struct curl_slist *connect_to;
     struct http_tls *tls;
+    bool (*may_send)(void *arg);
     http_begun_fn on_begun;
     http_data_fn on_data;
     http_done_fn on_done;
@@ -82,6 +83,9 @@ struct http_call *http_call_new(struct http_client *client, const struct http_re
 
 /* The same for a request of http_socket.c. */
 struct http_call *http_call_new_by_socket(struct http_client *client, const struct http_request *request);
+
+/* Right before its request leaves. False: it must not, and call->err says so. */
+bool http_call_may_send(struct http_call *call);
 
 /* Bytes of the body. Returns whether to go on; call->err may say why not. */
 bool http_call_take(struct http_call *call, const char *bytes, size_t len);

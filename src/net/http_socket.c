@@ -364,8 +364,12 @@ static void send_request(struct http_socket *socket)
 {
     struct http_call *call = socket->call;
     uv_buf_t buffer = uv_buf_init(call->sending.text, (unsigned)call->sending.len);
-    int sent = uv_try_write((uv_stream_t *)&socket->pipe, &buffer, 1);
 
+    if (!http_call_may_send(call)) {
+        lose(socket, true, "");
+        return;
+    }
+    int sent = uv_try_write((uv_stream_t *)&socket->pipe, &buffer, 1);
     if (sent < 0 && sent != UV_EAGAIN) {
         lose(socket, true, uv_strerror(sent));
         return;

@@ -335,6 +335,19 @@ static nsec_t timeout_of(const struct kube_call *call)
     return call->client->options.timeout;
 }
 
+static bool may_write(void *arg)
+{
+    const struct kube_client *client = ((const struct kube_call *)arg)->client;
+
+    return client->may_write(client->may_write_arg);
+}
+
+static bool is_guarded(const struct kube_call *call)
+{
+    return call->client->may_write && !row_of(call->request.verb)->is_reading &&
+           call->request.resource != kube_known(KUBE_LEASES);
+}
+
 void kube_call_start(struct kube_call *call)
 {
     struct kube_client *client = call->client;
@@ -369,6 +382,7 @@ void kube_call_start(struct kube_call *call)
                                               .timeout = timeout_of(call),
                                               .idle_timeout = call->request.idle_timeout,
                                               .body_max = call->request.body_max ? call->request.body_max : BODY_MAX,
+                                              .may_send = is_guarded(call) ? may_write : NULL,
                                               .on_begun = call->request.on_begun ? on_begun : NULL,
                                               .on_data = call->request.on_item ? on_bytes : NULL,
                                               .on_done = on_http_done,

@@ -146,6 +146,12 @@ void kube_client_free(struct kube_client *client)
     kube_client_leave(client);
 }
 
+void kube_client_guard(struct kube_client *client, bool (*may_write)(void *arg), void *arg)
+{
+    client->may_write = may_write;
+    client->may_write_arg = arg;
+}
+
 struct loop *kube_client_loop(const struct kube_client *client)
 {
     return client->loop;

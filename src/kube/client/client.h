@@ -41,6 +41,13 @@ struct kube_client *kube_client_new(struct loop *loop, struct kube_config *confi
                                     const struct kube_client_options *options);
 void kube_client_free(struct kube_client *client);
 
+/*
+ * For a service whose right to act ends at some moment: `may_write` is asked right before a write leaves, those of Leases
+ * apart. One that may not is unsent, like one without a connection. A process that stood still, and goes on when others act
+ * already, then does not send what it had decided before.
+ */
+void kube_client_guard(struct kube_client *client, bool (*may_write)(void *arg), void *arg);
+
 struct loop *kube_client_loop(const struct kube_client *client);
 const struct kube_config *kube_client_config(const struct kube_client *client);
 struct chance *kube_client_chance(struct kube_client *client);

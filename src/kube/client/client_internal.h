@@ -63,6 +63,8 @@ struct kube_client {
     uint32_t in_flight;         // requests with the server, watches left out
     uint32_t busy;              // nesting of calls back, which may free the client
     bool is_freed;
+    bool (*may_write)(void *arg);  // NULL: always
+    void *may_write_arg;
     struct kube_prober *prober;  // NULL: nobody has waited yet
 };
 

@@ -427,6 +427,26 @@ static void silence_has_an_end(void **state)
     world_done(&world);
 }
 
+static bool may_not_send(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static void what_may_not_be_sent_any_more_is_not_sent(void **state)
+{
+    struct world world;
+
+    world_init(&world, *state ? SOCKET : PLAIN);
+    struct told told = ask(&world, "/hello", (struct http_request){.may_send = may_not_send});
+    assert_int_equal(told.err.code, -ECANCELED);
+    assert_true(told.is_unsent);
+    assert_int_equal(told.status, 0);
+    told = ask(&world, "/hello", (struct http_request){0});
+    assert_int_equal(told.status, 200);
+    world_done(&world);
+}
+
 static void nobody_at_home_is_said_so(void **state)
 {
     struct world world;
@@ -461,6 +481,8 @@ int main(void)
         cmocka_unit_test_prestate(the_client_can_be_freed_by_a_callback, over_socket),
         cmocka_unit_test(silence_has_an_end),
         cmocka_unit_test_prestate(silence_has_an_end, over_socket),
+        cmocka_unit_test(what_may_not_be_sent_any_more_is_not_sent),
+        cmocka_unit_test_prestate(what_may_not_be_sent_any_more_is_not_sent, over_socket),
         cmocka_unit_test(nobody_at_home_is_said_so),
         cmocka_unit_test_prestate(nobody_at_home_is_said_so, over_socket),
     };
