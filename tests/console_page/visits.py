@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+from playwright.sync_api import Error as BrowserError
+
 import browser
 import sides
 from suite import expect
@@ -162,7 +164,13 @@ class Visit:
         self.ready()
 
     def shows(self, text, where="body"):
-        texts = self.page.locator(where).all_inner_texts
+        def texts():
+            try:
+                return self.page.locator(where).all_inner_texts()
+            except BrowserError:
+                # The page is just being replaced by another.
+                return []
+
         try:
             until(lambda: any(text in one for one in texts()), "")
         except AssertionError:
