@@ -39,7 +39,9 @@ def _(here):
 
 @SUITE.test("the examples are accepted, once and again, and deleted")
 def _(here):
-    files = sorted(path for path in (ROOT / "examples").rglob("*.yaml") if re.search(r"^apiVersion:", path.read_text(), re.M))
+    # What is owned by objects of a given UID is the picture of a cluster, for simulations, and nothing to apply.
+    files = sorted(path for path in (ROOT / "examples").rglob("*.yaml")
+                   if re.search(r"^apiVersion:", path.read_text(), re.M) and "ownerReferences" not in path.read_text())
     expect(len(files) >= 10, True, f"{len(files)} files")
     spaces = {name for path in files for name in re.findall(r"namespace: ([\w-]+)", path.read_text())}
     for name in spaces:
