@@ -54,7 +54,8 @@ static void clean(char *text)
     if (utf8_is_valid(text))
         return;
     for (; *text; text++)
-        *text = (unsigned char)*text < 0x80 ? *text : '?';
+        if ((unsigned char)*text >= 0x80)
+            *text = '?';
 }
 
 static int note_change(const struct request *request, struct err *err)
