@@ -10,20 +10,13 @@
 
 enum { PATH_BYTES_MAX = 8192, FOLDER_DEPTH = 64 };
 
-static char *join(const char *a, const char *b, const char *c)
+char *file_path(const char *folder, const char *name)
 {
     struct strbuf text;
 
     strbuf_init(&text, PATH_BYTES_MAX);
-    strbuf_addstr(&text, a);
-    strbuf_addstr(&text, b);
-    strbuf_addstr(&text, c);
+    strbuf_addf(&text, "%s/%s", folder, name);
     return strbuf_take(&text);
-}
-
-char *file_path(const char *folder, const char *name)
-{
-    return join(folder, "/", name);
 }
 
 static int remove_entry(const char *path, const struct stat *found, int type, struct FTW *at)
