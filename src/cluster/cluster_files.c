@@ -19,7 +19,7 @@
 #include "text/file.h"
 #include "text/json.h"
 #include "text/yaml.h"
-#include "text/zip.h"
+#include "text/zip/zip.h"
 
 /* Bounds on what is read: bytes of one file, unpacked; files; folders in folders. */
 #define FILE_BYTES_MAX ((size_t)1 << 30)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Any text is a cron expression or an error; the time before a time is one, and nothing lies between them. */
-#include "text/cron.h"
+#include "text/clock/cron.h"
 
 #include "base/err.h"
 #include "base/mem.h"

@@ -4,7 +4,7 @@
  * Any order of events, in time: no GPU ever has two holders unless they are there together, nobody holds a part of what it needs, shares of a group that
  * was never opened are never charged, and the next deadline is never in the past.
  */
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 
 #include "base/macros.h"
 #include "base/mem.h"

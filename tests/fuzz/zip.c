@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Any bytes unpack or fail with a message, and never to more than the bound. */
-#include "text/zip.h"
+#include "text/zip/zip.h"
 
 #include "base/err.h"
 #include "base/mem.h"

@@ -20,7 +20,7 @@
 #include "base/time.h"
 #include "cli/gpu/choose.h"
 #include "cli/gpu/gpu.h"
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 #include "gpu/daemon/group_spec.h"
 #include "gpu/place/place.h"
 #include "text/json.h"

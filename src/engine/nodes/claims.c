@@ -14,7 +14,7 @@
 #include "base/strbuf.h"
 #include "engine/context.h"
 #include "engine/node_reason.h"
-#include "engine/nodes/affinity.h"
+#include "engine/nodes/pods/affinity.h"
 #include "engine/nodes/devices.h"
 #include "engine/nodes/filter.h"
 

@@ -8,7 +8,7 @@
 #include "engine/nodes/devices.h"
 
 #include "engine/context.h"
-#include "engine/nodes/affinity.h"
+#include "engine/nodes/pods/affinity.h"
 #include "engine/topology/topology.h"
 
 static uint32_t number_of(const struct affinity_memory *memory, const struct device *device)

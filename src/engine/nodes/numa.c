@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/context.h"
-#include "engine/nodes/affinity.h"
+#include "engine/nodes/pods/affinity.h"
 #include "engine/nodes/filter.h"
 
 /* Subsets of zones that are looked at before a node counts as one that cannot align the pod. */

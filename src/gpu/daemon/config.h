@@ -7,7 +7,7 @@
 #include "base/macros.h"
 #include "base/time.h"
 #include "base/vec.h"
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 #include "gpu/daemon/group_spec.h"
 
 struct err;

@@ -7,7 +7,7 @@
 #include "base/list.h"
 #include "base/time.h"
 #include "base/vec.h"
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 #include "gpu/daemon/book.h"
 #include "gpu/daemon/config.h"
 #include "gpu/daemon/gpud.h"

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/strbuf.h"
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 #include "text/json.h"
 #include "text/quantity.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 
 enum { MODEL_TENANTS_MAX = 8 };
 

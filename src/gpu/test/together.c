@@ -5,7 +5,7 @@
  * with a gap before each in which the program prepares it, slices that the driver gives to whoever has a kernel, and tenants
  * that the driver treats badly. What each gets done is held against the same tenants under the driver alone.
  */
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

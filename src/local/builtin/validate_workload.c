@@ -10,7 +10,7 @@
 #include "local/api/kinds.h"
 #include "local/builtin/members.h"
 #include "local/builtin/validate_internal.h"
-#include "text/cron.h"
+#include "text/clock/cron.h"
 
 /* --- Selectors and templates --- */
 

@@ -22,7 +22,7 @@
 #include "local/server/files.h"
 #include "local/shim/connect.h"
 #include "local/shim/shim.h"
-#include "local/shim/writer.h"
+#include "local/shim/pipes/writer.h"
 #include "local/streams/log_reader.h"
 #include "local/streams/target.h"
 #include "net/loop_thread.h"

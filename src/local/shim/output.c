@@ -17,7 +17,7 @@
 #include "local/shim/control_internal.h"
 #include "local/shim/shim.h"
 #include "local/shim/shim_internal.h"
-#include "local/shim/terminal.h"
+#include "local/shim/pipes/terminal.h"
 
 enum { READ_BYTES = 32 << 10, TAIL_FILE_MAX = 64 << 10, EARLY_MAX = 64 << 10 };
 

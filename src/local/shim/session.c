@@ -12,7 +12,7 @@
 #include "local/controllers/values.h"
 #include "local/shim/control_internal.h"
 #include "local/shim/shim.h"
-#include "local/shim/terminal.h"
+#include "local/shim/pipes/terminal.h"
 
 enum { READ_BYTES = 32 << 10, UNSENT_MAX = 256 << 10, EXIT_SIGNAL = 128, OUTPUTS = 2 };
 

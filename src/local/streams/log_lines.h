@@ -7,7 +7,7 @@
 #include "base/time.h"
 #include "local/streams/log_options.h"
 
-/* One line of a log file (local/shim/log_file.h). */
+/* One line of a log file (local/shim/pipes/log_file.h). */
 struct log_line {
     nsec_t time;
     const char *time_text;  // of `time_len` bytes

@@ -17,7 +17,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "local/server/files.h"
-#include "local/shim/log_file.h"
+#include "local/shim/pipes/log_file.h"
 #include "local/streams/log_lines.h"
 #include "local/streams/target.h"
 #include "net/watch.h"

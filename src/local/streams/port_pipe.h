@@ -7,7 +7,7 @@
 
 #include "base/macros.h"
 #include "base/strbuf.h"
-#include "local/shim/writer.h"
+#include "local/shim/pipes/writer.h"
 #include "net/watch.h"
 
 struct loop;

@@ -20,7 +20,7 @@
 #include "local/server/server_parts.h"
 #include "local/shim/connect.h"
 #include "local/shim/shim.h"
-#include "local/shim/writer.h"
+#include "local/shim/pipes/writer.h"
 #include "local/streams/streams.h"
 #include "local/streams/target.h"
 #include "net/http_server.h"

@@ -11,9 +11,9 @@
 #include "local/controllers/template.h"
 #include "local/controllers/values.h"
 #include "local/workloads/workloads.h"
-#include "text/cron.h"
+#include "text/clock/cron.h"
 #include "text/json.h"
-#include "text/zone.h"
+#include "text/clock/zone.h"
 
 #define SCHEDULED_AT "batch.kubernetes.io/cronjob-scheduled-timestamp"
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "kube/client/backoff.h"
 #include "net/loop.h"
-#include "services/binder/document.h"
+#include "services/binder/documents/document.h"
 #include "text/json.h"
 
 enum { TRIES = 8 };

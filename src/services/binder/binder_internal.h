@@ -17,9 +17,9 @@
 #include "kube/follow/pause.h"
 #include "net/loop.h"
 #include "services/binder/attempt.h"
-#include "services/binder/names.h"
+#include "services/binder/documents/names.h"
 #include "services/binder/options.h"
-#include "services/binder/request.h"
+#include "services/binder/documents/request.h"
 #include "services/binder/roster.h"
 
 /*

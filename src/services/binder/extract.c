@@ -7,7 +7,7 @@
 #include "base/macros.h"
 #include "kube/client/meta.h"
 #include "objects/keys.h"
-#include "services/binder/names.h"
+#include "services/binder/documents/names.h"
 #include "text/json.h"
 
 /* More than tolerations and references of any usual pod. */

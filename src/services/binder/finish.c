@@ -13,7 +13,7 @@
 #include "kube/events/events.h"
 #include "services/binder/binder_internal.h"
 #include "services/binder/meters.h"
-#include "services/binder/write.h"
+#include "services/binder/documents/write.h"
 
 enum { MESSAGE_MAX = 1024 };
 

@@ -18,8 +18,8 @@
 #include "kube/follow/list.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/document.h"
-#include "services/binder/write.h"
+#include "services/binder/documents/document.h"
+#include "services/binder/documents/write.h"
 #include "text/json.h"
 
 enum { BIND_TRIES = 8 };

@@ -20,8 +20,8 @@
 #include "kube/client/modify.h"
 #include "kube/client/resource.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/claim.h"
-#include "services/binder/document.h"
+#include "services/binder/documents/claim.h"
+#include "services/binder/documents/document.h"
 
 /* Between two looks at devices that are being attached. */
 #define POLL (500 * NSEC_PER_MSEC)

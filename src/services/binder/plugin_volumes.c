@@ -15,8 +15,8 @@
 #include "kube/client/resource.h"
 #include "kube/follow/list.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/volume.h"
-#include "services/binder/write.h"
+#include "services/binder/documents/volume.h"
+#include "services/binder/documents/write.h"
 #include "text/json.h"
 
 #define POLL_FIRST (50 * NSEC_PER_MSEC)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/write.h"
+#include "services/binder/documents/write.h"
 #include "text/json.h"
 
 static void on_unlabelled(void *arg, const struct kube_answer *answer)

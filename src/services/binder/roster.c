@@ -10,7 +10,7 @@
 #include "kube/client/meta.h"
 #include "objects/keys.h"
 #include "services/binder/extract.h"
-#include "services/binder/names.h"
+#include "services/binder/documents/names.h"
 
 enum { GROUPS_OF_POD_MAX = 1024 };
 

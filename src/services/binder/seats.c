@@ -18,8 +18,8 @@
 #include "kube/client/resource.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/document.h"
-#include "services/binder/write.h"
+#include "services/binder/documents/document.h"
+#include "services/binder/documents/write.h"
 
 enum { TRIES = 8 };
 

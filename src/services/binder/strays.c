@@ -15,7 +15,7 @@
 #include "kube/client/resource.h"
 #include "objects/keys.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/document.h"
+#include "services/binder/documents/document.h"
 
 struct stray {
     struct binder *binder;

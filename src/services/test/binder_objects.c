@@ -13,10 +13,10 @@
 
 #include "base/err.h"
 #include "base/macros.h"
-#include "services/binder/claim.h"
-#include "services/binder/document.h"
+#include "services/binder/documents/claim.h"
+#include "services/binder/documents/document.h"
 #include "services/binder/roster.h"
-#include "services/binder/volume.h"
+#include "services/binder/documents/volume.h"
 #include "text/json.h"
 
 static yyjson_doc *parse(const char *text)

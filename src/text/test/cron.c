@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "text/cron.h"
+#include "text/clock/cron.h"
 
 static nsec_t at(const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text/zip.h"
+#include "text/zip/zip.h"
 
 #include <errno.h>
 #include <setjmp.h>

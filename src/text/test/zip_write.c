@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text/zip_write.h"
+#include "text/zip/zip_write.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "text/zip.h"
+#include "text/zip/zip.h"
 
 static void what_comes_in_pieces_is_read_as_one(void **unused)
 {

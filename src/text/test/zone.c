@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "text/zone.h"
+#include "text/clock/zone.h"
 
 static nsec_t at(const char *text)
 {

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "model/resources.h"
 #include "objects/settings/settings.h"
-#include "text/cron.h"
+#include "text/clock/cron.h"
 
 struct err;
 struct strbuf;

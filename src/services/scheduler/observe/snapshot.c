@@ -17,7 +17,7 @@
 #include "objects/snapshot.h"
 #include "services/scheduler/observe/observer.h"
 #include "services/scheduler/setup.h"
-#include "text/zip_write.h"
+#include "text/zip/zip_write.h"
 
 enum { PAGE_SIZE = 500, SELECTOR_MAX = 1024, SETTINGS_MAX = 64 << 20 };
 #define PACKED_MAX ((size_t)512 << 20)

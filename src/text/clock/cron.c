@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text/cron.h"
+#include "text/clock/cron.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * libzip wants a file whole, and ours comes in pieces over some time: they are packed by zlib, and libzip gets what is
  * packed already, together with size and checksum, to put an archive around it.
  */
-#include "text/zip_write.h"
+#include "text/zip/zip_write.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/shim/terminal.h"
+#include "local/shim/pipes/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

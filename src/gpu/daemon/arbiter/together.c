@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/daemon/together.h"
+#include "gpu/daemon/arbiter/together.h"
 
 #include "base/macros.h"
-#include "gpu/daemon/arbiter_internal.h"
+#include "gpu/daemon/arbiter/arbiter_internal.h"
 
 /* Work is counted over spans of this length. */
 #define SPAN (50 * NSEC_PER_MSEC)

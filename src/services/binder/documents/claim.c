@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/binder/claim.h"
+#include "services/binder/documents/claim.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "kube/client/meta.h"
-#include "services/binder/document.h"
-#include "services/binder/names.h"
+#include "services/binder/documents/document.h"
+#include "services/binder/documents/names.h"
 #include "text/json.h"
 
 /* As many as the API takes. */

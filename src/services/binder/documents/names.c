@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/binder/names.h"
+#include "services/binder/documents/names.h"
 
 #include <errno.h>
 #include <openssl/evp.h>

@@ -5,7 +5,7 @@
  * that a simulation has just put there. [KAI] So does the pod itself where it was evicted from: one that repels its own
  * kind cannot be put back near the place that it is leaving.
  */
-#include "engine/nodes/affinity.h"
+#include "engine/nodes/pods/affinity.h"
 
 #include "engine/context.h"
 #include "engine/node_reason.h"

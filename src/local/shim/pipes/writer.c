@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/shim/writer.h"
+#include "local/shim/pipes/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,13 +7,13 @@
  * A holder that others wait for gives way when its quantum is over and someone is further behind than it is by then. If
  * nobody is, it goes on until somebody would be: changing hands costs, and brings nobody closer to its share.
  */
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 
 #include <string.h>
 
 #include "base/macros.h"
-#include "gpu/daemon/arbiter_internal.h"
-#include "gpu/daemon/together.h"
+#include "gpu/daemon/arbiter/arbiter_internal.h"
+#include "gpu/daemon/arbiter/together.h"
 
 static const struct arbiter_options defaults = {
     .quantum = 25 * NSEC_PER_MSEC,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "engine/nodes/affinity.h"
+#include "engine/nodes/pods/affinity.h"
 
 #include "engine/context.h"
 #include "engine/topology/topology.h"

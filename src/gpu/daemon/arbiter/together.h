@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "gpu/daemon/arbiter.h"
+#include "gpu/daemon/arbiter/arbiter.h"
 
 /*
  * Fair groups side by side. A group whose kernels leave gaps does not fill the GPU under a lease of its own, and others could

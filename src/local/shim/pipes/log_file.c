@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "local/shim/log_file.h"
+#include "local/shim/pipes/log_file.h"
 
 #include <dirent.h>
 #include <errno.h>

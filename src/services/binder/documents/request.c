@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/binder/request.h"
+#include "services/binder/documents/request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "kube/autoscalers.h"
 #include "kube/client/meta.h"
-#include "services/binder/document.h"
+#include "services/binder/documents/document.h"
 #include "text/json.h"
 
 /* The wait before an attempt doubles up to here: an hour, roughly. */

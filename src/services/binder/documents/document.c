@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/binder/document.h"
+#include "services/binder/documents/document.h"
 
 #include "base/macros.h"
 #include "text/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Files of the database are read as RFC 8536 describes them, in their second version, which has times of 64 bits. */
-#include "text/zone.h"
+#include "text/clock/zone.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <yyjson.h>
 
 #include "base/time.h"
-#include "services/binder/request.h"
+#include "services/binder/documents/request.h"
 
 struct reservation_options;
 

@@ -5,7 +5,7 @@
  * nodes that the pod's own selectors allow and that have all its keys; pods of its namespace count, unless they are
  * leaving.
  */
-#include "engine/nodes/affinity.h"
+#include "engine/nodes/pods/affinity.h"
 
 #include "engine/context.h"
 #include "engine/nodes/filter.h"

@@ -4,7 +4,7 @@
  * The sizes that an archive states are its own word, so that they only serve to refuse early: what counts is how much
  * comes out, which is bounded while it does.
  */
-#include "text/zip.h"
+#include "text/zip/zip.h"
 
 #include <errno.h>
 #include <stdint.h>

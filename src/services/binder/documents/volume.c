@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The rules are those of Kubernetes' own scheduler, so that a claim gets the volume that it would get from it. */
-#include "services/binder/volume.h"
+#include "services/binder/documents/volume.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "kube/client/meta.h"
 #include "objects/selector.h"
-#include "services/binder/document.h"
-#include "services/binder/names.h"
+#include "services/binder/documents/document.h"
+#include "services/binder/documents/names.h"
 #include "text/quantity.h"
 
 #define KEY_BIND_COMPLETED "pv.kubernetes.io/bind-completed"

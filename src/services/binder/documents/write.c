@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "services/binder/write.h"
+#include "services/binder/documents/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "kube/client/condition.h"
 #include "kube/client/meta.h"
 #include "objects/keys.h"
-#include "services/binder/document.h"
-#include "services/binder/names.h"
+#include "services/binder/documents/document.h"
+#include "services/binder/documents/names.h"
 #include "services/binder/options.h"
 #include "text/json.h"
 
