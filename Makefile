@@ -20,7 +20,7 @@ help: ## list the targets
 
 build: ## install what is missing and build the program: build/muster
 	@scripts/install-deps build
-	@scripts/build build/release -Db_lto=true -Dtests=false
+	@scripts/build build/release -Db_lto=true -Ddebug=false -Dtests=false
 	@ln -sf release/muster build/muster
 
 run: build ## build, simulate a day of three teams and write a report, then run three teams on pretended nodes, live
