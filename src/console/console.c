@@ -43,7 +43,7 @@ static const struct flag flags[] = {
     {"tls-key", FLAG_STRING, AT(tls_key), "", "its key in PEM", 0, 0},
     {"cluster-name", FLAG_STRING, AT(cluster_name), "cluster", "name of the cluster in the REST", 0, 0},
     {"allow-networks", FLAG_STRING, AT(allow_networks), "",
-     "networks that addresses given by users may lie in beside public ones: 10.0.0.0/8,fd00::/8", 0, 0},
+     "private networks that URLs given by users may lead to: 10.0.0.0/8,fd00::/8", 0, 0},
     {"url", FLAG_STRING, AT(url), "", "how browsers reach the console, for links; default: the address", 0, 0},
 };
 
@@ -341,7 +341,7 @@ static int open_console(struct service *service, struct err *err)
         return r;
     }
     service->state = console;
-    log_info(service->log, "the console listens", log_int("port", http_server_port(console->server)));
+    log_info(service->log, "the console is listening", log_int("port", http_server_port(console->server)));
     service_set_ready(service, true);
     return 0;
 }

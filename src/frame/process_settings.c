@@ -14,7 +14,7 @@ const struct flag process_flags[] = {
     {"metrics-bind-address", FLAG_STRING, AT(metrics_address), ":8080", "address of /metrics; 0: not served", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), ":8081",
      "address of /healthz and /readyz; 0: not served", 0, 0},
-    {"stop-timeout", FLAG_DURATION, AT(stop_timeout), "10s", "longest time for an orderly stop", 0, 0},
+    {"stop-timeout", FLAG_DURATION, AT(stop_timeout), "10s", "time limit for an orderly shutdown", 0, 0},
     {"v", FLAG_INT, AT(verbosity), "3", "verbosity of the log: 0 to 3 normal, 4 details, 6 everything", 0, 10},
     {"log-json", FLAG_BOOL, AT(is_json), "false", "write log lines as JSON", 0, 0},
     {"zap-devel", FLAG_BOOL, AT(is_devel), "true", "false: write log lines as JSON", 0, 0},

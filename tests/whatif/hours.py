@@ -113,7 +113,7 @@ def try_requirements(check, blocked, past):
 
 def try_wrong(check, blocked):
     for words, text in [
-        ((blocked, "node/n1=+1", "--hours", "24"), "too little is known to say: 1 of 1 running workloads"),
+        ((blocked, "node/n1=+1", "--hours", "24"), "there is not enough data for an estimate: 1 of 1 running workloads"),
         ((blocked, "node/n1=+1", "--hours", "0"), "expected a whole number from 1 to 1344"),
         ((blocked, "node/n1=+1", "--seed", "3"), "--seed needs --hours"),
         ((blocked, "node/n1=+1", "--history", "past.csv"), "--history needs --hours"),

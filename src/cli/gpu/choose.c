@@ -59,7 +59,7 @@ static int choose_for_slice(const struct json_at *gpus, const char *wanted, cons
     return err_set(err, -ENOENT,
                    wanted
                        ? "this machine has no GPU '%s': 'muster gpu status' lists its GPUs"
-                       : "no GPU in MIG mode has slices '%s': 'muster gpu status -o json' lists those that there are",
+                       : "no GPU in MIG mode has slices '%s': 'muster gpu status -o json' lists the slices of this machine",
                    wanted ? wanted : profile);
 }
 

@@ -53,7 +53,7 @@ static const struct command_option options[] = {
     [OPTION_MODE] = {0, "mode", "strict|fair|time", modes,
                      "exactly the share, at least the share (default), or the driver's time slicing"},
     [OPTION_PRIORITY] = {0, "priority", "latency|normal", priorities,
-                         "whether its turn comes at once, within its share (default: normal)"},
+                         "latency: its work starts at once, within its share (default: normal)"},
     [OPTION_MIG] = {0, "mig", "PROFILE", NULL, "a slice of a GPU in MIG mode in place of a share, such as 1g.10gb"},
     [OPTION_GPU] = {0, "gpu", "GPU", NULL, "which GPU, by UUID or index (default: the one with most free memory)"},
     [OPTION_NAME] = {0, "name", "NAME", NULL, "name of the group in 'muster gpu top' and in metrics"},

@@ -153,7 +153,7 @@ static const char *const restore_examples[] = {"muster restore objects.backup",
 
 const struct command restore_command = {
     .name = "restore",
-    .summary = "bring back the objects of a backup",
+    .summary = "restore the objects of a backup",
     .usage = "[--state FOLDER] [--replace] FILE",
     .text = "Fills a state folder from a file of 'muster backup'. The server must not be running. With --replace, the\n"
             "previous objects are kept in the folder as objects.db.before-restore.\n",

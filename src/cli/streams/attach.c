@@ -14,7 +14,7 @@ enum { OPTION_CONTAINER = API_OPTION_COUNT, OPTION_POD, OPTION_NO_STDIN };
 static const struct command_option command_options[] = {
     API_OPTIONS,
     [OPTION_CONTAINER] = {'c', "container", "NAME", NULL, "name of the container (default: the first)"},
-    [OPTION_POD] = {0, "pod", "NAME", NULL, "name of the pod (default: the first that is running)"},
+    [OPTION_POD] = {0, "pod", "NAME", NULL, "name of the pod (default: the first running one)"},
     [OPTION_NO_STDIN] = {0, "no-stdin", NULL, NULL, "show its output only, and pass no input on"},
 };
 

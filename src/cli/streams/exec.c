@@ -11,9 +11,9 @@ enum { OPTION_CONTAINER = API_OPTION_COUNT, OPTION_POD, OPTION_STDIN, OPTION_TTY
 static const struct command_option command_options[] = {
     API_OPTIONS,
     [OPTION_CONTAINER] = {'c', "container", "NAME", NULL, "name of the container (default: the first)"},
-    [OPTION_POD] = {0, "pod", "NAME", NULL, "name of the pod (default: the first that is running)"},
+    [OPTION_POD] = {0, "pod", "NAME", NULL, "name of the pod (default: the first running one)"},
     [OPTION_STDIN] = {'i', "stdin", NULL, NULL, "pass standard input on"},
-    [OPTION_TTY] = {'t', "tty", NULL, NULL, "run it on a terminal"},
+    [OPTION_TTY] = {'t', "tty", NULL, NULL, "run the command in a terminal"},
 };
 
 static int run(struct api *api, const char *workload, const char *pod_name, struct remote_call *call, int *ret_status,

@@ -230,7 +230,7 @@ static int run_resume(const struct command *command, struct arguments *arguments
 
 static const struct command_option options[] = {
     API_OPTIONS,
-    {0, "delete", NULL, NULL, "remove it from the history as well"},
+    {0, "delete", NULL, NULL, "also remove the workload from the history"},
 };
 
 static const char *const cancel_examples[] = {

@@ -41,7 +41,7 @@ const struct command_option submit_options[SUBMIT_OPTION_COUNT] = {
     [SUBMIT_OPTION_NODE_POOL] = {0, "node-pool", "POOL", NULL, "node pool to run in"},
     [SUBMIT_OPTION_NODE] = {0, "node", "NODE", NULL, "run on this node (repeatable: on one of these)"},
     [SUBMIT_OPTION_ANNOTATION] = {0, "annotation", "NAME=VALUE", NULL, "annotation of its pods (repeatable)"},
-    [SUBMIT_OPTION_WAIT] = {'w', "wait", NULL, NULL, "wait until it ends, and exit with its status"},
+    [SUBMIT_OPTION_WAIT] = {'w', "wait", NULL, NULL, "wait until the workload ends, and exit with its status"},
     [SUBMIT_OPTION_FOLLOW] = {'f', "follow", NULL, NULL, "print its output until it ends, and exit as --wait does"},
     [SUBMIT_OPTION_STDIN] = {'i', "stdin", NULL, NULL, "run attached: pass standard input on, and exit as --wait does"},
     [SUBMIT_OPTION_TTY] = {'t', "tty", NULL, NULL, "run attached, on a terminal; -it for a shell"},

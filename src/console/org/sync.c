@@ -478,7 +478,8 @@ void sync_set_leading(struct sync *sync, bool is_leading)
     if (sync->is_leading == is_leading)
         return;
     sync->is_leading = is_leading;
-    log_info(sync->console->service->log, is_leading ? "leads: the cluster follows this console" : "leads no more");
+    log_info(sync->console->service->log, is_leading ? "this console is now the leader and writes to the cluster"
+                                                     : "this console is no longer the leader");
     if (is_leading)
         sync_add_all(sync);
     else

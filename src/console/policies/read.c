@@ -13,7 +13,7 @@ static int known(const struct json_at *member, const struct field *fields, const
                  struct err *err)
 {
     *ret_field = asset_member_find(fields, member->key);
-    return *ret_field ? 0 : json_fail(member, err, -EINVAL, "policies do not know this member of a workload");
+    return *ret_field ? 0 : json_fail(member, err, -EINVAL, "policies have no such member of a workload");
 }
 
 /* --- defaults --- */

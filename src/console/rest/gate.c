@@ -121,7 +121,7 @@ static int find_grant(struct console *console, const char *id, const char *kind,
                      take_grant, ret_grant, err);
 
     if (r == 0 && !ret_grant->is_there)
-        r = err_set(err, -ENOKEY, "the token or session has ended: sign in again");
+        r = err_set(err, -ENOKEY, "the token or session has expired: sign in again");
     return r;
 }
 
@@ -160,7 +160,7 @@ static int check_csrf(const struct http_exchange *exchange, const struct grant *
 
     if (strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || (token && secret_equals(token, grant->csrf)))
         return 0;
-    return err_set(err, -EACCES, "changes by a session need its token in the header X-CSRF-Token");
+    return err_set(err, -EACCES, "changes in a session need its token in the X-CSRF-Token header");
 }
 
 static int note_use(struct console *console, const char *id, const struct grant *grant, struct err *err)
@@ -195,7 +195,7 @@ static int find_subject(struct console *console, struct http_exchange *exchange,
             r = note_use(console, caller->grant, &grant, err);
         (void)snprintf(caller->csrf, sizeof caller->csrf, "%s", grant.csrf);
     } else {
-        return err_set(err, -ENOKEY, "this needs a token in the header Authorization, or a session");
+        return err_set(err, -ENOKEY, "this needs a token in the Authorization header, or a session");
     }
     (void)snprintf(caller->id, sizeof caller->id, "%s", grant.subject);
     return r;

@@ -455,7 +455,7 @@ static int take_key(struct request *request, struct err *err)
     if (r < 0)
         return r;
     if (strcmp(yyjson_mut_get_str(yyjson_mut_obj_get(request->answer, "owner")), request->caller->id) != 0)
-        return err_set(err, -ENOENT, "there is no access-key '%s'", request->id);
+        return err_set(err, -ENOENT, "there is no access key '%s'", request->id);
     (void)yyjson_mut_obj_remove_key(request->answer, "owner");
     return 0;
 }

@@ -309,7 +309,7 @@ static int take_rule(struct request *request, enum action action, struct err *er
     request->type = "access-rule";
     (void)snprintf(request->id, sizeof request->id, "%s", id);
     if (!may_see(request, request->answer, ACTION_READ))
-        return err_set(err, -ENOENT, "there is no access-rule '%.50s'", id);
+        return err_set(err, -ENOENT, "there is no access rule '%.50s'", id);
     if (!may_see(request, request->answer, action))
         return err_set(err, -EACCES, "'%.100s' may not change rules of this scope", request->caller->name);
     return 0;

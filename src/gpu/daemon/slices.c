@@ -129,11 +129,11 @@ static void finish_take(struct slices *s, struct order *order)
             (void)add_order(s, ORDER_GIVE, order->spec.name);
     }
     if (r < 0) {
-        log_warn(gpud->log, "no slice for a group", log_str("group", order->spec.name), log_error(&order->why));
+        log_warn(gpud->log, "a group did not get its slice", log_str("group", order->spec.name), log_error(&order->why));
         rest_fail_err(order->exchange, &order->why);
         return;
     }
-    log_info(gpud->log, "group made, with a slice", log_str("group", order->spec.name),
+    log_info(gpud->log, "group created with a slice", log_str("group", order->spec.name),
              log_str("slice", order->slice.uuid));
     loop_task_queue(&gpud->saving);
     api_reply_group(order->exchange, 201, group);
@@ -187,7 +187,7 @@ void slices_start(struct gpud *gpud)
         return;
     }
     if (is_damaged)
-        log_fail(gpud->log, "the file of slices cannot be read: slices that were ours are taken for others'",
+        log_fail(gpud->log, "the file of slices cannot be read: existing slices are left alone",
                  log_str("path", path));
     s->gpud = gpud;
     s->keep = gpud->config->mig_keep;
@@ -262,7 +262,7 @@ void slices_order(struct gpud *gpud, const struct group_spec *spec, struct http_
     int r = find_gpu(gpud, spec, &uuid, &why);
 
     if (r >= 0 && is_ordered(gpud->slices, spec->name))
-        r = err_set(&why, -EBUSY, "group '%s' is being made", spec->name);
+        r = err_set(&why, -EBUSY, "group '%s' is being created", spec->name);
     if (r < 0) {
         rest_fail_err(exchange, &why);
         return;

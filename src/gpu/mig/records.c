@@ -127,5 +127,5 @@ int mig_records_write(const char *path, const struct mig_records *records, struc
     strbuf_addstr(&text, "\n]\n");
     int r = text.is_cut ? -EFBIG : file_put(path, text.text, text.len, NULL);
     strbuf_done(&text);
-    return r < 0 ? err_set(err, r, "the slices cannot be written down in %s: %s", path, strerror(-r)) : 0;
+    return r < 0 ? err_set(err, r, "the slices cannot be recorded in %s: %s", path, strerror(-r)) : 0;
 }

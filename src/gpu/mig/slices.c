@@ -148,7 +148,7 @@ static int no_room(const struct mig_gpu *gpu, const struct mig_seen *seen, const
                    struct err *err)
 {
     return err_set(err, -EBUSY,
-                   "GPU %s has no room for a slice %s beside the %u that are there; 'muster gpu status -o json' lists "
+                   "GPU %s has no room for a slice %s beside its %u existing ones; 'muster gpu status -o json' lists "
                    "them",
                    gpu->uuid, profile->name, seen->count);
 }
@@ -218,7 +218,7 @@ int mig_take(struct mig *mig, const char *gpu_uuid, const char *profile_name, co
         return err_set(err, -ENOTSUP, "GPU %s has no MIG", gpu_uuid);
     if (mode == MIG_OFF)
         return err_set(err, -ENOTSUP,
-                       "MIG mode of GPU %s is off, so that it has no slices; its administrator can switch it on",
+                       "MIG mode of GPU %s is off, so it has no slices; its administrator can switch it on",
                        gpu_uuid);
     if (mode == MIG_UNKNOWN)
         return err_set(err, -EIO, "the driver does not say whether GPU %s is in MIG mode", gpu_uuid);

@@ -229,11 +229,11 @@ int nvml_mig_create(struct nvml *nvml, uint32_t index, uint32_t profile, struct 
     if (r == NVML_OK)
         r = nvml->mig.create(device, profile, &extent, &handle);
     if (r != NVML_OK)
-        return failed(nvml, r, "a MIG instance cannot be made", err);
+        return failed(nvml, r, "a MIG instance cannot be created", err);
     r = nvml->mig.instance_info(handle, &info);
     if (r != NVML_OK) {
         (void)nvml->mig.destroy(handle);
-        return failed(nvml, r, "a MIG instance that was made cannot be read", err);
+        return failed(nvml, r, "a created MIG instance cannot be read", err);
     }
     *ret_id = info.id;
     return 0;
@@ -258,7 +258,7 @@ int nvml_mig_create_compute(struct nvml *nvml, uint32_t index, uint32_t id, uint
         r = nvml->mig.create_compute(instance, profile.id, &compute);
     if (r == NVML_OK)
         r = get_uuid(nvml, compute, uuid);
-    return r == NVML_OK ? 0 : failed(nvml, r, "a MIG compute instance cannot be made", err);
+    return r == NVML_OK ? 0 : failed(nvml, r, "a MIG compute instance cannot be created", err);
 }
 
 int nvml_mig_destroy(struct nvml *nvml, uint32_t index, uint32_t id, struct err *err)

@@ -102,7 +102,7 @@ int capabilities_keep(uint64_t kept, struct err *err)
         if (kept & BIT(i) || prctl(PR_CAPBSET_READ, i, 0, 0, 0) != 1)
             continue;
         if (prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
-            return err_set(err, -errno, "giving up a capability: %s", strerror(errno));
+            return err_set(err, -errno, "dropping a capability: %s", strerror(errno));
     }
     return 0;
 }

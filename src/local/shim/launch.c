@@ -98,11 +98,11 @@ static int become_user(const struct launch *launch, struct err *err)
     if (geteuid() == 0 &&
         (set_groups(launch) < 0 || syscall(SYS_setresgid, launch->gid, launch->gid, launch->gid) < 0 ||
          syscall(SYS_setresuid, launch->uid, launch->uid, launch->uid) < 0))
-        return fail(err, "becoming the user");
+        return fail(err, "switching to the user");
     if (geteuid() != launch->uid)
         return err_set(err, -EPERM, "only root can start processes of another user");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-        return fail(err, "giving up rights");
+        return fail(err, "dropping privileges");
     return 0;
 }
 

@@ -64,7 +64,7 @@ static int show_entry(const char *folder, const char *replacement, const char *n
         if (len < 0)
             return 0;
         link[len] = '\0';
-        return symlink(link, to) < 0 ? fail(err, "making the link", to) : 0;
+        return symlink(link, to) < 0 ? fail(err, "creating the link", to) : 0;
     }
     int r = S_ISDIR(found.st_mode) ? (mkdir(to, 0755) < 0 ? -errno : 0) : touch(to);
     if (r < 0 || mount(from, to, NULL, MS_BIND | MS_REC, NULL) < 0)
@@ -164,7 +164,7 @@ static int check_own(const char *path, size_t existing_len, struct err *err)
         size_t len = strlen(kernels[i]);
 
         if (strncmp(real, kernels[i], len) == 0 && (real[len] == '/' || real[len] == '\0'))
-            return err_set(err, -EPERM, "making %s: %s belongs to the machine", path, real);
+            return err_set(err, -EPERM, "creating %s: %s belongs to the machine", path, real);
     }
     return 0;
 }

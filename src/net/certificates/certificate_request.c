@@ -30,7 +30,7 @@ int certificate_make_request(struct certificate *ret_request, struct err *err)
     if (is_good)
         return 0;
     certificate_done(ret_request);
-    return err_set(err, -EIO, "a key cannot be made");
+    return err_set(err, -EIO, "a key cannot be generated");
 }
 
 /* The key that a request is about; NULL when the request is none, or its sender does not have the key. */

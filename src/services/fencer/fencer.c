@@ -21,12 +21,12 @@ static const struct flag flags[] = {
     {"resource-reservation-namespace", FLAG_STRING, AT(reservation_namespace), KEY_RESERVATION_NAMESPACE,
      "namespace of reservation pods", 0, 0},
     {"gpud-folder", FLAG_STRING, AT(gpud_folder), "/run/muster/gpu", "folder of 'muster gpud'", 0, 0},
-    {"cdi-dir", FLAG_STRING, AT(cdi_dir), "/var/run/cdi", "where container runtimes look for devices", 0, 0},
-    {"library-dir", FLAG_STRING, AT(library_dir), "/usr/lib/muster", "the host's libraries for tenants, with proxy/", 0,
+    {"cdi-dir", FLAG_STRING, AT(cdi_dir), "/var/run/cdi", "folder of CDI devices, which container runtimes read", 0, 0},
+    {"library-dir", FLAG_STRING, AT(library_dir), "/usr/lib/muster", "folder on the host with the libraries for tenants and proxy/", 0,
      0},
     {"driver-root", FLAG_STRING, AT(driver_root), "/",
-     "where the driver's files begin on the host, such as /run/nvidia/driver", 0, 0},
-    {"host-root", FLAG_STRING, AT(host_root), "/", "where the host's files begin for this process, from within a pod",
+     "root folder of the driver's files on the host, such as /run/nvidia/driver", 0, 0},
+    {"host-root", FLAG_STRING, AT(host_root), "/", "folder where the root folder of the host is mounted",
      0, 0},
 };
 

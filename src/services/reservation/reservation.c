@@ -46,9 +46,9 @@ struct reservation {
 static const struct flag flags[] = {
     {"nvml-library", FLAG_STRING, AT(library), NVML_LIBRARY, "NVIDIA's management library", 0, 0},
     {"pod-name", FLAG_STRING, AT(pod), "", "the pod that it runs in (empty: $POD_NAME)", 0, 0},
-    {"pod-namespace", FLAG_STRING, AT(namespace), "", "and its namespace (empty: $POD_NAMESPACE)", 0, 0},
+    {"pod-namespace", FLAG_STRING, AT(namespace), "", "namespace of that pod (empty: $POD_NAMESPACE)", 0, 0},
     /* One of these runs for each shared GPU: nobody looks at so many ports. */
-    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "where /metrics is served (empty: nowhere)", 0, 0},
+    {"metrics-bind-address", FLAG_STRING, AT(metrics_address), "", "address of /metrics (empty: not served)", 0, 0},
     {"health-probe-bind-address", FLAG_STRING, AT(health_address), "",
      "address of /healthz and /readyz (empty: not served)", 0, 0},
 };

@@ -37,7 +37,7 @@ const struct check runai_checks[] = {
     {RUNAI(FINDING_SAME, "runai-pod-groups"), .group = "scheduling.run.ai", .kind = "PodGroup",
      .text = "PodGroups are used as they are"},
     {RUNAI(FINDING_CHANGES, "runai-scheduler-name"), POD, .is_so = is_of_runai,
-     .text = "pods name the scheduler runai-scheduler: the values make Muster take these"},
+     .text = "pods name the scheduler runai-scheduler: the values let Muster schedule them"},
     {RUNAI(FINDING_CHANGES, "runai-queue-label"), POD, .path = {"metadata", "labels", "runai/queue"},
      .text = "pods name their queue by the label runai/queue: the values make Muster read that"},
     {RUNAI(FINDING_TODO, "runai-projects"), .group = "run.ai", .kind = "Project", .is_so = has_no_queue,

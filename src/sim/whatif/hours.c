@@ -107,7 +107,7 @@ static int check_basis(struct asking *asking)
     if (when_knows_enough(basis))
         return 0;
     return err_set(asking->err, -EINVAL,
-                   "too little is known to say: %u of %u running workloads have neither a declared time limit nor a "
+                   "there is not enough data for an estimate: %u of %u running workloads have neither a declared time limit nor a "
                    "history; --history gives one",
                    basis->unknown, basis->running);
 }
