@@ -187,7 +187,7 @@ void slices_start(struct gpud *gpud)
         return;
     }
     if (is_damaged)
-        log_fail(gpud->log, "the file of slices cannot be read: existing slices are left alone",
+        log_fail(gpud->log, "the file of slices cannot be read: existing slices are not touched",
                  log_str("path", path));
     s->gpud = gpud;
     s->keep = gpud->config->mig_keep;
