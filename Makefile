@@ -27,7 +27,7 @@ run: build ## build, simulate a day of three teams and write a report, then run 
 	./build/muster simulate examples/three-teams/cluster --trace examples/three-teams/day.csv --report build/report.html
 	@scripts/first-run build/muster
 
-test: ## build with sanitizers and run every test suite
+test: ## build with sanitizers and run every test suite; FUZZ_SECONDS=N fuzzes for N seconds (120)
 	@scripts/install-deps build
 	@scripts/install-deps test
 	@scripts/install-deps ui
@@ -36,7 +36,7 @@ test: ## build with sanitizers and run every test suite
 	@scripts/install-deps machine
 	@python3 tests/cluster/build.py
 	@scripts/build build/asan $(ASAN)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/test
+	@scripts/test
 
 cluster: ## build a real Kubernetes from its Go modules, once, and try the CRDs on it
 	@scripts/install-deps cluster

@@ -1,6 +1,7 @@
 """Counts test results in what a suite prints: TAP, or a line "N passed, M failed, K skipped"; that line wins where
 both are there."""
 
+import os
 import re
 import subprocess
 
@@ -48,8 +49,10 @@ def show(line):
 
 
 def run(command, env=None, show_line=show):
-    """Runs a command, shows its output without summaries, and returns its status and what it has counted."""
+    """Runs a command, shows its output without summaries, and returns its status, what it has counted, and the seconds of processor
+    time that it and the processes it waited for have used."""
     counter = Counter()
+    busy = 0
     try:
         with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True, errors="replace") as process:
             for line in process.stdout:
@@ -57,11 +60,13 @@ def run(command, env=None, show_line=show):
                 # There is one summary, the last line of all; the parts report theirs with their name.
                 if not SUMMARY.match(line):
                     show_line(line)
-        status = process.returncode
+            _, code, used = os.wait4(process.pid, 0)
+            process.returncode = status = os.waitstatus_to_exitcode(code)
+            busy = used.ru_utime + used.ru_stime
     except OSError as error:
         show_line(f"# {command[0]}: {error}\n")
         status = 1
-    return status, counter.result(status)
+    return status, counter.result(status), busy
 
 
 def total(results):
