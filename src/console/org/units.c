@@ -18,7 +18,7 @@
 #include "console/org/quota.h"
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
-#include "console/rest/listing.h"
+#include "console/rest/listing_source.h"
 
 enum { UNIT_NAME_MAX = 50, NAMESPACE_MAX = 63, DESCRIPTION_MAX = 250 };
 
@@ -234,46 +234,57 @@ static const struct listing_field fields[] = {
 };
 static const struct listing_kind unit_listing = {fields, "/name", 50, 500};
 
-static int load_units(struct request *request, const struct unit_kind *unit, struct listing_rows *rows,
-                      int64_t *ret_total, int64_t *ret_next, struct err *err)
-{
-    uint32_t kept = 0;
-    int r = load_rows(request, unit->kind, NULL, rows, err);
+struct unit_reader {
+    const struct access *access;
+    const struct unit_kind *unit;
+};
 
-    if (r < 0)
-        return r;
-    for (uint32_t i = 0; i < rows->len; i++) {
-        if (may(request, unit, ACTION_READ, rows->items[i]))
-            rows->items[kept++] = rows->items[i];
-    }
-    rows->len = kept;
-    return listing_apply(request->exchange, &unit_listing, rows, ret_total, ret_next, err);
+static bool may_read(void *arg, yyjson_val *item)
+{
+    const struct unit_reader *reader = arg;
+    const char *id = yyjson_get_str(yyjson_obj_get(item, "id"));
+    const char *parent = yyjson_get_str(yyjson_obj_get(item, "parentId"));
+
+    return access_covers(reader->access, reader->unit->type, ACTION_READ, reader->unit->is_project ? parent : id,
+                         reader->unit->is_project ? id : NULL);
+}
+
+static int load_units(struct request *request, const struct unit_kind *unit, struct listing_rows *rows,
+                      struct listing_found *ret_found, struct err *err)
+{
+    struct unit_reader reader = {&request->caller->access, unit};
+    bool sees_all = access_has_everywhere(reader.access, unit->type, ACTION_READ);
+    const struct listing_source source = {
+        LISTING_ITEMS(unit->kind, request->console->cluster_id),
+        .may_see = sees_all ? NULL : may_read,
+        .arg = &reader,
+    };
+
+    return listing_load(request, &unit_listing, &source, rows, ret_found, err);
 }
 
 static int list_units(struct request *request, const struct unit_kind *unit, struct err *err)
 {
     struct listing_rows rows = {0};
-    int64_t total = 0, next = -1;
-    int r = load_units(request, unit, &rows, &total, &next, err);
+    struct listing_found found = {.next = -1};
+    int r = load_units(request, unit, &rows, &found, err);
 
     if (r == 0)
         r = render_rows(request, unit, &rows, err);
     request->answer = yyjson_mut_obj(request->doc);
     (void)yyjson_mut_obj_add_val(request->doc, request->answer, unit->list, rows_array(request, &rows));
-    if (next >= 0)
-        (void)yyjson_mut_obj_add_sint(request->doc, request->answer, "next", next);
+    if (found.next >= 0)
+        (void)yyjson_mut_obj_add_sint(request->doc, request->answer, "next", found.next);
     vec_done(&rows);
     return r;
 }
 
 static int count_units(struct request *request, const struct unit_kind *unit, struct err *err)
 {
-    struct listing_rows rows = {0};
-    int64_t total = 0, next = -1;
-    int r = load_units(request, unit, &rows, &total, &next, err);
+    struct listing_found found = {0};
+    int r = load_units(request, unit, NULL, &found, err);
 
-    answer_count(request, total);
-    vec_done(&rows);
+    answer_count(request, found.total);
     return r;
 }
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/rest/listing.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +6,9 @@
 #include <strings.h>
 
 #include "base/err.h"
+#include "base/mem.h"
+#include "console/rest/listing_internal.h"
 #include "net/rest/rest.h"
-
-enum { FILTERS_MAX = 16, VALUE_MAX = 256 };
 
 enum operator{ EQUALS, DIFFERS, AT_MOST, AT_LEAST, CONTAINS, LACKS, STARTS, ENDS };
 
@@ -22,46 +20,59 @@ static const struct {
     {"=@", CONTAINS}, {"!@", LACKS},   {"=^", STARTS},  {"=$", ENDS},
 };
 
-struct filter {
-    const char *pointer;
-    enum operator operator;
-    char value[VALUE_MAX];
-};
-
-/* A row's value as a text and, where it is one, a number. */
-struct cell {
-    char text[VALUE_MAX];
-    double number;
-    bool is_number;
-};
-
-static void read_cell(yyjson_mut_val *row, const char *pointer, struct cell *cell)
+static void set_number(struct listing_cell *cell, double number)
 {
-    yyjson_mut_val *value = yyjson_mut_ptr_get(row, pointer);
-
-    *cell = (struct cell){0};
-    if (yyjson_mut_is_str(value)) {
-        (void)snprintf(cell->text, sizeof cell->text, "%s", yyjson_mut_get_str(value));
-    } else if (yyjson_mut_is_num(value)) {
-        cell->is_number = true;
-        cell->number = yyjson_mut_get_num(value);
-        (void)snprintf(cell->text, sizeof cell->text, "%.17g", cell->number);
-    } else if (yyjson_mut_is_bool(value)) {
-        (void)snprintf(cell->text, sizeof cell->text, "%s", yyjson_mut_get_bool(value) ? "true" : "false");
-    }
+    cell->is_number = true;
+    cell->number = number;
+    (void)snprintf(cell->text, sizeof cell->text, "%.17g", number);
 }
 
-static bool matches(yyjson_mut_val *row, const struct filter *filter)
+static void set_text(struct listing_cell *cell, const char *text)
 {
-    struct cell cell;
+    (void)snprintf(cell->text, sizeof cell->text, "%s", text);
+}
+
+static void read_made(yyjson_mut_val *value, struct listing_cell *cell)
+{
+    if (yyjson_mut_is_str(value))
+        set_text(cell, yyjson_mut_get_str(value));
+    else if (yyjson_mut_is_num(value))
+        set_number(cell, yyjson_mut_get_num(value));
+    else if (yyjson_mut_is_bool(value))
+        set_text(cell, yyjson_mut_get_bool(value) ? "true" : "false");
+}
+
+static void read_read(yyjson_val *value, struct listing_cell *cell)
+{
+    if (yyjson_is_str(value))
+        set_text(cell, yyjson_get_str(value));
+    else if (yyjson_is_num(value))
+        set_number(cell, yyjson_get_num(value));
+    else if (yyjson_is_bool(value))
+        set_text(cell, yyjson_get_bool(value) ? "true" : "false");
+}
+
+void listing_cell_read(struct listing_row row, const char *pointer, struct listing_cell *cell)
+{
+    cell->text[0] = '\0';
+    cell->is_number = false;
+    if (row.made)
+        read_made(yyjson_mut_ptr_get(row.made, pointer), cell);
+    else
+        read_read(yyjson_ptr_get(row.read, pointer), cell);
+}
+
+static bool matches(struct listing_row row, const struct listing_filter *filter)
+{
+    struct listing_cell cell;
     const char *at;
     size_t len = strlen(filter->value);
 
-    read_cell(row, filter->pointer, &cell);
-    double number = strtod(filter->value, NULL);
-    int order = cell.is_number ? (cell.number > number) - (cell.number < number) : strcmp(cell.text, filter->value);
+    listing_cell_read(row, filter->pointer, &cell);
+    int order = cell.is_number ? (cell.number > filter->number) - (cell.number < filter->number)
+                               : strcmp(cell.text, filter->value);
 
-    switch (filter->operator) {
+    switch ((enum operator)filter->operator) {
     case EQUALS:
         return order == 0;
     case DIFFERS:
@@ -83,6 +94,20 @@ static bool matches(yyjson_mut_val *row, const struct filter *filter)
     return false;
 }
 
+bool listing_query_wants(const struct listing_query *query, struct listing_row row)
+{
+    struct listing_cell cell;
+
+    for (size_t i = 0; i < query->filter_count; i++) {
+        if (!matches(row, &query->filters[i]))
+            return false;
+    }
+    if (!query->search || !*query->search)
+        return true;
+    listing_cell_read(row, query->search_pointer, &cell);
+    return strcasestr(cell.text, query->search) != NULL;
+}
+
 static const char *find_pointer(const struct listing_kind *kind, const char *name, size_t len)
 {
     for (const struct listing_field *field = kind->fields; field->name; field++) {
@@ -93,8 +118,8 @@ static const char *find_pointer(const struct listing_kind *kind, const char *nam
 }
 
 /* "name=@abc". */
-static int parse_filter(const struct listing_kind *kind, const char *text, size_t len, struct filter *ret_filter,
-                        struct err *err)
+static int parse_filter(const struct listing_kind *kind, const char *text, size_t len,
+                        struct listing_filter *ret_filter, struct err *err)
 {
     size_t name_len = strcspn(text, "=!<>");
 
@@ -106,19 +131,20 @@ static int parse_filter(const struct listing_kind *kind, const char *text, size_
 
         if (len < name_len + 2 || strncmp(text + name_len, operators[i].text, 2) != 0)
             continue;
-        if (value_len >= VALUE_MAX)
+        if (value_len >= LISTING_VALUE_MAX)
             return err_set(err, -EINVAL, "filterBy: the value is too long");
         ret_filter->operator= operators[i].operator;
         memcpy(ret_filter->value, text + name_len + 2, value_len);
         ret_filter->value[value_len] = '\0';
+        ret_filter->number = strtod(ret_filter->value, NULL);
         return 0;
     }
     return err_set(err, -EINVAL, "filterBy: there is no operator in '%.*s'", (int)MIN(len, (size_t)100), text);
 }
 
 /* Filters come in one parameter, separated by commas, or in several. */
-static int parse_filters(const struct http_exchange *exchange, const struct listing_kind *kind, struct filter *filters,
-                         size_t *ret_count, struct err *err)
+static int parse_filters(const struct http_exchange *exchange, const struct listing_kind *kind,
+                         struct listing_query *query, struct err *err)
 {
     const char *name;
     const char *value;
@@ -129,12 +155,12 @@ static int parse_filters(const struct http_exchange *exchange, const struct list
         for (const char *text = value; *text;) {
             size_t len = strcspn(text, ",");
 
-            if (*ret_count == FILTERS_MAX)
-                return err_set(err, -EINVAL, "filterBy: more than %d filters", FILTERS_MAX);
-            int r = parse_filter(kind, text, len, &filters[*ret_count], err);
+            if (query->filter_count == LISTING_FILTERS_MAX)
+                return err_set(err, -EINVAL, "filterBy: more than %d filters", LISTING_FILTERS_MAX);
+            int r = parse_filter(kind, text, len, &query->filters[query->filter_count], err);
             if (r < 0)
                 return r;
-            ++*ret_count;
+            query->filter_count++;
             text += len + (text[len] == ',');
         }
     }
@@ -158,50 +184,27 @@ static int parse_number(const struct http_exchange *exchange, const char *name, 
     return 0;
 }
 
-struct order {
-    const char *pointer;
-    bool is_descending;
-};
-
-static int compare(const void *a, const void *b, void *arg)
+int listing_query_compare(const struct listing_query *query, const struct listing_cell *left,
+                          const struct listing_cell *right)
 {
-    const struct order *order = arg;
-    struct cell left, right;
+    int result = left->is_number && right->is_number ? (left->number > right->number) - (left->number < right->number)
+                                                     : strcmp(left->text, right->text);
 
-    read_cell(*(yyjson_mut_val *const *)a, order->pointer, &left);
-    read_cell(*(yyjson_mut_val *const *)b, order->pointer, &right);
-    int result = left.is_number && right.is_number ? (left.number > right.number) - (left.number < right.number)
-                                                   : strcmp(left.text, right.text);
-    return order->is_descending ? -result : result;
+    return query->is_descending ? -result : result;
 }
 
-static int parse_order(const struct http_exchange *exchange, const struct listing_kind *kind, struct order *ret_order,
-                       struct err *err)
+static int parse_order(const struct http_exchange *exchange, const struct listing_kind *kind,
+                       struct listing_query *query, struct err *err)
 {
     const char *by = rest_query(exchange, "sortBy");
     const char *direction = rest_query(exchange, "sortOrder");
 
-    if (by && !(ret_order->pointer = find_pointer(kind, by, strlen(by))))
+    if (by && !(query->order = find_pointer(kind, by, strlen(by))))
         return err_set(err, -EINVAL, "sortBy: there is no field '%.100s'", by);
     if (direction && strcmp(direction, "asc") != 0 && strcmp(direction, "desc") != 0)
         return err_set(err, -EINVAL, "sortOrder: expected 'asc' or 'desc'");
-    ret_order->is_descending = direction && strcmp(direction, "desc") == 0;
+    query->is_descending = direction && strcmp(direction, "desc") == 0;
     return 0;
-}
-
-static bool is_wanted(yyjson_mut_val *row, const struct filter *filters, size_t count, const char *search,
-                      const char *search_pointer)
-{
-    struct cell cell;
-
-    for (size_t i = 0; i < count; i++) {
-        if (!matches(row, &filters[i]))
-            return false;
-    }
-    if (!search || !*search)
-        return true;
-    read_cell(row, search_pointer, &cell);
-    return strcasestr(cell.text, search) != NULL;
 }
 
 int listing_page(const struct http_exchange *exchange, const struct listing_kind *kind, struct listing_page *ret_page,
@@ -218,28 +221,66 @@ int listing_page(const struct http_exchange *exchange, const struct listing_kind
     return r < 0 ? r : parse_number(exchange, "limit", 1, kind->limit_max, &ret_page->limit, err);
 }
 
+int listing_query_read(const struct http_exchange *exchange, const struct listing_kind *kind,
+                       struct listing_query *ret_query, struct err *err)
+{
+    int r;
+
+    *ret_query = (struct listing_query){.search = rest_query(exchange, "search"), .search_pointer = kind->search};
+    if ((r = parse_filters(exchange, kind, ret_query, err)) < 0 ||
+        (r = parse_order(exchange, kind, ret_query, err)) < 0)
+        return r;
+    return listing_page(exchange, kind, &ret_query->page, err);
+}
+
+/* A row and the cell that it is sorted by, which is read once. */
+struct sorted {
+    struct listing_cell cell;
+    yyjson_mut_val *row;
+    uint32_t at;  // rows that are equal keep their order
+};
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    const struct sorted *left = a, *right = b;
+    int order = listing_query_compare(arg, &left->cell, &right->cell);
+
+    return order ? order : (left->at > right->at) - (left->at < right->at);
+}
+
+static void sort(struct listing_query *query, yyjson_mut_val **rows, uint32_t count)
+{
+    struct sorted *sorted = xcalloc(count, sizeof *sorted);
+
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i].row = rows[i];
+        sorted[i].at = i;
+        listing_cell_read((struct listing_row){.made = rows[i]}, query->order, &sorted[i].cell);
+    }
+    qsort_r(sorted, count, sizeof *sorted, compare, query);
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = sorted[i].row;
+    free(sorted);
+}
+
 int listing_apply(const struct http_exchange *exchange, const struct listing_kind *kind, struct listing_rows *rows,
                   int64_t *ret_total, int64_t *ret_next, struct err *err)
 {
-    struct filter filters[FILTERS_MAX];
-    struct order order = {0};
-    size_t filter_count = 0;
-    struct listing_page page;
+    struct listing_query query;
     uint32_t kept = 0;
-    int r;
+    int r = listing_query_read(exchange, kind, &query, err);
 
-    if ((r = parse_filters(exchange, kind, filters, &filter_count, err)) < 0 ||
-        (r = parse_order(exchange, kind, &order, err)) < 0 || (r = listing_page(exchange, kind, &page, err)) < 0)
+    if (r < 0)
         return r;
     for (uint32_t i = 0; i < rows->len; i++) {
-        if (is_wanted(rows->items[i], filters, filter_count, rest_query(exchange, "search"), kind->search))
+        if (listing_query_wants(&query, (struct listing_row){.made = rows->items[i]}))
             rows->items[kept++] = rows->items[i];
     }
-    if (order.pointer && kept > 1)
-        qsort_r(rows->items, kept, sizeof *rows->items, compare, &order);
+    if (query.order && kept > 1)
+        sort(&query, rows->items, kept);
     *ret_total = kept;
-    int64_t first = MIN(page.offset, (int64_t)kept);
-    int64_t count = MIN(page.limit, (int64_t)kept - first);
+    int64_t first = MIN(query.page.offset, (int64_t)kept);
+    int64_t count = MIN(query.page.limit, (int64_t)kept - first);
     if (first > 0 && count > 0)
         memmove(rows->items, rows->items + first, (size_t)count * sizeof *rows->items);
     rows->len = (uint32_t)count;

@@ -11,7 +11,7 @@
 #include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/rest/handlers.h"
-#include "console/rest/listing.h"
+#include "console/rest/listing_source.h"
 
 enum { EMAIL_MAX = 254, HANDLE_MAX = 63, KEYS_MAX = 20 };
 
@@ -87,14 +87,20 @@ static const struct listing_field user_fields[] = {
 };
 static const struct listing_kind user_kind = {user_fields, "/username", 500, 500};
 
+static int load_users(struct request *request, struct listing_rows *rows, struct listing_found *ret_found,
+                      struct err *err)
+{
+    const struct listing_source source = {LISTING_ITEMS(ITEM_USER, "")};
+
+    return listing_load(request, &user_kind, &source, rows, ret_found, err);
+}
+
 static int list_users(struct request *request, struct err *err)
 {
     struct listing_rows rows = {0};
-    int64_t total, next;
-    int r = load_rows(request, ITEM_USER, NULL, &rows, err);
+    struct listing_found found;
+    int r = load_users(request, &rows, &found, err);
 
-    if (r == 0)
-        r = listing_apply(request->exchange, &user_kind, &rows, &total, &next, err);
     if (r == 0)
         request->answer = rows_array(request, &rows);
     vec_done(&rows);
@@ -104,14 +110,10 @@ READS(handle_list_users, list_users)
 
 static int count_users(struct request *request, struct err *err)
 {
-    struct listing_rows rows = {0};
-    int64_t total = 0, next;
-    int r = load_rows(request, ITEM_USER, NULL, &rows, err);
+    struct listing_found found = {0};
+    int r = load_users(request, NULL, &found, err);
 
-    if (r == 0)
-        r = listing_apply(request->exchange, &user_kind, &rows, &total, &next, err);
-    answer_count(request, total);
-    vec_done(&rows);
+    answer_count(request, found.total);
     return r;
 }
 READS(handle_count_users, count_users)

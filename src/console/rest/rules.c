@@ -14,7 +14,7 @@
 #include "console/data/items.h"
 #include "console/identity/held_role.h"
 #include "console/rest/handlers.h"
-#include "console/rest/listing.h"
+#include "console/rest/listing_source.h"
 
 enum { NAME_TEXT_MAX = 128, GROUP_MAX = 255 };
 
@@ -160,17 +160,25 @@ static int create_rule(struct request *request, struct err *err)
 CHANGES(handle_create_rule, create_rule)
 
 /* Rules of scopes that the caller has no right in are not shown. */
-static bool may_see(struct request *request, yyjson_mut_val *rule, enum action action)
+static bool may_see_scope(struct request *request, const char *type, const char *id, enum action action)
 {
+    const struct access *access = &request->caller->access;
     struct err err = {0};
     struct rule_place place;
     enum scope scope;
 
-    return scope_parse(yyjson_mut_get_str(yyjson_mut_obj_get(rule, "scopeType")), &scope) &&
-           find_place(request->console, scope, yyjson_mut_get_str(yyjson_mut_obj_get(rule, "scopeId")), &place, &err) ==
-               0 &&
-           access_covers(&request->caller->access, RESOURCE_ACCESS_RULES, action, or_null(place.department),
-                         or_null(place.project));
+    if (!type || !id || !scope_parse(type, &scope))
+        return false;
+    if (access_has_everywhere(access, RESOURCE_ACCESS_RULES, action))
+        return true;
+    return find_place(request->console, scope, id, &place, &err) == 0 &&
+           access_covers(access, RESOURCE_ACCESS_RULES, action, or_null(place.department), or_null(place.project));
+}
+
+static bool may_see(struct request *request, yyjson_mut_val *rule, enum action action)
+{
+    return may_see_scope(request, yyjson_mut_get_str(yyjson_mut_obj_get(rule, "scopeType")),
+                         yyjson_mut_get_str(yyjson_mut_obj_get(rule, "scopeId")), action);
 }
 
 static const struct listing_field rule_fields[] = {
@@ -182,16 +190,36 @@ static const struct listing_field rule_fields[] = {
 };
 static const struct listing_kind rule_kind = {rule_fields, "/subjectId", 50, 500};
 
-/* Of a subject that is a user or a service account, or a group of that name. */
-static int load_rules_of(struct request *request, const char *subject, struct listing_rows *rows, struct err *err)
+static bool may_read(void *arg, yyjson_val *rule)
 {
-    char group[GROUP_PLACE_MAX];
-    int r = load_rows(request, ITEM_RULE, subject, rows, err);
+    return may_see_scope(arg, yyjson_get_str(yyjson_obj_get(rule, "scopeType")),
+                         yyjson_get_str(yyjson_obj_get(rule, "scopeId")), ACTION_READ);
+}
 
-    if (r < 0 || !subject)
-        return r;
-    (void)snprintf(group, sizeof group, GROUP_PLACE "%s", subject);
-    return load_rows(request, ITEM_RULE, group, rows, err);
+#define RULES_OF " FROM items WHERE kind = $1 AND place IN ($2, $3)"
+
+/* All that the caller may see; or those of one subject: a user or a service account, or a group of that name. */
+static int load_all_rules(struct request *request, struct listing_rows *rows, struct listing_found *ret_found,
+                          struct err *err)
+{
+    const char *subject = rest_query(request->exchange, "subjectId");
+    bool sees_all = access_has_everywhere(&request->caller->access, RESOURCE_ACCESS_RULES, ACTION_READ);
+    char group[GROUP_PLACE_MAX];
+    struct listing_source source = {
+        .rows = DB_CALL("SELECT doc FROM items WHERE kind = $1 ORDER BY name", db_text(ITEM_RULE)),
+        .count = "SELECT count(*) FROM items WHERE kind = $1",
+        .may_see = sees_all ? NULL : may_read,
+        .arg = request,
+    };
+
+    (void)snprintf(group, sizeof group, GROUP_PLACE "%s", subject ? subject : "");
+    const struct db_call of_one = DB_CALL("SELECT doc" RULES_OF " ORDER BY name", db_text(ITEM_RULE),
+                                          db_text(subject ? subject : ""), db_text(group));
+    if (subject) {
+        source.rows = of_one;
+        source.count = "SELECT count(*)" RULES_OF;
+    }
+    return listing_load(request, &rule_kind, &source, rows, ret_found, err);
 }
 
 /* Those of the caller, by its groups too. */
@@ -216,33 +244,22 @@ static int load_own_rules(struct request *request, struct listing_rows *rows, st
     return r;
 }
 
-static int load_rules(struct request *request, const char *subject, struct listing_rows *rows, int64_t *ret_all,
-                      int64_t *ret_total, struct err *err)
+static int load_my_rules(struct request *request, struct listing_rows *rows, struct listing_found *ret_found,
+                         struct err *err)
 {
-    bool is_own = subject != NULL;
-    uint32_t kept = 0;
-    int64_t next;
-    int r = is_own ? load_own_rules(request, rows, err)
-                   : load_rules_of(request, rest_query(request->exchange, "subjectId"), rows, err);
+    int r = load_own_rules(request, rows, err);
 
-    if (r < 0)
-        return r;
-    for (uint32_t i = 0; i < rows->len; i++) {
-        if (is_own || may_see(request, rows->items[i], ACTION_READ))
-            rows->items[kept++] = rows->items[i];
-    }
-    rows->len = kept;
-    *ret_all = kept;
-    return listing_apply(request->exchange, &rule_kind, rows, ret_total, &next, err);
+    ret_found->all = rows->len;
+    return r < 0 ? r : listing_apply(request->exchange, &rule_kind, rows, &ret_found->total, &ret_found->next, err);
 }
 
-static yyjson_mut_val *encode_rules(struct request *request, const struct listing_rows *rows, int64_t all,
-                                    int64_t total)
+static yyjson_mut_val *encode_rules(struct request *request, const struct listing_rows *rows,
+                                    const struct listing_found *found)
 {
     yyjson_mut_val *object = yyjson_mut_obj(request->doc);
 
-    (void)yyjson_mut_obj_add_sint(request->doc, object, "totalRecords", all);
-    (void)yyjson_mut_obj_add_sint(request->doc, object, "displayRecords", total);
+    (void)yyjson_mut_obj_add_sint(request->doc, object, "totalRecords", found->all);
+    (void)yyjson_mut_obj_add_sint(request->doc, object, "displayRecords", found->total);
     (void)yyjson_mut_obj_add_val(request->doc, object, "accessRules", rows_array(request, rows));
     return object;
 }
@@ -250,10 +267,10 @@ static yyjson_mut_val *encode_rules(struct request *request, const struct listin
 static int list_rules(struct request *request, struct err *err)
 {
     struct listing_rows rows = {0};
-    int64_t all = 0, total = 0;
-    int r = load_rules(request, NULL, &rows, &all, &total, err);
+    struct listing_found found = {0};
+    int r = load_all_rules(request, &rows, &found, err);
 
-    request->answer = encode_rules(request, &rows, all, total);
+    request->answer = encode_rules(request, &rows, &found);
     vec_done(&rows);
     return r;
 }
@@ -261,12 +278,10 @@ READS(handle_list_rules, list_rules)
 
 static int count_rules(struct request *request, struct err *err)
 {
-    struct listing_rows rows = {0};
-    int64_t all = 0, total = 0;
-    int r = load_rules(request, NULL, &rows, &all, &total, err);
+    struct listing_found found = {0};
+    int r = load_all_rules(request, NULL, &found, err);
 
-    answer_count(request, total);
-    vec_done(&rows);
+    answer_count(request, found.total);
     return r;
 }
 READS(handle_count_rules, count_rules)
@@ -274,12 +289,11 @@ READS(handle_count_rules, count_rules)
 static int list_my_rules(struct request *request, struct err *err)
 {
     struct listing_rows rows = {0};
-    int64_t all = 0, total = 0;
-    int r = load_rules(request, request->caller->id, &rows, &all, &total, err);
+    struct listing_found found = {0};
+    int r = load_my_rules(request, &rows, &found, err);
 
     request->answer = yyjson_mut_obj(request->doc);
-    (void)yyjson_mut_obj_add_val(request->doc, request->answer, "accessRules",
-                                 encode_rules(request, &rows, all, total));
+    (void)yyjson_mut_obj_add_val(request->doc, request->answer, "accessRules", encode_rules(request, &rows, &found));
     vec_done(&rows);
     return r;
 }
@@ -288,10 +302,10 @@ READS(handle_list_my_rules, list_my_rules)
 static int count_my_rules(struct request *request, struct err *err)
 {
     struct listing_rows rows = {0};
-    int64_t all = 0, total = 0;
-    int r = load_rules(request, request->caller->id, &rows, &all, &total, err);
+    struct listing_found found = {0};
+    int r = load_my_rules(request, &rows, &found, err);
 
-    answer_count(request, total);
+    answer_count(request, found.total);
     vec_done(&rows);
     return r;
 }
