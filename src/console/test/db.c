@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Both back ends, by the same tests. PostgreSQL takes part where MUSTER_TEST_POSTGRES has the URL of an empty database. */
+/*
+ * Both back ends, by the same tests. MUSTER_TEST_POSTGRES has the URL of an empty database; where it is not set, the program runs
+ * itself again with a server that is started for it. An empty one leaves PostgreSQL out.
+ */
 #include "console/data/db.h"
 
 #include <errno.h>
@@ -21,9 +24,16 @@ static char path[sizeof folder + 16];
 
 static const char *const urls[2] = {path, NULL};
 
+static const char *postgres_url(void)
+{
+    const char *url = getenv("MUSTER_TEST_POSTGRES");
+
+    return url && *url ? url : NULL;
+}
+
 static const char *url_at(int i)
 {
-    return i == 0 ? urls[0] : getenv("MUSTER_TEST_POSTGRES");
+    return i == 0 ? urls[0] : postgres_url();
 }
 
 #define EACH_BACKEND(url)                            \
@@ -164,7 +174,7 @@ static void a_file_has_one_writer_and_more_readers(void **state)
 
 static void transactions_of_two_writers_come_one_after_the_other(void **state)
 {
-    const char *url = getenv("MUSTER_TEST_POSTGRES");
+    const char *url = postgres_url();
     struct err err = {0};
     struct db *other = NULL;
 
@@ -246,7 +256,7 @@ static void tables_of_a_newer_release_are_refused(void **state)
 
 static void a_lost_connection_is_made_again(void **state)
 {
-    const char *url = getenv("MUSTER_TEST_POSTGRES");
+    const char *url = postgres_url();
     struct err err = {0};
     int64_t number = 0;
 
@@ -282,7 +292,10 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-int main(void)
+/* The folder of a test is the root of the sources. */
+#define WITH_POSTGRES "tests/console/with-postgres"
+
+int main(int argc, char *argv[])
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_committed_transaction_stays_and_a_rolled_back_one_leaves_nothing),
@@ -295,6 +308,11 @@ int main(void)
         cmocka_unit_test(tables_of_a_newer_release_are_refused),
     };
 
+    (void)argc;
+    if (!getenv("MUSTER_TEST_POSTGRES") && access(WITH_POSTGRES, X_OK) == 0)
+        (void)execl(WITH_POSTGRES, WITH_POSTGRES, argv[0], (char *)NULL);
+    if (!postgres_url())
+        (void)printf("# PostgreSQL is left out: no server is installed\n");
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
