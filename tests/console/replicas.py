@@ -1,9 +1,13 @@
 """Several consoles on one PostgreSQL. register() adds the tests to the console's suite."""
 
 import concurrent.futures
+import json
+import pathlib
 import signal
+import subprocess
 
 import streams
+import workloads
 from assets import key_file
 from suite import Skip, expect, expect_in
 
@@ -69,6 +73,37 @@ def register(tests, replica_of, verify):
             expect(other.kill(signal.SIGTERM), 0)
         c.wait_for("the first to lead again", lambda: leads(c))
 
+    @tests.test("two consoles have the same workloads, each changes them, the leader alone writes their phases, also the next one")
+    def _(c):
+        if "://" not in c.database:
+            raise Skip("a file has one console")
+        c.wait_for("a leader", lambda: leads(c))
+        other = replica_of(c)
+        try:
+            project = workloads.ready(c, "work-two")
+            made = [workloads.submit((c, other)[i % 2], "trainings", project, f"two-{i}", {"image": "i"}) for i in range(6)]
+            for console in (c, other):
+                for one in made:
+                    workloads.reaches(console, one, "Running")
+                console.wait_for("its pods", lambda: sum(workloads.row(console, one)["runningPods"] for one in made) == 6)
+            other.ask("POST", f"{workloads.WORKLOADS}/trainings/{made[0]['workloadId']}/suspend", status=202)
+            for console in (c, other):
+                workloads.reaches(console, made[0], "Stopped")
+            expect(len(writers_of_phases(c)), 1, "one console has written all phases")
+            c.kill()
+            c.wait_for("the second to lead", lambda: leads(other))
+            other.ask("POST", f"{workloads.WORKLOADS}/trainings/{made[0]['workloadId']}/resume", status=202)
+            workloads.reaches(other, made[0], "Running")
+            expect(len(writers_of_phases(c)), 2, "the next leader goes on")
+            c.start()
+            for one in made:
+                workloads.reaches(c, one, "Running")
+            expect(len(workloads.names_of_jobs(c, project)), 6, "each once")
+            workloads.drop_project(other, project)
+        finally:
+            expect(other.kill(signal.SIGTERM), 0)
+        c.wait_for("the first to lead again", lambda: leads(c))
+
     @tests.test("a console with other keys for secrets is refused the database")
     def _(c):
         c.kill(signal.SIGTERM)
@@ -81,6 +116,15 @@ def register(tests, replica_of, verify):
         finally:
             keys.write_text(kept)
             c.start()
+
+
+def writers_of_phases(c):
+    """The consoles that have written phases of workloads: those changes have no entry in the audit log."""
+    psql = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin/psql"))
+    rows = subprocess.run([psql, c.database, "-tAc", "SELECT doc FROM changes"], check=True, capture_output=True, text=True,
+                          timeout=PATIENCE).stdout.splitlines()
+    changes = [json.loads(row) for row in rows]
+    return {one["from"] for one in changes if one["type"] == "training" and one["name"].startswith("two-") and not one.get("isAudited")}
 
 
 def write_at_once(c, other):

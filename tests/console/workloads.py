@@ -4,6 +4,7 @@ import functools
 
 import objects
 import pools
+import streams
 from assets import make, remove
 from objects import namespace_of
 from suite import Skip, expect, expect_in
@@ -56,6 +57,10 @@ def reaches(c, made, wanted):
 
 def job(c, project, name):
     return c.machine.get(f"/apis/batch/v1/namespaces/{namespace_of(project)}/jobs/{name}")
+
+
+def names_of_jobs(c, project):
+    return sorted(one["metadata"]["name"] for one in c.machine.get(f"/apis/batch/v1/namespaces/{namespace_of(project)}/jobs")["items"])
 
 
 def pods(c, project, made):
@@ -375,6 +380,33 @@ def register(tests):  # pylint: disable=too-many-statements
         drop(c, "trainings", yours, theirs)
         for project in (mine, yours):
             objects.drop_project(c, project)
+
+    @tests.test("a listener hears of the workloads of its own project, from their submission to their end, and of no others")
+    def _(c):
+        mine, yours = (ready(c, name) for name in ("work-heard", "work-unheard"))
+        user, token = c.user("work-listener@example.com")
+        c.allow(user, 8, "project", mine["id"])
+        stream = streams.opened(c, "workloads", token=token)
+        everything = streams.opened(c, "workloads,audit")
+        theirs = submit(c, "trainings", yours, "unheard", {"image": "i"})
+        reaches(c, theirs, "Running")
+        made = submit(c, "trainings", mine, "heard", {"image": "i"}, token=token)
+        first = stream.next()[1]
+        expect((first["name"], first["action"], first["type"], first["topics"]), ("heard", "create", "training", ["workloads"]))
+        reaches(c, made, "Running")
+        drop(c, "trainings", yours, theirs)
+        drop(c, "trainings", mine, made)
+        actions = []
+        while len([one for one in actions if one == "delete"]) < 2:
+            data = stream.next()[1]
+            expect((data["id"], data["name"]), (made["workloadId"], "heard"))
+            actions.append(data["action"])
+        expect("update" in actions, True, "phases")
+        expect(everything.change(lambda data: data["name"] == "unheard")["topics"], ["workloads", "audit"])
+        for one in (stream, everything):
+            one.close()
+        for project in (mine, yours):
+            drop_project(c, project)
 
     @tests.test("many workloads are stopped, run again and deleted by one request, which says which it could not change")
     def _(c):

@@ -14,6 +14,7 @@
 #include "console/data/items.h"
 #include "console/org/pools.h"
 #include "console/rest/handlers.h"
+#include "console/workloads/kinds.h"
 #include "frame/service.h"
 #include "net/loop.h"
 #include "net/rest/event_stream.h"
@@ -23,14 +24,24 @@ enum { LISTENERS_MAX = 768, LISTENERS_OF_ONE_MAX = 64, EVENTS_AT_ONCE = 128, CHE
 /* So often each listener gets a beat, and its token or session is looked at. */
 #define BEAT_EACH (15 * NSEC_PER_SEC)
 
-enum topic { TOPIC_ORG_UNITS, TOPIC_NODE_POOLS, TOPIC_ASSETS, TOPIC_POLICIES, TOPIC_ACCESS, TOPIC_AUDIT, _TOPIC_MAX };
+enum topic {
+    TOPIC_ORG_UNITS,
+    TOPIC_NODE_POOLS,
+    TOPIC_ASSETS,
+    TOPIC_POLICIES,
+    TOPIC_WORKLOADS,
+    TOPIC_ACCESS,
+    TOPIC_AUDIT,
+    _TOPIC_MAX
+};
 
 static const char *const topic_names[_TOPIC_MAX] = {
     [TOPIC_ORG_UNITS] = "org-units", [TOPIC_NODE_POOLS] = "node-pools", [TOPIC_ASSETS] = "assets",
-    [TOPIC_POLICIES] = "policies",   [TOPIC_ACCESS] = "access",         [TOPIC_AUDIT] = "audit",
+    [TOPIC_POLICIES] = "policies",   [TOPIC_WORKLOADS] = "workloads",   [TOPIC_ACCESS] = "access",
+    [TOPIC_AUDIT] = "audit",
 };
 
-/* What a type of changes is about, and the permission to read it. Assets have their own table. */
+/* What a type of changes is about, and the permission to read it. Assets and workloads have their own tables. */
 static const struct subject {
     const char *type;
     enum topic topic;
@@ -94,6 +105,10 @@ static bool find_subject(const char *type, struct subject *ret_subject)
 {
     const struct asset_kind *kind;
 
+    if (workload_kind_find(type)) {
+        *ret_subject = (struct subject){type, TOPIC_WORKLOADS, RESOURCE_WORKLOADS};
+        return true;
+    }
     for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
         if (strcmp(subjects[i].type, type) == 0) {
             *ret_subject = subjects[i];
@@ -119,7 +134,7 @@ static int may_see(const struct listener *listener, const struct subject *subjec
     *ret_may = false;
     if (*owner && strcmp(owner, listener->caller->id) != 0)
         return 0;
-    if (subject->topic == TOPIC_ORG_UNITS) {
+    if (subject->topic == TOPIC_ORG_UNITS || subject->topic == TOPIC_WORKLOADS) {
         *ret_may = access_covers(access, subject->resource, ACTION_READ, text_of(change, "department"),
                                  *project ? project : NULL);
         return 0;

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/strmap.h"
+#include "console/changes/change_feed.h"
 #include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/org/sync.h"
@@ -110,8 +111,11 @@ static int note_alone(struct console *console, const char *id, struct err *err)
         return r;
     r = workload_note(console, id, NULL, err);
     if (r == 0)
-        return db_commit(console->db, err);
-    db_rollback(console->db);
+        r = db_commit(console->db, err);
+    else
+        db_rollback(console->db);
+    if (r == 0)
+        change_feed_wake(console->feed);
     return r;
 }
 
@@ -297,54 +301,6 @@ void workload_each_pod(const struct workload_watch *watch, const char *id, workl
         return;
     vec_foreach (&workload->pods, pod)
         fn(arg, yyjson_doc_get_root((*pod)->state.row));
-}
-
-static void put_status(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *key, const char *text)
-{
-    (void)yyjson_mut_obj_remove_key(status, key);
-    if (*text)
-        put_text(doc, status, key, text);
-}
-
-static int write_status(struct console *console, yyjson_val *item, const char *phase, const char *message,
-                        struct err *err)
-{
-    const char *id = kube_text(item, "id");
-    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
-    yyjson_mut_val *copy = copy_item(doc, item);
-    yyjson_mut_val *status = yyjson_mut_obj_get(copy, "status");
-
-    if (strcmp(kube_text(item, "status", "phase"), phase) != 0) {
-        put_status(doc, status, "phase", phase);
-        (void)yyjson_mut_obj_remove_key(status, "phaseUpdatedAt");
-        put_now(doc, status, "phaseUpdatedAt");
-        if (phase_is_end(phase))
-            put_now(doc, status, "completedAt");
-    }
-    put_status(doc, status, "message", message);
-    int r = item_update(console->db, ITEM_WORKLOAD, id, copy, err);
-    yyjson_mut_doc_free(doc);
-    return r;
-}
-
-int workload_note(struct console *console, const char *id, const char *problem, struct err *err)
-{
-    _cleanup_(json_doc_freep) yyjson_doc *found = NULL;
-    int r = item_get(console->db, ITEM_WORKLOAD, id, &found, err);
-
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    yyjson_val *item = yyjson_doc_get_root(found);
-    struct workload_facts facts = workload_facts(console->workloads, id);
-    const char *desired = kube_text(item, "desired");
-    const char *before = kube_text(item, "status", "phase");
-    const char *message = problem ? problem : kube_text(item, "status", "message");
-    bool stays = phase_is_end(before) && strcmp(desired, DESIRED_DELETED) != 0;
-    const char *phase = stays ? before : workload_phase(desired, &facts);
-
-    if (strcmp(phase, before) == 0 && strcmp(message, kube_text(item, "status", "message")) == 0)
-        return 0;
-    return write_status(console, item, phase, message, err);
 }
 
 /* --- from the start to the end --- */

@@ -132,7 +132,9 @@ static int workload_end(struct console *console, const struct sync_item *item, c
     if (strcmp(text_at(yyjson_doc_get_root(item->doc), "/desired"), DESIRED_DELETED) != 0 || *problem)
         return workload_note(console, item->id, problem, err);
     r = item_delete(console->db, ITEM_WORKLOAD, item->id, err);
-    return r == -ENOENT ? 0 : r;
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    return workload_note_change(console, yyjson_doc_get_root(item->doc), "delete", err);
 }
 
 const struct sync_kind workload_sync_kind = {.fill = workload_wants, .end = workload_end};

@@ -163,6 +163,7 @@ static int create_workload(struct request *request, struct err *err)
         return r;
     uuid_make(request->id);
     request->type = kind->type;
+    request->place = place;
     (void)snprintf(request->name, sizeof request->name, "%s", name);
     put_text(request->doc, item, "id", request->id);
     put_text(request->doc, item, "name", name);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "console/changes/changes.h"
 #include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/org/place.h"
@@ -67,6 +68,21 @@ bool workload_is_listed(const struct access *access, yyjson_val *item)
     return place_allows(access, RESOURCE_WORKLOADS, ACTION_READ, &place);
 }
 
+int workload_note_change(struct console *console, yyjson_val *item, const char *action, struct err *err)
+{
+    return change_add(console->db, console->process,
+                      &(struct change_row){
+                          .type = text_at(item, "/type"),
+                          .action = action,
+                          .id = text_at(item, "/id"),
+                          .name = text_at(item, "/name"),
+                          .scope = SCOPE_PROJECT,
+                          .department = text_at(item, "/departmentId"),
+                          .project = text_at(item, "/projectId"),
+                      },
+                      err);
+}
+
 static int missing(const char *id, struct err *err)
 {
     return err_set(err, -ENOENT, "there is no such workload '%.50s'", id);
@@ -91,6 +107,7 @@ static int take(struct request *request, const struct workload_kind *kind, const
     if (action != ACTION_READ && !place_allows(access, own->resource, action, &place))
         return err_set(err, -EACCES, "'%.100s' may not change this workload", request->caller->name);
     request->type = own->type;
+    request->place = place;
     (void)snprintf(request->id, sizeof request->id, "%s", text_at(item, "/id"));
     (void)snprintf(request->name, sizeof request->name, "%s", text_at(item, "/name"));
     return 0;
@@ -119,6 +136,9 @@ void workload_answer(struct request *request, yyjson_val *item)
     put_text(doc, answer, "actualPhase", text_at(item, "/status/phase"));
     (void)yyjson_mut_obj_add_null(doc, answer, "deletedAt");
     (void)yyjson_mut_obj_add_val(doc, answer, "spec", copy_item(doc, yyjson_obj_get(item, "spec")));
+    if (yyjson_obj_get(item, "masterSpecSameAsWorker"))
+        (void)yyjson_mut_obj_add_val(doc, answer, "masterSpecSameAsWorker",
+                                     copy_item(doc, yyjson_obj_get(item, "masterSpecSameAsWorker")));
     request->answer = answer;
 }
 

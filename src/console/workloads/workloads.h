@@ -45,6 +45,9 @@ MUST_CHECK int workload_take(struct request *request, yyjson_doc **ret_doc, stru
 /* The answer about one workload of its kind, by its item. */
 void workload_answer(struct request *request, yyjson_val *item);
 
+/* Notes that the cluster has changed the item, for those who follow changes; in the transaction that is under way. */
+MUST_CHECK int workload_note_change(struct console *console, yyjson_val *item, const char *action, struct err *err);
+
 /* Whether the caller may read what lists say about the workload. */
 bool workload_is_listed(const struct access *access, yyjson_val *item);
 
