@@ -194,6 +194,13 @@ static void send_list(struct sync *sync)
                                                            });
 }
 
+static void list_services(struct sync *sync)
+{
+    sync->wants.lists_services = false;
+    sync->wants.resource = KUBE_SERVICES;
+    send_list(sync);
+}
+
 static void send(struct sync *sync, enum step step, enum kube_verb verb)
 {
     const struct want *want = &sync->wants.list.items[sync->at];
@@ -344,6 +351,8 @@ static void on_answer(void *arg, const struct kube_answer *answer)
         on_read(sync, answer);
     else if (sync->step == STEP_WRITE)
         on_written(sync, answer);
+    else if (sync->wants.lists_services)
+        list_services(sync);
     else
         go_on(sync);
 }

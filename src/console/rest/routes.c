@@ -195,6 +195,7 @@ static const struct rest_route rows[] = {
     ROUTE("POST", WORKLOADS "batch", batch_workloads, "workloads:update"),
     WORKLOAD_ROUTES("workspaces", "workspaces"),
     WORKLOAD_ROUTES("trainings", "trainings"),
+    WORKLOAD_ROUTES("distributed", "trainings"),
 };
 
 void handle_not_yet(void *arg, struct http_exchange *exchange)

@@ -4,9 +4,26 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "console/assets/kinds.h"
+#include "console/assets/rows.h"
+#include "console/workloads/distributed.h"
+
+static const struct field pod_rows[] = {OBJECT("nodeAffinityRequired", affinity_fields), END};
+static const struct field distributed_rows[] = {
+    OBJECT("nodeAffinityRequired", affinity_fields),
+    OPTION("distributedFramework", "MPI", "PyTorch", "TF", "XGBoost", "JAX"),
+    WHOLE("numWorkers", 1, DISTRIBUTED_WORKERS_MAX),
+    OPTION("cleanPodPolicy", "None", "Running", "All"),
+    WHOLE("slotsPerWorker", 1, COUNT_MAX),  // these two are of MPI; clients send their defaults for all frameworks
+    TEXT("sshAuthMountPath"),
+    END,
+};
+
 static const struct workload_kind kinds[] = {
-    {"workspace", "Workspace", WORKLOADS "workspaces", RESOURCE_WORKSPACES, "high", "Build"},
-    {"training", "Training", WORKLOADS "trainings", RESOURCE_TRAININGS, "low", "Train"},
+    {"workspace", "Workspace", WORKLOADS "workspaces", RESOURCE_WORKSPACES, "high", "Build", pod_rows, NULL},
+    {"training", "Training", WORKLOADS "trainings", RESOURCE_TRAININGS, "low", "Train", pod_rows, NULL},
+    {WORKLOAD_DISTRIBUTED, "Distributed", WORKLOADS "distributed", RESOURCE_TRAININGS, "low", "Train", distributed_rows,
+     "worker"},
 };
 
 static const struct workload_priority priorities[] = {

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "console/assets/fields.h"
 #include "console/identity/roles.h"
 
 /* Kinds of workloads: one row each, which the handlers of this folder serve. */
@@ -17,6 +18,8 @@ struct workload_kind {
     enum resource_type resource;
     const char *priority;  // the class of those that ask for none
     const char *category;
+    const struct field *more;  // members of specs that policies have no rules for
+    const char *part;          // of its policies that is about the pods; NULL: they have no parts
 };
 
 /* NULL: there is none. */

@@ -9,6 +9,7 @@
 #include "console/org/pools.h"
 #include "console/rest/handlers.h"
 #include "console/rest/listing.h"
+#include "console/workloads/distributed.h"
 #include "console/workloads/follow.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
@@ -51,13 +52,14 @@ static void put_pod_ask(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *co
                    yyjson_obj_get(compute, "cpuMemoryLimit"));
 }
 
-static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *spec, const struct workload_facts *facts,
+static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *item, const struct workload_facts *facts,
                      const struct gpu_ask *ask)
 {
     yyjson_mut_val *requested = yyjson_mut_obj_add_obj(doc, row, "requestedPods");
+    yyjson_val *spec = yyjson_obj_get(item, "spec");
     yyjson_val *parallelism = yyjson_obj_get(spec, "parallelism");
     yyjson_val *completions = yyjson_obj_get(spec, "completions");
-    int64_t number = parallelism ? yyjson_get_sint(parallelism) : 1;
+    int64_t number = workload_pod_count(item);
     yyjson_mut_val *asked = yyjson_mut_obj_add_obj(doc, row, "workloadRequestedResources");
     yyjson_mut_val *allocated = yyjson_mut_obj_add_obj(doc, row, "allocatedResources");
 
@@ -141,6 +143,8 @@ static yyjson_mut_val *render(struct request *request, yyjson_val *item)
     put_text(doc, row, "type", workload_kind_find(text_at(item, "/type"))->title);
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
         (void)yyjson_mut_obj_add_val(doc, row, members[i], copy_item(doc, yyjson_obj_get(item, members[i])));
+    if (*text_at(spec, "/distributedFramework"))
+        put_text(doc, row, "distributedFramework", text_at(spec, "/distributedFramework"));
     put_text(doc, row, "source", "Control-plane");
     put_text(doc, row, "submittedBy", text_at(item, "/createdBy"));
     put_text(doc, row, "clusterId", request->console->cluster_id);
@@ -148,7 +152,7 @@ static yyjson_mut_val *render(struct request *request, yyjson_val *item)
     (void)yyjson_mut_obj_add_null(doc, row, "deletedAt");
     (void)yyjson_mut_obj_add_bool(doc, row, "preemptible", yyjson_get_bool(yyjson_obj_get(item, "preemptible")));
     put_phase(request, row, item);
-    put_pods(doc, row, spec, &facts, &ask);
+    put_pods(doc, row, item, &facts, &ask);
     put_pod_ask(doc, row, yyjson_obj_get(spec, "compute"), &ask);
     put_pools(doc, row, text_at(item, "/nodePool"), facts.scheduled > 0);
     put_command(doc, row, spec);

@@ -11,6 +11,7 @@
 #include "console/org/sync.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
+#include "console/workloads/distributed.h"
 #include "console/workloads/follow.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
@@ -24,6 +25,11 @@ static const char *text_at(yyjson_val *item, const char *pointer)
     const char *text = yyjson_get_str(yyjson_ptr_get(item, pointer));
 
     return text ? text : "";
+}
+
+static bool is_distributed(yyjson_val *item)
+{
+    return strcmp(text_at(item, "/type"), WORKLOAD_DISTRIBUTED) == 0;
 }
 
 /* The class belongs to the cluster: it is made where it is missing, and nobody's item. */
@@ -86,14 +92,17 @@ static int want_job(const struct sync_item *item, yyjson_val *root, struct wants
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(want->doc, job, "spec");
 
     template_labels(want->doc, root, yyjson_mut_ptr_get(job, "/metadata/labels"));
-    put_count(want->doc, spec, "completions", given, 1);
-    put_count(want->doc, spec, "parallelism", given, 1);
+    put_count(want->doc, spec, "completions", given, workload_pod_count(root));
+    put_count(want->doc, spec, "parallelism", given, workload_pod_count(root));
     put_count(want->doc, spec, "backoffLimit", given, BACKOFF_LIMIT);
     (void)yyjson_mut_obj_add_bool(want->doc, spec, "suspend", is_stopped);
     if (!restarts)
         put_failure_policy(want->doc, spec);
     want->kept = encode_kept(job);
-    return template_encode(want->doc, root, yyjson_mut_obj_add_obj(want->doc, spec, "template"), err);
+    int r = template_encode(want->doc, root, yyjson_mut_obj_add_obj(want->doc, spec, "template"), err);
+    if (r == 0 && is_distributed(root))
+        distributed_encode_job(want->doc, root, job);
+    return r;
 }
 
 static int workload_wants(struct console *console, const struct sync_item *item, struct wants *wants, struct err *err)
@@ -105,10 +114,13 @@ static int workload_wants(struct console *console, const struct sync_item *item,
     if (!root) {
         wants->is_listing = true;
         wants->resource = KUBE_JOBS;
+        wants->lists_services = true;
         return 0;
     }
     if (strcmp(text_at(root, "/desired"), DESIRED_DELETED) == 0) {
         (void)wants_add(wants, KUBE_JOBS, WANT_GONE, namespace, text_at(root, "/name"));
+        if (is_distributed(root))
+            (void)wants_add(wants, KUBE_SERVICES, WANT_GONE, namespace, text_at(root, "/name"));
         return 0;
     }
     /* What has ended does not run again, also when somebody has deleted its Job. */
@@ -118,6 +130,8 @@ static int workload_wants(struct console *console, const struct sync_item *item,
         return err_set(err, -EAGAIN, "the cluster has no namespace '%s' of the project yet", namespace);
     wants->is_ordered = true;
     want_priority(console, root, wants);
+    if (is_distributed(root))
+        distributed_want_service(item, wants);
     return want_job(item, root, wants, err);
 }
 

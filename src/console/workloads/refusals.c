@@ -31,6 +31,11 @@ static bool is_several(yyjson_val *value)
     return yyjson_arr_size(value) > 1;
 }
 
+static bool is_all(yyjson_val *value)
+{
+    return yyjson_equals_str(value, "All");
+}
+
 static bool is_always(yyjson_val *value)
 {
     return yyjson_equals_str(value, "Always");
@@ -59,6 +64,7 @@ static const struct {
     {"/terminateAfterPreemption", NULL, is_true, ""},
     {"/autoDeletionTimeAfterCompletionSeconds", NULL, is_there, ": delete the workload instead"},
     {"/restartPolicy", NULL, is_always, ": 'Always' never ends; take OnFailure"},
+    {"/cleanPodPolicy", NULL, is_all, " with All: pods that have ended are there until the workload is deleted"},
     {"/nodePools", NULL, is_several, " with more than one pool"},
     {"/compute/gpuPortionLimit", NULL, is_there, ": what is requested is the limit as well"},
     {"/compute/gpuMemoryLimit", NULL, is_there, ": what is requested is the limit as well"},

@@ -13,49 +13,41 @@
 #include "console/workloads/words.h"
 #include "text/quantity.h"
 
-/* Policies have no rules for it. */
-static const struct field affinity_row = {
-    .name = "nodeAffinityRequired", .type = FIELD_OBJECT, .fields = affinity_fields};
-
 /* --- members --- */
 
 /* A member that is left out in silence would have no effect. */
-static int check_known(const struct json_at *at, const struct field *fields, bool is_top, struct err *err)
+static int check_known(const struct json_at *at, const struct field *fields, const struct field *more, struct err *err)
 {
     int r = 0;
 
     for (struct json_at member = {0}; r == 0 && json_next(at, &member);) {
         const struct field *field = asset_member_find(fields, member.key);
 
-        if (yyjson_is_null(member.val) || (is_top && strcmp(member.key, affinity_row.name) == 0))
+        if (yyjson_is_null(member.val))
             continue;
+        if (!field)
+            field = asset_member_find(more, member.key);
         if (!field)
             return json_fail(&member, err, -ENOSYS, "it is not supported");
         if (field->type == FIELD_OBJECT) {
-            r = check_known(&member, field->fields, false, err);
+            r = check_known(&member, field->fields, NULL, err);
         } else if (field->type == FIELD_LIST && field->fields) {
             for (struct json_at item = {0}; r == 0 && json_next(&member, &item);)
-                r = check_known(&item, field->fields, false, err);
+                r = check_known(&item, field->fields, NULL, err);
         }
     }
     return r;
 }
 
 static int read_members(struct request *request, const struct json_at *at, const struct field *fields,
-                        yyjson_mut_val *spec, struct err *err)
+                        const struct field *more, yyjson_mut_val *spec, struct err *err)
 {
     struct field_reading reading = {.doc = request->doc};
-    struct json_at affinity = {yyjson_obj_get(at->val, affinity_row.name), at, affinity_row.name, 0};
-    yyjson_mut_val *value = NULL;
     int r;
 
-    if ((r = check_known(at, fields, true, err)) < 0 || (r = asset_members_read(at, fields, &reading, spec, err)) < 0 ||
-        !affinity.val || yyjson_is_null(affinity.val))
+    if ((r = check_known(at, fields, more, err)) < 0 || (r = asset_members_read(at, fields, &reading, spec, err)) < 0)
         return r;
-    r = asset_member_read(&affinity, &affinity_row, &reading, &value, err);
-    if (r == 0)
-        (void)yyjson_mut_obj_add_val(request->doc, spec, affinity_row.name, value);
-    return r;
+    return asset_members_read(at, more, &reading, spec, err);
 }
 
 /* Instances with `exclude` were there to leave out those of the policy. */
@@ -82,12 +74,31 @@ static void drop_excluded(const struct field *fields, yyjson_mut_val *object)
 
 /* --- the policy --- */
 
-static int check_policy(struct request *request, const struct policy_kind *policy, yyjson_mut_val *effective,
+static const char *const policy_members[] = {"defaults", "rules"};
+
+/* The part of an effective policy that is about the pods; all of it where policies have no parts. */
+static yyjson_mut_val *part_of(struct request *request, const char *part, yyjson_mut_val *effective)
+{
+    yyjson_mut_val *to = yyjson_mut_obj(request->doc);
+
+    if (!part)
+        return effective;
+    for (size_t i = 0; i < ARRAY_LEN(policy_members); i++) {
+        yyjson_mut_val *whole = yyjson_mut_obj_get(effective, policy_members[i]);
+        yyjson_mut_val *own = yyjson_mut_obj_get(whole, part);
+
+        (void)yyjson_mut_obj_add_val(request->doc, to, policy_members[i],
+                                     own ? yyjson_mut_val_mut_copy(request->doc, own) : yyjson_mut_obj(request->doc));
+    }
+    return to;
+}
+
+static int check_policy(struct request *request, const struct field *fields, yyjson_mut_val *effective,
                         yyjson_val *given, struct err *err)
 {
     yyjson_mut_val *reasons = yyjson_mut_arr(request->doc);
 
-    policy_check(policy->fields, request->doc, effective, given, reasons);
+    policy_check(fields, request->doc, effective, given, reasons);
     yyjson_mut_val *first = yyjson_mut_arr_get_first(reasons);
     if (!first)
         return 0;
@@ -193,15 +204,19 @@ int spec_read(struct request *request, const struct workload_kind *kind, const s
     int r;
 
     BUG_ON(!policy);
+    const struct field *fields = kind->part ? asset_member_find(policy->fields, kind->part)->fields : policy->fields;
     if ((r = json_member_object(body, "spec", JSON_OPTIONAL, &at, err)) < 0 ||
-        (r = read_members(request, &at, policy->fields, spec, err)) < 0 ||
-        (r = policy_effective(request, policy, place, &effective, err)) < 0 ||
-        (r = check_policy(request, policy, effective, at.val, err)) < 0)
+        (r = read_members(request, &at, fields, kind->more, spec, err)) < 0 ||
+        (r = policy_effective(request, policy, place, &effective, err)) < 0)
         return r;
-    policy_fill(policy->fields, request->doc, yyjson_mut_obj_get(effective, "defaults"), spec);
-    if ((r = imposed_add(request, yyjson_mut_obj_get(effective, "imposedAssets"), spec, err)) < 0)
+    yyjson_mut_val *imposed = yyjson_mut_obj_get(effective, "imposedAssets");
+    effective = part_of(request, kind->part, effective);
+    if ((r = check_policy(request, fields, effective, at.val, err)) < 0)
         return r;
-    drop_excluded(policy->fields, spec);
+    policy_fill(fields, request->doc, yyjson_mut_obj_get(effective, "defaults"), spec);
+    if ((r = imposed_add(request, imposed, spec, err)) < 0)
+        return r;
+    drop_excluded(fields, spec);
     if ((r = check_whole(request, spec, err)) < 0)
         return r;
     *ret_spec = spec;

@@ -10,6 +10,7 @@
 #include "console/org/pools.h"
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
+#include "console/workloads/distributed.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
 #include "console/workloads/spec.h"
@@ -174,6 +175,8 @@ static int create_workload(struct request *request, struct err *err)
     put_from(request, item, "departmentName", project, "/parent/name");
     put_from(request, item, "namespace", project, "/status/namespace");
     if ((r = put_pool(request, spec, item, err)) < 0)
+        return r;
+    if (strcmp(kind->type, WORKLOAD_DISTRIBUTED) == 0 && (r = distributed_read(request, body, spec, item, err)) < 0)
         return r;
     put_rest(request, kind, spec, item);
     return keep(request, item, place.project, err);

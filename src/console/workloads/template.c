@@ -10,6 +10,7 @@
 #include "console/org/pools.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
+#include "console/workloads/distributed.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/spec.h"
 #include "console/workloads/volumes.h"
@@ -170,6 +171,7 @@ static void encode_variables(yyjson_mut_doc *doc, yyjson_val *item, const struct
     put_variable(doc, list, "JOB_UUID", text_in(item, "id"));
     put_variable(doc, list, "RUNAI_NUM_OF_GPUS", text);
     put_field_variable(doc, list, "NODE_NAME", "spec.nodeName");
+    distributed_encode_variables(doc, item, list);
     yyjson_arr_iter_init(yyjson_ptr_get(item, "/spec/environmentVariables"), &iter);
     while ((given = yyjson_arr_iter_next(&iter))) {
         const char *name = text_in(given, "name");

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "console/workloads/distributed.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "console/data/items.h"
+#include "console/org/wants.h"
+#include "console/rest/context.h"
+#include "objects/keys.h"
+
+#define INDEX_PATH "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+#define INDEX_VARIABLE "JOB_COMPLETION_INDEX"
+
+enum { TEXT_BYTES_MAX = 24, CONFIG_BYTES_MAX = 1 << 20 };
+
+static const char *text_at(yyjson_val *item, const char *pointer)
+{
+    const char *text = yyjson_get_str(yyjson_ptr_get(item, pointer));
+
+    return text ? text : "";
+}
+
+static bool has_master(yyjson_val *item)
+{
+    return yyjson_get_bool(yyjson_obj_get(item, "masterSpecSameAsWorker"));
+}
+
+int64_t workload_pod_count(yyjson_val *item)
+{
+    yyjson_val *parallelism = yyjson_ptr_get(item, "/spec/parallelism");
+
+    if (strcmp(text_at(item, "/type"), WORKLOAD_DISTRIBUTED) == 0)
+        return yyjson_get_sint(yyjson_ptr_get(item, "/spec/numWorkers")) + has_master(item);
+    return parallelism ? yyjson_get_sint(parallelism) : 1;
+}
+
+/* --- what was asked for --- */
+
+int distributed_read(struct request *request, const struct json_at *body, yyjson_mut_val *spec,
+                     yyjson_mut_val *item, struct err *err)
+{
+    const char *framework = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "distributedFramework"));
+    yyjson_val *master = yyjson_obj_get(body->val, "masterSpec");
+    bool is_same = false;
+    int r = json_member_bool(body, "masterSpecSameAsWorker", JSON_OPTIONAL, &is_same, err);
+
+    if (r < 0)
+        return r;
+    if (master && !yyjson_is_null(master))
+        return err_set(err, -ENOSYS,
+                       "masterSpec is not supported yet: with masterSpecSameAsWorker the master is as the workers are");
+    if (!framework)
+        return err_set(err, -EINVAL, "spec.distributedFramework: expected PyTorch, TF, XGBoost or JAX");
+    if (strcmp(framework, "MPI") == 0)
+        return err_set(err, -ENOSYS, "spec.distributedFramework: MPI is not supported yet");
+    if (yyjson_mut_get_sint(yyjson_mut_obj_get(spec, "slotsPerWorker")) > 1)
+        return err_set(err, -EINVAL, "spec.slotsPerWorker: %s has none, it is of MPI", framework);
+    if (is_same && strcmp(framework, "JAX") == 0)
+        return err_set(err, -EINVAL, "masterSpecSameAsWorker: JAX has no master");
+    if (!yyjson_mut_obj_get(spec, "numWorkers"))
+        return err_set(err, -EINVAL, "spec.numWorkers: it is required");
+    if (yyjson_mut_obj_get(spec, "completions") || yyjson_mut_obj_get(spec, "parallelism"))
+        return err_set(err, -ENOSYS, "spec.completions and spec.parallelism are of trainings that are not distributed");
+    (void)yyjson_mut_obj_add_bool(request->doc, item, "masterSpecSameAsWorker", is_same);
+    return 0;
+}
+
+/* --- the Job --- */
+
+void distributed_encode_job(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *job)
+{
+    yyjson_mut_val *spec = yyjson_mut_obj_get(job, "spec");
+    yyjson_mut_val *metadata = yyjson_mut_obj_get(job, "metadata");
+    int64_t count = workload_pod_count(item);
+    char text[TEXT_BYTES_MAX];
+
+    (void)snprintf(text, sizeof text, "%lld", (long long)count);
+    put_text(doc, yyjson_mut_obj_add_obj(doc, metadata, "annotations"), KEY_MIN_MEMBER, text);
+    put_text(doc, spec, "completionMode", "Indexed");
+    put_text(doc, yyjson_mut_ptr_get(spec, "/template/spec"), "subdomain", text_at(item, "/name"));
+}
+
+void distributed_want_service(const struct sync_item *item, struct wants *wants)
+{
+    yyjson_val *root = yyjson_doc_get_root(item->doc);
+    struct want *want =
+        wants_add(wants, KUBE_SERVICES, WANT_SAME, text_at(root, "/namespace"), text_at(root, "/name"));
+    yyjson_mut_val *service = want_begin(want, item, ITEM_WORKLOAD);
+    yyjson_mut_val *spec = yyjson_mut_obj_add_obj(want->doc, service, "spec");
+
+    put_text(want->doc, spec, "clusterIP", "None");
+    /* The ranks look for each other before any of them is ready. */
+    (void)yyjson_mut_obj_add_bool(want->doc, spec, "publishNotReadyAddresses", true);
+    put_text(want->doc, yyjson_mut_obj_add_obj(want->doc, spec, "selector"), OBJECT_LABEL_ID, item->id);
+}
+
+/* --- the variables --- */
+
+static void put_variable(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name, const char *value)
+{
+    yyjson_mut_val *variable = yyjson_mut_arr_add_obj(doc, list);
+
+    put_text(doc, variable, "name", name);
+    put_text(doc, variable, "value", value);
+}
+
+static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name, int64_t number)
+{
+    char text[TEXT_BYTES_MAX];
+
+    (void)snprintf(text, sizeof text, "%lld", (long long)number);
+    put_variable(doc, list, name, text);
+}
+
+static void put_index(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name)
+{
+    yyjson_mut_val *variable = yyjson_mut_arr_add_obj(doc, list);
+
+    put_text(doc, variable, "name", name);
+    yyjson_mut_val *from = yyjson_mut_obj_add_obj(doc, variable, "valueFrom");
+    put_text(doc, yyjson_mut_obj_add_obj(doc, from, "fieldRef"), "fieldPath", INDEX_PATH);
+}
+
+/* "name-0.name": the pod of rank 0, within the namespace. */
+static void put_first(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list, const char *name)
+{
+    char host[160];
+
+    (void)snprintf(host, sizeof host, "%s-0.%s", text_at(item, "/name"), text_at(item, "/name"));
+    put_variable(doc, list, name, host);
+}
+
+/* torch.distributed's own, and those from which torchrun takes its options. */
+static void encode_pytorch(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list)
+{
+    yyjson_val *devices = yyjson_ptr_get(item, "/spec/compute/gpuDevicesRequest");
+    int64_t processes = yyjson_get_sint(devices);
+
+    put_first(doc, item, list, "MASTER_ADDR");
+    put_variable(doc, list, "MASTER_PORT", "23456");
+    put_number(doc, list, "WORLD_SIZE", workload_pod_count(item));
+    put_index(doc, list, "RANK");
+    put_first(doc, item, list, "PET_MASTER_ADDR");
+    put_variable(doc, list, "PET_MASTER_PORT", "23456");
+    put_number(doc, list, "PET_NNODES", workload_pod_count(item));
+    put_index(doc, list, "PET_NODE_RANK");
+    put_number(doc, list, "PET_NPROC_PER_NODE", processes > 0 ? processes : 1);
+}
+
+static void encode_xgboost(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list)
+{
+    put_first(doc, item, list, "MASTER_ADDR");
+    put_variable(doc, list, "MASTER_PORT", "9999");
+    put_number(doc, list, "WORLD_SIZE", workload_pod_count(item));
+    put_index(doc, list, "RANK");
+}
+
+static void encode_jax(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list)
+{
+    put_first(doc, item, list, "COORDINATOR_ADDRESS");
+    put_variable(doc, list, "COORDINATOR_PORT", "6666");
+    put_number(doc, list, "NUM_PROCESSES", workload_pod_count(item));
+    put_index(doc, list, "PROCESS_ID");
+}
+
+/* The index is the variable of the Job's controller, which Kubernetes fills in: TensorFlow takes
+ * worker 0 as the chief where no other is named. */
+static void encode_tensorflow(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list)
+{
+    int64_t count = workload_pod_count(item);
+    const char *name = text_at(item, "/name");
+    struct strbuf text;
+
+    put_index(doc, list, INDEX_VARIABLE);
+    strbuf_init(&text, CONFIG_BYTES_MAX);
+    strbuf_addstr(&text, "{\"cluster\":{\"worker\":[");
+    for (int64_t i = 0; i < count; i++)
+        strbuf_addf(&text, "%s\"%s-%lld.%s:2222\"", i > 0 ? "," : "", name, (long long)i, name);
+    strbuf_addstr(&text, "]},\"task\":{\"type\":\"worker\",\"index\":$(" INDEX_VARIABLE ")}}");
+    put_variable(doc, list, "TF_CONFIG", text.text);
+    strbuf_done(&text);
+}
+
+static const struct {
+    const char *name;
+    void (*encode)(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list);
+} frameworks[] = {
+    {"PyTorch", encode_pytorch},
+    {"TF", encode_tensorflow},
+    {"XGBoost", encode_xgboost},
+    {"JAX", encode_jax},
+};
+
+void distributed_encode_variables(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list)
+{
+    const char *framework = text_at(item, "/spec/distributedFramework");
+
+    for (size_t i = 0; i < ARRAY_LEN(frameworks); i++) {
+        if (strcmp(frameworks[i].name, framework) == 0)
+            frameworks[i].encode(doc, item, list);
+    }
+}
