@@ -18,6 +18,7 @@ struct search {
     struct allocator *allocator;
     struct wanted_claim *claims;
     uint32_t claim_count;
+    const struct bitset *spares;  // devices that requests for all of them need, NULL: not known
 };
 
 /* Where the search is: the next device of an option of a request of a claim. */
@@ -272,6 +273,8 @@ static enum outcome try_candidate(struct search *search, const struct place *at,
         return OUTCOME_NO;
     if (candidate->is_error)
         return OUTCOME_FAILED;
+    if (search->spares && !pick.ask->is_admin && !pick.ask->is_all && bitset_test(search->spares, pick.number))
+        return OUTCOME_NO;
     enum outcome outcome = take(search, &pick, must);
     if (outcome != OUTCOME_YES)
         return outcome;
@@ -368,7 +371,12 @@ bool allocator_find(struct allocator *allocator, node_id node, const struct clai
     for (uint32_t i = 0; i < count; i++)
         if (!wanted_claim_read(allocator, node, claims[i], &search.claims[i]))
             return false;
-    return go_on(&search, (struct place){0}) == OUTCOME_YES;
+    struct bitset spares = {0};
+    if (candidates_spare(allocator, search.claims, count, &spares))
+        search.spares = &spares;
+    bool is_found = go_on(&search, (struct place){0}) == OUTCOME_YES;
+    bitset_done(&spares);
+    return is_found;
 }
 
 bool allocator_counters_allow(struct allocator *allocator, node_id node, const struct device *devices, uint32_t count)

@@ -65,6 +65,13 @@ bool candidate_has_capacity(struct allocator *allocator, const struct device_ask
 /* Sets the option's class by the name that its ask has. */
 void option_find_class(const struct allocator *allocator, struct option *option);
 
+/*
+ * Finds the devices that only requests for all devices can have: what any other request takes of them is given back in the
+ * end. False when there are none, or when to leave them out could change how the search ends.
+ */
+bool candidates_spare(const struct allocator *allocator, const struct wanted_claim *claims, uint32_t count,
+                      struct bitset *ret_spares);
+
 /* Devices of all slices that the node can use. */
 uint32_t devices_in_view(const struct allocator *allocator);
 
