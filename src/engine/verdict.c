@@ -25,6 +25,7 @@ static const struct row {
     [VERDICT_MISSING_CLAIM] = {"missing_claim", VERDICT_CLASS_NEVER},
     [VERDICT_NO_TOPOLOGY] = {"no_topology", VERDICT_CLASS_NEVER},
     [VERDICT_TOPOLOGY_FULL] = {"topology_full", VERDICT_CLASS_BY_CHOICE},
+    [VERDICT_TOPOLOGY_TOO_SMALL] = {"topology_too_small", VERDICT_CLASS_NEVER},
     [VERDICT_PREEMPTION_DELAY] = {"preemption_delay", VERDICT_CLASS_BY_CHOICE},
     [VERDICT_SEARCH_LIMIT] = {"search_limit", VERDICT_CLASS_BY_CHOICE},
     [VERDICT_QUEUE_DEPTH] = {"queue_depth", VERDICT_CLASS_BY_CHOICE},

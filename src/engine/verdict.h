@@ -29,12 +29,13 @@ enum verdict_code {
     VERDICT_MISSING_VOLUME,
     VERDICT_MISSING_CONFIG_MAP,
     VERDICT_MISSING_CLAIM,
-    VERDICT_NO_TOPOLOGY,       // the topology that it names does not exist
-    VERDICT_TOPOLOGY_FULL,     // room enough, but not together
-    VERDICT_PREEMPTION_DELAY,  // may not evict others yet
-    VERDICT_SEARCH_LIMIT,      // a limit on the search ended it
-    VERDICT_QUEUE_DEPTH,       // beyond the number of jobs that its queue offers to an action
-    _VERDICT_CODE_MAX
+    VERDICT_NO_TOPOLOGY,         // the topology that it names does not exist
+    VERDICT_TOPOLOGY_FULL,       // room enough, but not together
+    VERDICT_PREEMPTION_DELAY,    // may not evict others yet
+    VERDICT_SEARCH_LIMIT,        // a limit on the search ended it
+    VERDICT_QUEUE_DEPTH,         // beyond the number of jobs that its queue offers to an action
+    VERDICT_TOPOLOGY_TOO_SMALL,  // no domain has that much, even empty
+    _VERDICT_CODE_MAX            // new codes go before it: journals count them
 };
 
 enum verdict_class {

@@ -198,7 +198,8 @@ SHAPE(record_decision, ENUM(record_decision, action, _ACTION_MAX - 1),
       ENUM(record_decision, kind, DECISION_PIPELINE), F(record_decision, namespace), F(record_decision, pod),
       F(record_decision, node), F(record_decision, for_namespace), F(record_decision, for_gang));
 SHAPE(record_verdict, F(record_verdict, namespace), F(record_verdict, gang),
-      ENUM(record_verdict, code, _VERDICT_CODE_MAX - 1));
+      ENUM(record_verdict, code, VERDICT_QUEUE_DEPTH, .until = 7),
+      ENUM(record_verdict, code, VERDICT_TOPOLOGY_TOO_SMALL, .since = 7));
 SHAPE(record_cycle, F(record_cycle, number), F(record_cycle, now), F(record_cycle, fresh_groups),
       NUMBERS(record_cycle, actions, action_count), NUMBERS(record_cycle, stops, stop_count),
       F(record_cycle, placements), MANY(record_cycle, decisions, decision_count, record_decision_shape),

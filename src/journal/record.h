@@ -21,7 +21,7 @@
  *     5   claims share devices by capacity, attributes may be lists, tolerations end
  *     6   volumes have drivers and classes, nodes limits on them; where there is room for new ones
  */
-enum { RECORD_FORM = 6 };
+enum { RECORD_FORM = 7 };
 
 /*
  * What a journal consists of: the settings, deltas, and cycles with what went into the engine and what came out. Everything

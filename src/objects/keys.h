@@ -38,6 +38,9 @@
 #define KEY_TOP_OWNER "kai.scheduler/top-owner-metadata"
 
 #define KEY_TOPOLOGY "kai.scheduler/topology"
+/* Multi-node NVLink: who wants its pods in one domain, and the label of nodes that names theirs. */
+#define KEY_MNNVL "run.ai/MNNVL"
+#define KEY_GPU_CLIQUE "nvidia.com/gpu.clique"
 #define KEY_TOPOLOGY_REQUIRED "kai.scheduler/topology-required-placement"
 #define KEY_TOPOLOGY_PREFERRED "kai.scheduler/topology-preferred-placement"
 #define KEY_SEGMENT_SIZE "kai.scheduler/segment-size"

@@ -281,7 +281,7 @@ static void find_error(struct fit_errors *errors)
             strbuf_addf(&message, "Requested topology %s does not exist", state_name(state, e->topology));
             add_error(errors, scheduling_errors, message.text);
         }
-    } else if (e->tried.code == VERDICT_TOPOLOGY_FULL) {
+    } else if (e->tried.code == VERDICT_TOPOLOGY_FULL || e->tried.code == VERDICT_TOPOLOGY_TOO_SMALL) {
         find_topology_errors(errors);
     } else if (e->tried.pod != NO_ID) {
         find_pod_error(errors);

@@ -62,6 +62,7 @@ const REASON_TITLES = {
   missing_claim: 'A resource claim that it needs is missing.',
   no_topology: 'The topology that it names does not exist.',
   topology_full: 'There is room, but not within one domain of the required topology level.',
+  topology_too_small: 'No domain of the required topology level is that large.',
   preemption_delay: 'It may not preempt other workloads yet.',
   search_limit: 'The search for workloads to preempt ended at its limit.',
   queue_depth: 'Many workloads of its queue are ahead of it.',

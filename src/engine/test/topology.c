@@ -217,6 +217,60 @@ static void a_required_level_above_the_only_domain_is_not_met(void **state)
     small_state_end(&s);
 }
 
+static void what_no_emptied_domain_could_hold_is_told_for_good(void **state)
+{
+    (void)state;
+    struct small_state s;
+    pod_id pods[4];
+    pod_id other[1];
+
+    small_state_begin(&s);
+    put_two_zones(&s);
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"net", "rack", NULL}});
+    put_gang(&s, "h", (struct gang_like){0});
+    put_pods(&s, "g", 4, 1, pods);
+    put_pods(&s, "h", 1, 1, other);
+    small_state_open(&s);
+    assert_string_equal(sets_of(&s, gang, pods, 3), "");
+    assert_int_equal(engine_verdict(s.engine, gang).code, VERDICT_TOPOLOGY_TOO_SMALL);
+
+    /* Three fit once others have left. */
+    put_node_in(&s, "c1", 3, "c", "r1");
+    small_state_open(&s);
+    place(&s, other[0], state_find_node(s.state, "c1"));
+    assert_string_equal(sets_of(&s, gang, pods, 3), "");
+    assert_int_equal(engine_verdict(s.engine, gang).code, VERDICT_TOPOLOGY_FULL);
+    assert_string_equal(sets_of(&s, gang, pods, 4), "");
+    assert_int_equal(engine_verdict(s.engine, gang).code, VERDICT_TOPOLOGY_TOO_SMALL);
+    small_state_end(&s);
+}
+
+static void a_label_that_is_preferred_is_no_bound(void **state)
+{
+    (void)state;
+    static const struct str_pair level = {"rack", NULL};
+    static const struct topology_spec spec = {.name = "rack", .levels = &level, .level_count = 1};
+    struct small_state s;
+    pod_id pods[4];
+
+    small_state_begin(&s);
+    assert_int_equal(state_put_topology(s.state, &spec, NULL), 0);
+    put_node_in(&s, "a1", 1, "a", "r1");
+    put_node_in(&s, "b1", 2, "a", "r2");
+    put_node_in(&s, "c1", 4, "a", NULL);
+    gang_id gang = put_gang(&s, "g", (struct gang_like){.topology = {"rack", NULL, "rack"}});
+    gang_id bound = put_gang(&s, "h", (struct gang_like){.topology = {"rack", "rack", NULL}});
+    put_pods(&s, "g", 4, 1, pods);
+    small_state_open(&s);
+    topology_begin(s.engine);
+    assert_string_equal(sets_of(&s, gang, pods, 2), "b1|a1 b1|a1 b1 c1");
+    struct gang_view view = {.gang = gang};
+    assert_int_equal(topology_scores(s.engine, &view, 1)[state_find_node(s.state, "c1")], 0);
+    assert_string_equal(sets_of(&s, gang, pods, 4), "a1 b1 c1");
+    assert_string_equal(sets_of(&s, bound, pods, 3), "");
+    small_state_end(&s);
+}
+
 static void pods_that_need_nothing_fit_everywhere(void **state)
 {
     (void)state;
@@ -352,6 +406,8 @@ int main(void)
         cmocka_unit_test(pods_that_have_a_place_keep_the_others_near),
         cmocka_unit_test(nodes_outside_the_given_set_are_left_out),
         cmocka_unit_test(a_required_level_above_the_only_domain_is_not_met),
+        cmocka_unit_test(what_no_emptied_domain_could_hold_is_told_for_good),
+        cmocka_unit_test(a_label_that_is_preferred_is_no_bound),
         cmocka_unit_test(pods_that_need_nothing_fit_everywhere),
         cmocka_unit_test(a_topology_or_level_that_is_not_there_is_told),
         cmocka_unit_test(new_nodes_and_labels_make_new_domains),

@@ -48,10 +48,11 @@ static size_t tree_bytes(const struct topology_tree *tree)
 {
     size_t bytes = vec_bytes(&tree->domains) + vec_bytes(&tree->by_value) + vec_bytes(&tree->nodes);
 
-    bytes += vec_bytes(&tree->leaf) + vec_bytes(&tree->node_free) + vec_bytes(&tree->free);
+    bytes += vec_bytes(&tree->leaf) + vec_bytes(&tree->node_free) + vec_bytes(&tree->free) + vec_bytes(&tree->capacity);
     for (int i = 0; i < POD_COUNTS_KEPT; i++) {
         const struct pod_counts *counts = &tree->counts[i];
         bytes += vec_bytes(&counts->biggest) + vec_bytes(&counts->by_node) + vec_bytes(&counts->by_domain);
+        bytes += vec_bytes(&tree->emptied[i].biggest);
     }
     return bytes;
 }

@@ -332,6 +332,49 @@ static struct node_set *no_sets(struct engine *engine, const struct gang_view *v
     return NULL;
 }
 
+static struct node_set *no_domain(const struct set_search *search, const struct gang_view *view, uint32_t group,
+                                  bool is_simulation)
+{
+    enum verdict_code code = VERDICT_TOPOLOGY_FULL;
+
+    if (!is_simulation && search->required > 0 &&
+        !topology_could_fit(search->engine->state, search->tree, search->required, &search->demand))
+        code = VERDICT_TOPOLOGY_TOO_SMALL;
+    return no_sets(search->engine, view, group, code, is_simulation);
+}
+
+static struct node_set *same_set(struct arena *arena, struct node_set from, uint32_t *ret_count)
+{
+    struct node_set *same = arena_alloc(arena, sizeof *same);
+
+    *same = from;
+    *ret_count = 1;
+    return same;
+}
+
+/*
+ * Domains that no Topology describes are no bounds for a group that merely prefers one of them: it may use nodes outside
+ * of all of them, last.
+ */
+static bool may_leave(const struct set_search *search)
+{
+    return search->tree->is_label && search->required == 0;
+}
+
+static struct node_set *with_all(struct set_search *search, uint32_t group, struct node_set *sets, uint32_t *ret_count)
+{
+    uint32_t *scores = search->engine->topologies->scores.items[group].by_node.items;
+    struct node_set *more = arena_alloc(search->arena, (*ret_count + 1) * sizeof *more);
+
+    for (node_id node = 0; node < search->engine->state->nodes.len; node++)
+        if (scores[node] == TOPOLOGY_NO_SCORE)
+            scores[node] = 0;
+    for (uint32_t i = 0; i < *ret_count; i++)
+        more[i] = sets[i];
+    more[(*ret_count)++] = search->from;
+    return more;
+}
+
 struct node_set *topology_node_sets(struct engine *engine, struct arena *arena, const struct gang_view *view,
                                     uint32_t group, const pod_id *pods, uint32_t pod_count, struct node_set from,
                                     bool is_simulation, uint32_t *ret_count)
@@ -339,12 +382,8 @@ struct node_set *topology_node_sets(struct engine *engine, struct arena *arena, 
     const struct gang *gang = &engine->state->gangs.items[view->gang];
     const struct topology_constraint *constraint = &gang->groups[group].topology;
 
-    if (constraint->topology == 0 || !engine_has(engine, PLUGIN_TOPOLOGY)) {
-        struct node_set *same = arena_alloc(arena, sizeof *same);
-        *same = from;
-        *ret_count = 1;
-        return same;
-    }
+    if (constraint->topology == 0 || !engine_has(engine, PLUGIN_TOPOLOGY))
+        return same_set(arena, from, ret_count);
     *ret_count = 0;
     topology_id topology = state_find_topology(engine->state, constraint->topology);
     if (topology == NO_ID)
@@ -363,13 +402,13 @@ struct node_set *topology_node_sets(struct engine *engine, struct arena *arena, 
     topology_demand_of(engine->state, pods, pod_count, &search.demand);
     find_start(&search);
     if (!start_fits(&search))
-        return no_sets(engine, view, group, VERDICT_TOPOLOGY_FULL, is_simulation);
+        return may_leave(&search) ? same_set(arena, from, ret_count) : no_domain(&search, view, group, is_simulation);
     list_domains(&search, inner);
     if (search.preferred > 0)
         score_domains(&search, group);
     find_held(&search, gang, pods, pod_count);
     struct node_set *sets = collect_sets(&search, inner, ret_count);
-    if (*ret_count == 0)
-        return no_sets(engine, view, group, VERDICT_TOPOLOGY_FULL, is_simulation);
-    return sets;
+    if (may_leave(&search))
+        return with_all(&search, group, sets, ret_count);
+    return *ret_count > 0 ? sets : no_domain(&search, view, group, is_simulation);
 }

@@ -24,7 +24,9 @@ void topology_tree_done(struct topology_tree *tree)
         vec_done(&tree->counts[i].biggest);
         vec_done(&tree->counts[i].by_node);
         vec_done(&tree->counts[i].by_domain);
+        vec_done(&tree->emptied[i].biggest);
     }
+    vec_done(&tree->capacity);
     *tree = (struct topology_tree){0};
 }
 
@@ -142,6 +144,7 @@ void topology_tree_build(const struct state *state, topology_id topology, struct
     uint32_t first = 0;
 
     tree->is_built = true;
+    tree->is_label = spec->level_count == 1 && spec->levels[0] == spec->name;
     tree->level_count = spec->level_count;
     memcpy(tree->levels, spec->levels, sizeof tree->levels);
     memcpy(tree->aliases, spec->aliases, sizeof tree->aliases);

@@ -41,8 +41,16 @@ struct pod_counts {
 
 enum { POD_COUNTS_KEPT = 8 };
 
+/* How many pods of one size fit into the emptied domain of a level that has the most room for them. */
+struct emptied_count {
+    uint32_t level;  // 0: not used
+    VEC(int64_t) biggest;
+    int64_t most;
+};
+
 struct topology_tree {
     bool is_built;
+    bool is_label;         // named like the one node label that makes it; no object describes it
     uint32_t level_count;  // without the root
     name_id levels[TOPOLOGY_LEVELS_MAX];
     name_id aliases[TOPOLOGY_LEVELS_MAX];
@@ -58,6 +66,11 @@ struct topology_tree {
     VEC(int64_t) node_free;  // by node id: the vector that the sums hold of it
     VEC(int64_t) free;       // by domain: idle and releasing of all its nodes
     struct pod_counts counts[POD_COUNTS_KEPT];
+
+    uint32_t capacity_dims;  // 0: capacities are not summed up
+    VEC(int64_t) capacity;   // by domain: all that its nodes have
+    uint32_t emptied_count;  // entries that were ever used
+    struct emptied_count emptied[POD_COUNTS_KEPT];
 };
 
 /* The scores of a group, good for one attempt. */
@@ -118,6 +131,12 @@ const int64_t *topology_free(struct engine *engine, struct topology_tree *tree);
 
 /* How many pods of the size `biggest` (tree->dims long) each domain could take, by domain. */
 const int64_t *topology_pod_counts(struct engine *engine, struct topology_tree *tree, const int64_t *biggest);
+
+struct topology_demand;
+
+/* Could one of the domains of the level hold the demand if all pods left? All nodes count, as in topology_free. */
+bool topology_could_fit(const struct state *state, struct topology_tree *tree, uint32_t level,
+                        const struct topology_demand *demand);
 
 /* An empty table for the group's scores in this attempt, by node id. */
 uint32_t *topology_scores_reset(struct engine *engine, uint32_t group);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "model/state.h"
 #include "objects/decode/decode.h"
 #include "objects/keys.h"
 #include "objects/notes.h"
@@ -62,7 +63,21 @@ static int pod_group_json_decode(const struct object *object, struct pod_group_j
     return FIELDS_DECODE(&json->status, in_status, json, err);
 }
 
-static int constraint_decode(const struct json_at *at, struct topology_constraint_spec *spec, struct err *err)
+/* NVLink domains are a topology of one level that no object describes. */
+static int clique_topology_put(struct state *state, struct err *err)
+{
+    static const struct str_pair level = {KEY_GPU_CLIQUE, NULL};
+    static const struct topology_spec spec = {.name = KEY_GPU_CLIQUE, .levels = &level, .level_count = 1};
+    name_id name;
+
+    if (intern_find(&state->names, KEY_GPU_CLIQUE, strlen(KEY_GPU_CLIQUE), &name) &&
+        state_find_topology(state, name) != NO_ID)
+        return 0;
+    return state_put_topology(state, &spec, err);
+}
+
+static int constraint_decode(struct state *state, const struct json_at *at, struct topology_constraint_spec *spec,
+                             struct err *err)
 {
     static const struct field fields[] = {
         FIELD(topology_constraint_spec, topology, "topology", FIELD_STR),
@@ -70,7 +85,8 @@ static int constraint_decode(const struct json_at *at, struct topology_constrain
         FIELD(topology_constraint_spec, preferred, "preferredTopologyLevel", FIELD_STR),
     };
 
-    return FIELDS_DECODE(at, fields, spec, err);
+    TRY(FIELDS_DECODE(at, fields, spec, err));
+    return spec->topology && strcmp(spec->topology, KEY_GPU_CLIQUE) == 0 ? clique_topology_put(state, err) : 0;
 }
 
 /* A subgroup as it is written. */
@@ -94,7 +110,8 @@ static const char *lower(struct arena *arena, const char *text)
     return copy;
 }
 
-static int subgroups_decode(struct arena *arena, const struct json_at *at, struct subgroup *subgroups, struct err *err)
+static int subgroups_decode(struct object_reader *reader, const struct json_at *at, struct subgroup *subgroups,
+                            struct err *err)
 {
     static const struct field fields[] = {
         FIELD_NEEDED(subgroup, name, "name", FIELD_STR),
@@ -108,8 +125,8 @@ static int subgroups_decode(struct arena *arena, const struct json_at *at, struc
     for (struct json_at item = {0}; json_next(at, &item); to++) {
         *to = (struct subgroup){.parent = "", .min_subgroup = -1, .place = -1};
         TRY(FIELDS_DECODE(&item, fields, to, err));
-        TRY(constraint_decode(&to->topology_at, &to->topology, err));
-        to->parent = lower(arena, to->parent);
+        TRY(constraint_decode(reader->state, &to->topology_at, &to->topology, err));
+        to->parent = lower(&reader->scratch, to->parent);
     }
     return 0;
 }
@@ -206,8 +223,8 @@ static int groups_decode(struct object_reader *reader, const struct pod_group_js
     struct group_spec *groups = arena_calloc(&reader->scratch, len + 2, sizeof *groups);
 
     groups[0] = (struct group_spec){.name = "", .parent = -1, .min = json->min_subgroup};
-    TRY(constraint_decode(&json->topology, &groups[0].topology, err));
-    TRY(subgroups_decode(&reader->scratch, &json->subgroups, subgroups, err));
+    TRY(constraint_decode(reader->state, &json->topology, &groups[0].topology, err));
+    TRY(subgroups_decode(reader, &json->subgroups, subgroups, err));
     spec->groups = groups;
     if (len > 0 && make_tree(subgroups, len, groups, &spec->group_count))
         return 0;

@@ -335,6 +335,30 @@ static const char *default_preemptibility(const struct grouping *g, bool has_who
     return NULL;
 }
 
+static bool is_nvlink_wish(const char *text)
+{
+    return strcmp(text, "None") == 0 || strcmp(text, "Preferred") == 0 || strcmp(text, "Required") == 0;
+}
+
+static const struct choice nvlink_wish = {KEY_MNNVL, true, is_nvlink_wish, "None, Preferred or Required"};
+
+/* Where the gang has to be or should be. A topology that is named goes before the wish for one NVLink domain. */
+static struct topology_constraint_spec topology_of_owner(const struct grouping *g, bool has_whole_chain)
+{
+    struct topology_constraint_spec named = {
+        .topology = owner_annotation(g, g->top, KEY_TOPOLOGY),
+        .required = owner_annotation(g, g->top, KEY_TOPOLOGY_REQUIRED),
+        .preferred = owner_annotation(g, g->top, KEY_TOPOLOGY_PREFERRED),
+    };
+    const char *wish = first_valid(g, has_whole_chain, &nvlink_wish);
+
+    if ((named.topology && *named.topology) || !wish || strcmp(wish, "None") == 0)
+        return named;
+    if (strcmp(wish, "Required") == 0)
+        return (struct topology_constraint_spec){KEY_GPU_CLIQUE, KEY_GPU_CLIQUE, NULL};
+    return (struct topology_constraint_spec){KEY_GPU_CLIQUE, NULL, KEY_GPU_CLIQUE};
+}
+
 int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_priority, struct err *err)
 {
     (void)err;
@@ -347,11 +371,7 @@ int group_base(struct grouping *g, bool has_whole_chain, const char *fallback_pr
         g->preemptibility = default_preemptibility(g, has_whole_chain);
     g->preemption_delay = first_valid(g, has_whole_chain, &preemption_delay);
     g->staleness_grace = first_valid(g, has_whole_chain, &staleness_grace);
-    g->topology = (struct topology_constraint_spec){
-        .topology = owner_annotation(g, g->top, KEY_TOPOLOGY),
-        .required = owner_annotation(g, g->top, KEY_TOPOLOGY_REQUIRED),
-        .preferred = owner_annotation(g, g->top, KEY_TOPOLOGY_PREFERRED),
-    };
+    g->topology = topology_of_owner(g, has_whole_chain);
     g->min_member = 1;
     g->min_subgroup = -1;
     return 0;

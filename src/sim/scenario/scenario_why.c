@@ -149,6 +149,8 @@ static const char *plain_words(enum verdict_code code)
         [VERDICT_MISSING_CLAIM] = "a ResourceClaim that it needs does not exist or may not be used",
         [VERDICT_NO_TOPOLOGY] = "the topology or level that it names does not exist",
         [VERDICT_TOPOLOGY_FULL] = "no domain of the required topology level has room for all of its pods",
+        [VERDICT_TOPOLOGY_TOO_SMALL] =
+            "no domain of the required topology level could hold all of its pods, even if it were empty",
         [VERDICT_PREEMPTION_DELAY] = "it may not preempt other workloads yet",
         [VERDICT_SEARCH_LIMIT] = "the search for workloads to preempt ended at its limit",
         [VERDICT_QUEUE_DEPTH] = "more workloads of its queue are ahead of it than one cycle looks at",
@@ -227,6 +229,7 @@ void scenario_why(struct strbuf *text, const struct state *state, const struct e
         break;
     case VERDICT_NO_TOPOLOGY:
     case VERDICT_TOPOLOGY_FULL:
+    case VERDICT_TOPOLOGY_TOO_SMALL:
         strbuf_addstr(text, plain_words(verdict.code));
         add_group(text, state, gang, verdict.group);
         break;

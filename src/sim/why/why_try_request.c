@@ -96,7 +96,7 @@ static bool is_short(const struct why *why, uint32_t dim)
         if (e->lacks[i].dim == dim)
             return true;
     }
-    return code == VERDICT_TOO_LARGE || code == VERDICT_TOPOLOGY_FULL ||
+    return code == VERDICT_TOO_LARGE || code == VERDICT_TOPOLOGY_FULL || code == VERDICT_TOPOLOGY_TOO_SMALL ||
            ((code == VERDICT_OVER_LIMIT || code == VERDICT_OVER_QUOTA) && dims[e->tried.resource] == dim);
 }
 

@@ -32,6 +32,7 @@ const char *report_reason_of(enum verdict_code code)
         return "QueueDoesNotExist";
     case VERDICT_NO_TOPOLOGY:
     case VERDICT_TOPOLOGY_FULL:
+    case VERDICT_TOPOLOGY_TOO_SMALL:
         return "Not enough resources for the workload";
     default:
         return "PodSchedulingErrors";
