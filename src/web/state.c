@@ -1,68 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The rows as whole documents. A request that comes before all objects are known waits for them. */
+/* The rows as whole documents, and what is asked about a workload. */
 #include <errno.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "base/strbuf.h"
-#include "web/board.h"
-#include "web/picture.h"
+#include "picture/asks.h"
+#include "picture/board.h"
+#include "picture/picture.h"
 #include "web/web_internal.h"
 
 enum { DOCUMENT_MAX = 256 << 20 };
-
-struct wait {
-    struct list_link in_web;
-    struct web *web;
-    struct http_exchange *exchange;
-    web_ready_fn fn;
-};
-
-static void wait_end(struct wait *wait)
-{
-    list_remove(&wait->web->waits, &wait->in_web);
-    picture_release(wait->web->picture);
-    free(wait);
-}
-
-void web_when_ready(struct web *web, struct http_exchange *exchange, web_ready_fn fn)
-{
-    picture_hold(web->picture);
-    if (picture_is_ready(web->picture)) {
-        fn(web, exchange);
-        picture_release(web->picture);
-        return;
-    }
-    struct wait *wait = xcalloc(1, sizeof *wait);
-
-    *wait = (struct wait){.web = web, .exchange = exchange, .fn = fn};
-    list_push(&web->waits, &wait->in_web);
-}
-
-void waits_wake(struct web *web)
-{
-    if (!picture_is_ready(web->picture))
-        return;
-    for (struct list_link *link = web->waits.first, *next; link; link = next) {
-        struct wait *wait = list_item(link, struct wait, in_web);
-
-        next = link->next;
-        wait->fn(web, wait->exchange);
-        wait_end(wait);
-    }
-}
-
-void waits_end(struct web *web)
-{
-    for (struct list_link *link = web->waits.first, *next; link; link = next) {
-        struct wait *wait = list_item(link, struct wait, in_web);
-
-        next = link->next;
-        rest_fail(wait->exchange, -ESHUTDOWN, "Muster is stopping");
-        wait_end(wait);
-    }
-}
 
 /* Answers with a text that may have come to its limit. */
 static void reply(struct http_exchange *exchange, struct strbuf *out)
@@ -74,8 +21,9 @@ static void reply(struct http_exchange *exchange, struct strbuf *out)
     strbuf_done(out);
 }
 
-static void reply_state(struct web *web, struct http_exchange *exchange)
+static void reply_state(void *arg, struct http_exchange *exchange)
 {
+    struct web *web = arg;
     const struct board *board = picture_board(web->picture);
     struct strbuf out;
 
@@ -100,37 +48,56 @@ static void reply_part(struct web *web, struct http_exchange *exchange, enum boa
     reply(exchange, &out);
 }
 
-static void reply_nodes(struct web *web, struct http_exchange *exchange)
+static void reply_nodes(void *arg, struct http_exchange *exchange)
 {
-    reply_part(web, exchange, BOARD_NODES);
+    reply_part(arg, exchange, BOARD_NODES);
 }
 
-static void reply_queues(struct web *web, struct http_exchange *exchange)
+static void reply_queues(void *arg, struct http_exchange *exchange)
 {
-    reply_part(web, exchange, BOARD_QUEUES);
+    reply_part(arg, exchange, BOARD_QUEUES);
 }
 
-static void reply_workloads(struct web *web, struct http_exchange *exchange)
+static void reply_workloads(void *arg, struct http_exchange *exchange)
 {
-    reply_part(web, exchange, BOARD_WORKLOADS);
+    reply_part(arg, exchange, BOARD_WORKLOADS);
+}
+
+static void serve(struct web *web, struct http_exchange *exchange, asks_ready_fn fn)
+{
+    asks_when_ready(web->asks, exchange, fn, web);
 }
 
 void serve_state(void *arg, struct http_exchange *exchange)
 {
-    web_when_ready(arg, exchange, reply_state);
+    serve(arg, exchange, reply_state);
 }
 
 void serve_nodes(void *arg, struct http_exchange *exchange)
 {
-    web_when_ready(arg, exchange, reply_nodes);
+    serve(arg, exchange, reply_nodes);
 }
 
 void serve_queues(void *arg, struct http_exchange *exchange)
 {
-    web_when_ready(arg, exchange, reply_queues);
+    serve(arg, exchange, reply_queues);
 }
 
 void serve_workloads(void *arg, struct http_exchange *exchange)
 {
-    web_when_ready(arg, exchange, reply_workloads);
+    serve(arg, exchange, reply_workloads);
+}
+
+void serve_why(void *arg, struct http_exchange *exchange)
+{
+    struct web *web = arg;
+
+    asks_why(web->asks, exchange, NULL, NULL);
+}
+
+void serve_events(void *arg, struct http_exchange *exchange)
+{
+    struct web *web = arg;
+
+    asks_events(web->asks, exchange);
 }

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "net/rest/event_stream.h"
-#include "web/board.h"
-#include "web/picture.h"
+#include "picture/board.h"
+#include "picture/picture.h"
 #include "web/web_internal.h"
 
 enum { FRAME_MAX = 256 << 20 };

@@ -13,7 +13,8 @@
 #include "base/mem.h"
 #include "frame/service.h"
 #include "net/http_server.h"
-#include "web/picture.h"
+#include "picture/asks.h"
+#include "picture/picture.h"
 #include "web/web_internal.h"
 
 #define BEAT_INTERVAL (15 * NSEC_PER_SEC)
@@ -31,7 +32,7 @@ static void on_change(void *arg)
 {
     struct web *web = arg;
 
-    waits_wake(web);
+    asks_wake(web->asks);
     streams_wake(web);
 }
 
@@ -105,6 +106,7 @@ static void web_free(struct web *web)
     http_server_free(web->page);
     http_server_free(web->socket);
     loop_timer_done(&web->beat);
+    asks_free(web->asks);
     picture_free(web->picture);
     logins_done(&web->logins);
     free(web);
@@ -121,6 +123,7 @@ static int open_web(struct service *service, struct err *err)
     web->flags = service->values;
     (void)snprintf(web->epoch, sizeof web->epoch, "%08x", epoch);
     web->picture = picture_new(service, on_change, web);
+    web->asks = asks_new(service, web->picture);
     loop_timer_init(&web->beat, service->loop, on_beat, web);
     r = listen_for_browsers(web, err);
     if (r == 0)
@@ -140,10 +143,8 @@ static void stop(struct service *service)
 {
     struct web *web = service->state;
 
-    waits_end(web);
     streams_end(web);
-    asks_end(web);
-    readings_end(web);
+    asks_end(web->asks);
     service_stopped(service);
 }
 
@@ -152,10 +153,8 @@ static void close_web(struct service *service)
     struct web *web = service->state;
 
     /* Requests may have come since. */
-    waits_end(web);
     streams_end(web);
-    asks_end(web);
-    readings_end(web);
+    asks_end(web->asks);
     web_free(web);
 }
 

@@ -9,6 +9,7 @@
 #include "net/rest/rest.h"
 #include "web/logins_internal.h"
 
+struct asks;
 struct http_server;
 struct picture;
 struct service;
@@ -26,10 +27,8 @@ struct web {
     struct http_server *socket;  // NULL: nor is the socket
     struct logins logins;
     struct picture *picture;
-    struct list streams;   // struct stream
-    struct list waits;     // requests that wait until the picture is ready
-    struct list asks;      // answers to `why` that are being made
-    struct list readings;  // lists of events that are being read
+    struct list streams;  // struct stream
+    struct asks *asks;
     struct loop_timer beat;
     char epoch[16];  // of this process: sequences of another one mean nothing
 };
@@ -62,19 +61,11 @@ void serve_stream(void *arg, struct http_exchange *exchange);
 void serve_why(void *arg, struct http_exchange *exchange);
 void serve_events(void *arg, struct http_exchange *exchange);
 
-/* Calls `fn`, which answers, when the picture is ready: now or later. Answers with 503 if the service ends before. */
-typedef void (*web_ready_fn)(struct web *web, struct http_exchange *exchange);
-void web_when_ready(struct web *web, struct http_exchange *exchange, web_ready_fn fn);
-
-/* The picture is ready, or rows have changed. */
-void waits_wake(struct web *web);
+/* Rows have changed. */
 void streams_wake(struct web *web);
 
 /* Lets clients know that the server is there. */
 void streams_beat(struct web *web);
 
-/* Answers everything that is open: the service ends. */
-void waits_end(struct web *web);
+/* Ends all streams: so does the service. */
 void streams_end(struct web *web);
-void asks_end(struct web *web);
-void readings_end(struct web *web);

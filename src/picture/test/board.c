@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "web/board.h"
+#include "picture/board.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

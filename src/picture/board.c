@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "web/board.h"
+#include "picture/board.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,24 +215,53 @@ void board_write_since(const struct board *board, uint64_t sequence, struct strb
     }
 }
 
-void board_write_part(const struct board *board, enum board_part part, struct strbuf *out)
+static struct board_item item_of(const struct row *row)
 {
-    struct rows rows = {0};
+    return (struct board_item){row->part, row->name, row->json, row->len};
+}
+
+static int by_item_name(const void *a, const void *b)
+{
+    return strcmp(((const struct board_item *)a)->name, ((const struct board_item *)b)->name);
+}
+
+void board_list(const struct board *board, enum board_part part, struct board_items *items)
+{
+    uint32_t first = items->len;
     const struct row *row;
 
     for (size_t cursor = 0; (row = strmap_next(&board->rows[part], &cursor));) {
         if (row->json)
-            vec_push(&rows, row);
+            vec_push(items, item_of(row));
     }
-    if (rows.len > 0)
-        qsort(rows.items, rows.len, sizeof *rows.items, by_name);
+    if (items->len > first)
+        qsort(items->items + first, items->len - first, sizeof *items->items, by_item_name);
+}
+
+void board_list_since(const struct board *board, uint64_t sequence, struct board_items *items)
+{
+    for (struct list_link *link = board->by_change.last; link; link = link->prev) {
+        const struct row *row = list_item(link, struct row, in_changes);
+
+        if (row->sequence <= sequence)
+            return;
+        if (row->json || sequence > 0)
+            vec_push(items, item_of(row));
+    }
+}
+
+void board_write_part(const struct board *board, enum board_part part, struct strbuf *out)
+{
+    struct board_items items = {0};
+
+    board_list(board, part, &items);
     strbuf_addch(out, '[');
-    vec_foreach (&rows, at) {
-        strbuf_addstr(out, at == rows.items ? "" : ",");
-        strbuf_add(out, (*at)->json, (*at)->len);
+    vec_foreach (&items, item) {
+        strbuf_addstr(out, item == items.items ? "" : ",");
+        strbuf_add(out, item->json, item->len);
     }
     strbuf_addch(out, ']');
-    vec_done(&rows);
+    vec_done(&items);
 }
 
 const char *board_row(const struct board *board, enum board_part part, const char *name)

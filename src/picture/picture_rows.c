@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "web/picture_rows.h"
+#include "picture/picture_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "views/nodes.h"
 #include "views/queues.h"
 #include "views/workloads.h"
-#include "web/board.h"
+#include "picture/board.h"
 
 /* A workload as holders of GPUs name it. */
 struct named {

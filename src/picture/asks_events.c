@@ -13,14 +13,15 @@
 #include "kube/client/meta.h"
 #include "kube/follow/list.h"
 #include "text/json.h"
-#include "web/picture.h"
-#include "web/web_internal.h"
+#include "net/rest/rest.h"
+#include "picture/asks_internal.h"
+#include "picture/picture.h"
 
 enum { PAGE_SIZE = 500, EVENTS_TOLD_MAX = 1000 };
 
 struct reading {
-    struct list_link in_web;
-    struct web *web;
+    struct list_link in_asks;
+    struct asks *asks;
     struct http_exchange *exchange;
     struct kube_list *list;
     char *namespace, *name, *group;
@@ -30,8 +31,8 @@ struct reading {
 
 static void reading_end(struct reading *reading)
 {
-    list_remove(&reading->web->readings, &reading->in_web);
-    picture_release(reading->web->picture);
+    list_remove(&reading->asks->readings, &reading->in_asks);
+    picture_release(reading->asks->picture);
     yyjson_mut_doc_free(reading->doc);
     free(reading->namespace);
     free(reading->name);
@@ -50,7 +51,7 @@ static bool is_about(const struct reading *reading, yyjson_val *event)
         return true;
     if (strcmp(kind, "Pod") != 0)
         return false;
-    const char *group = picture_pod_group(reading->web->picture, reading->namespace, name);
+    const char *group = picture_pod_group(reading->asks->picture, reading->namespace, name);
 
     if (group)
         return *reading->group && strcmp(group, reading->group) == 0;
@@ -120,26 +121,27 @@ static void on_cancel(void *arg)
     reading_end(reading);
 }
 
-static void begin(struct web *web, struct http_exchange *exchange)
+static void begin(void *arg, struct http_exchange *exchange)
 {
+    struct asks *asks = arg;
     struct reading *reading = xcalloc(1, sizeof *reading);
     const char *namespace = rest_param(exchange, "namespace");
     yyjson_mut_val *root = NULL;
 
     *reading = (struct reading){
-        .web = web,
+        .asks = asks,
         .exchange = exchange,
         .namespace = xstrdup(namespace),
         .name = xstrdup(rest_param(exchange, "name")),
         .group =
-            picture_workload_group(web->picture, namespace, rest_param(exchange, "kind"), rest_param(exchange, "name")),
+            picture_workload_group(asks->picture, namespace, rest_param(exchange, "kind"), rest_param(exchange, "name")),
         .doc = json_new_object(&root),
     };
     reading->items = yyjson_mut_obj_add_arr(reading->doc, root, "items");
-    picture_hold(web->picture);
-    list_push(&web->readings, &reading->in_web);
+    picture_hold(asks->picture);
+    list_push(&asks->readings, &reading->in_asks);
     http_on_cancel(exchange, on_cancel, reading);
-    reading->list = kube_list_start(web->service->client, &(struct kube_list_request){
+    reading->list = kube_list_start(asks->service->client, &(struct kube_list_request){
                                                               .resource = kube_known(KUBE_EVENTS),
                                                               .namespace = reading->namespace,
                                                               .page_size = PAGE_SIZE,
@@ -149,15 +151,15 @@ static void begin(struct web *web, struct http_exchange *exchange)
                                                           });
 }
 
-void serve_events(void *arg, struct http_exchange *exchange)
+void asks_events(struct asks *asks, struct http_exchange *exchange)
 {
-    web_when_ready(arg, exchange, begin);
+    asks_when_ready(asks, exchange, begin, asks);
 }
 
-void readings_end(struct web *web)
+void readings_end(struct asks *asks)
 {
-    for (struct list_link *link = web->readings.first, *next; link; link = next) {
+    for (struct list_link *link = asks->readings.first, *next; link; link = next) {
         next = link->next;
-        on_cancel(list_item(link, struct reading, in_web));
+        on_cancel(list_item(link, struct reading, in_asks));
     }
 }

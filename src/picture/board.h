@@ -9,6 +9,7 @@
 #include "base/macros.h"
 #include "base/strmap.h"
 #include "base/time.h"
+#include "base/vec.h"
 
 struct strbuf;
 
@@ -60,6 +61,21 @@ void board_write_since(const struct board *board, uint64_t sequence, struct strb
 
 /* Writes all rows of a part as a JSON array, in the order of their names. */
 void board_write_part(const struct board *board, enum board_part part, struct strbuf *out);
+
+/* A row as it is now; borrowed until the next board_put() or board_end(). */
+struct board_item {
+    enum board_part part;
+    const char *name;
+    const char *json;  // NULL: it has gone
+    size_t len;
+};
+struct board_items VEC_OF(struct board_item);
+
+/* Adds all rows of a part, in the order of their names. */
+void board_list(const struct board *board, enum board_part part, struct board_items *items);
+
+/* Adds the rows that changed after `sequence`, the newest change first; with 0 all that are there. */
+void board_list_since(const struct board *board, uint64_t sequence, struct board_items *items);
 
 /* The JSON text of a row; NULL when there is none. */
 const char *board_row(const struct board *board, enum board_part part, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "web/picture.h"
+#include "picture/picture.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include "objects/keys.h"
 #include "text/json.h"
 #include "views/objects.h"
-#include "web/board.h"
-#include "web/picture_rows.h"
+#include "picture/board.h"
+#include "picture/picture_rows.h"
 
 #define PASS_INTERVAL (250 * NSEC_PER_MSEC)
 #define KEPT_FOR (5 * NSEC_PER_MIN)
@@ -261,6 +261,16 @@ const struct board *picture_board(struct picture *picture)
         loop_timer_start(&picture->pass, 0);
     }
     return &picture->board;
+}
+
+void picture_each(const struct picture *picture, enum view_kind kind, void (*fn)(void *arg, yyjson_val *object), void *arg)
+{
+    const struct kept *kept;
+
+    for (size_t cursor = 0; (kept = strmap_next(&picture->kinds[kind].objects, &cursor));) {
+        if (kept->doc)
+            fn(arg, yyjson_doc_get_root(kept->doc));
+    }
 }
 
 const char *picture_pod_group(const struct picture *picture, const char *namespace, const char *pod)
