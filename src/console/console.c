@@ -16,6 +16,7 @@
 #include "console/changes/change_feed.h"
 #include "console/data/db.h"
 #include "console/data/items.h"
+#include "console/live/live.h"
 #include "console/org/pools.h"
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
@@ -278,6 +279,7 @@ static void console_free(struct console *console)
     if (console->outside)
         http_client_free(console->outside);
     change_feed_free(console->feed);
+    live_free(console->live);
     change_streams_free(console->streams);
     workload_watch_free(console->workloads);
     sync_free(console->sync);
@@ -319,6 +321,7 @@ static int open_parts(struct console *console, struct err *err)
     console->sync = sync_new(console);
     console->workloads = workload_watch_new(console);
     console->streams = change_streams_new(console);
+    console->live = live_new(console);
     if ((r = change_feed_new(console, &console->feed, err)) < 0 || (r = listen_on(console, err)) < 0)
         return r;
     return offer_setup(console, err);
@@ -357,6 +360,7 @@ static void stop(struct service *service)
     struct console *console = service->state;
 
     console->is_stopping = true;
+    live_end(console->live);
     console_work_done(console);
 }
 

@@ -36,6 +36,7 @@ struct asks_program {
     const char *input;         // on its standard input; NULL: none
     size_t input_len;
     void (*fn)(void *arg, struct http_exchange *exchange, const char *output, size_t len);
+    void (*free_arg)(void *arg);  // called at the end, answered or not; NULL: there is nothing to free
     void *arg;
 };
 void asks_program(struct asks *asks, struct http_exchange *exchange, const struct asks_program *program);

@@ -27,10 +27,17 @@ struct run {
     struct asks_program program;
 };
 
+static void run_free(struct run *run)
+{
+    if (run->program.free_arg)
+        run->program.free_arg(run->program.arg);
+    free(run);
+}
+
 static void run_end(struct run *run)
 {
     list_remove(&run->asks->programs, &run->in_asks);
-    free(run);
+    run_free(run);
 }
 
 /* The first line of what it complained about, without the name of the program. */
@@ -92,7 +99,7 @@ void asks_program(struct asks *asks, struct http_exchange *exchange, const struc
     vec_done(&argv);
     if (r < 0) {
         rest_fail_err(exchange, &err);
-        free(run);
+        run_free(run);
         return;
     }
     list_push(&asks->programs, &run->in_asks);

@@ -18,6 +18,7 @@
 struct db;
 struct change_feed;
 struct http_client;
+struct live;
 struct service;
 struct streams;
 struct sync;
@@ -47,6 +48,7 @@ struct console {
     struct workload_watch *workloads;
     struct change_feed *feed;  // of changes, by all consoles of the database
     struct streams *streams;   // who listens to them
+    struct live *live;         // the cluster as it is now, for the pages
     struct vault *vault;       // secrets of assets
     unsigned char token_key[TOKEN_KEY_BYTES];
     char cluster_id[UUID_TEXT_MAX];

@@ -239,14 +239,16 @@ static int check_permission(const struct caller *caller, const char *role, struc
     if (caller->must_change_password)
         return err_set(err, -EACCES, "change the password first: POST /api/v1/me/password");
     BUG_ON(!permission_parse(role, &type, &action));
-    /* Departments, projects and rules are looked at one by one by their handlers, and so are assets, workloads and policies. */
+    /* Departments, projects and rules are looked at one by one by their handlers, and so are assets, workloads and policies; what
+     * is shown of the cluster is cut by its own. */
     if (resource_type_group(type) == GROUP_ASSET || resource_type_group(type) == GROUP_WORKLOAD)
         return access_has(&caller->access, type, action)
                    ? 0
                    : err_set(err, -EACCES, "'%.100s' has no role that allows %s", caller->name, role);
     bool is_scoped = type == RESOURCE_DEPARTMENT || type == RESOURCE_PROJECT || type == RESOURCE_ACCESS_RULES ||
                      type == RESOURCE_ACCESS_KEYS || type == RESOURCE_ROLES || type == RESOURCE_USERS ||
-                     type == RESOURCE_SERVICE_ACCOUNT;
+                     type == RESOURCE_SERVICE_ACCOUNT || type == RESOURCE_NODES || type == RESOURCE_OVERVIEW ||
+                     type == RESOURCE_CONSUMPTION;
     bool is_allowed = is_scoped && action == ACTION_READ ? access_has(&caller->access, type, action)
                       : type == RESOURCE_PROJECT || type == RESOURCE_DEPARTMENT || type == RESOURCE_ACCESS_RULES ||
                               type == RESOURCE_ACCESS_KEYS

@@ -111,6 +111,19 @@
     ROW(list_sso)                 \
     ROW(sso_login)                \
     ROW(sso_callback)             \
+    ROW(live_state)               \
+    ROW(live_map)                 \
+    ROW(live_holes)               \
+    ROW(live_ledger)              \
+    ROW(live_usage)               \
+    ROW(live_index)               \
+    ROW(live_window)              \
+    ROW(live_counts)              \
+    ROW(live_workload)            \
+    ROW(live_why)                 \
+    ROW(live_events)              \
+    ROW(live_preview)             \
+    ROW(live_later)               \
     ROW(not_yet)
 
 #define DECLARE_HANDLER(name) void handle_##name(void *arg, struct http_exchange *exchange);

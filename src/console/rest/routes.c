@@ -17,6 +17,9 @@
 /* Passwords take a core and 64 MiB each; logins by identity providers wait for those. */
 enum { SIGNINS_MAX = 8, LOGINS_MAX = 64, BODY_MAX = 256 << 10, ORGANIZATION_MAX = 8 << 20 };
 
+/* Answers by processes, and lists of events, at a time. */
+enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16 };
+
 #define FORM "application/x-www-form-urlencoded"
 #define ROUTE(the_method, the_path, name, permission, ...) \
     REST_ROUTE(the_method, the_path, handle_##name, .role = (permission), .body_max = BODY_MAX, __VA_ARGS__)
@@ -157,6 +160,24 @@ static const struct rest_route rows[] = {
     LARGE_ROUTE("PUT", OURS "organization", apply_organization, "tenant:update", ORGANIZATION_MAX),
 
     ROUTE("GET", OURS "stream", stream, ROLE_SELF),
+
+    ROUTE("GET", OURS "state", live_state, "dashboards-overview:read"),
+    ROUTE("GET", OURS "map", live_map, "nodes:read"),
+    ROUTE("GET", OURS "holes", live_holes, "nodes:read"),
+    ROUTE("GET", OURS "ledger", live_ledger, "project:read"),
+    ROUTE("GET", OURS "usage", live_usage, "dashboards-consumption:read"),
+    ROUTE("GET", OURS "workloads/index", live_index, "workloads:read"),
+    ROUTE("GET", OURS "workloads/window", live_window, "workloads:read"),
+    ROUTE("GET", OURS "workloads/counts", live_counts, "workloads:read"),
+    ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}", live_workload, "workloads:read"),
+    ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}/why", live_why, "workloads:read", .requests_max = PROGRAMS_MAX),
+    ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}/events", live_events, "workloads:read",
+          .requests_max = EVENTS_MAX),
+    ROUTE("POST", OURS "preview", live_preview, "workloads:create", .requests_max = PROGRAMS_MAX,
+          .types = "application/json"),
+    ROUTE("GET", OURS "when", live_later, ROLE_SELF),
+    ROUTE("POST", OURS "whatif", live_later, ROLE_SELF),
+    ROUTE("POST", OURS "replay", live_later, ROLE_SELF),
 
     ROUTE("GET", "/api/v1/audit/log", list_audit, "events-history:read"),
 

@@ -12,6 +12,7 @@
 #include "console/assets/kinds.h"
 #include "console/changes/change_feed.h"
 #include "console/data/items.h"
+#include "console/live/listener.h"
 #include "console/org/pools.h"
 #include "console/rest/handlers.h"
 #include "console/workloads/kinds.h"
@@ -19,7 +20,8 @@
 #include "net/loop.h"
 #include "net/rest/event_stream.h"
 
-enum { LISTENERS_MAX = 768, LISTENERS_OF_ONE_MAX = 64, EVENTS_AT_ONCE = 128, CHECKS_AT_ONCE = 32, FRAME_MAX = 1 << 20 };
+enum { LISTENERS_MAX = 768, LISTENERS_OF_ONE_MAX = 64, EVENTS_AT_ONCE = 128, CHECKS_AT_ONCE = 32 };
+enum { FRAME_MAX = 1 << 20, ROWS_MAX = 256 << 20 };
 
 /* So often each listener gets a beat, and its token or session is looked at. */
 #define BEAT_EACH (15 * NSEC_PER_SEC)
@@ -64,6 +66,7 @@ struct streams {
     struct console *console;
     struct list listeners;
     struct loop_timer beat;
+    struct loop_timer late;  // for rows that came too soon after others
     struct loop_task wake;
     char epoch[9];
 };
@@ -76,6 +79,8 @@ struct listener {
     uint32_t topics;        // as bits
     int64_t sequence;       // that it has got; -1: it has to begin anew
     bool is_stale;          // what it may see has to be read again before it gets anything
+    bool has_other_rights;  // it may be able to see rows that it could not see before
+    struct live_listener live;
 };
 
 static const char *text_of(yyjson_val *doc, const char *key)
@@ -90,6 +95,7 @@ static void listener_end(struct listener *listener)
     struct streams *streams = listener->streams;
 
     list_remove(&streams->listeners, &listener->in_streams);
+    live_listener_end(&listener->live);
     http_reply_end(listener->exchange);
     free(listener);
 }
@@ -185,7 +191,9 @@ static void write_event(const struct listener *listener, int64_t seq, yyjson_val
         put_text(doc, root, "subject", text_of(change, "subject"));
     char *text = yyjson_mut_write(doc, 0, NULL);
     BUG_ON(!text);
-    strbuf_addf(frame, "event: change\nid: %s-%lld\ndata: %s\n\n", listener->streams->epoch, (long long)seq, text);
+    strbuf_addf(frame, "event: change\nid: %s-%lld", listener->streams->epoch, (long long)seq);
+    live_listener_add_id(&listener->live, frame);
+    strbuf_addf(frame, "\ndata: %s\n\n", text);
     free(text);
     yyjson_mut_doc_free(doc);
 }
@@ -195,8 +203,32 @@ static void write_reset(struct listener *listener, struct strbuf *frame)
     char time[TIME_TEXT_MAX];
 
     listener->sequence = change_feed_last(listener->streams->console->feed);
-    strbuf_addf(frame, "event: reset\nid: %s-%lld\ndata: {\"time\":\"%s\"}\n\n", listener->streams->epoch,
-                (long long)listener->sequence, time_format(nsec_now_wall(), time));
+    live_listener_catch_up(&listener->live);
+    strbuf_addf(frame, "event: reset\nid: %s-%lld", listener->streams->epoch, (long long)listener->sequence);
+    live_listener_add_id(&listener->live, frame);
+    strbuf_addf(frame, "\ndata: {\"time\":\"%s\"", time_format(nsec_now_wall(), time));
+    live_listener_add_version(&listener->live, frame);
+    strbuf_addstr(frame, "}\n\n");
+}
+
+/* Rows of the cluster that have changed. Those that the caller may not see are no event. */
+static int write_rows(struct listener *listener, struct strbuf *frame, struct err *err)
+{
+    struct strbuf rows;
+    char time[TIME_TEXT_MAX];
+    bool has_rows = false;
+
+    strbuf_init(&rows, ROWS_MAX);
+    int r = live_listener_write(&listener->live, listener->caller, &has_rows, &rows, err);
+    if (r == 0 && has_rows) {
+        strbuf_addf(frame, "event: rows\nid: %s-%lld", listener->streams->epoch, (long long)listener->sequence);
+        live_listener_add_id(&listener->live, frame);
+        strbuf_addf(frame, "\ndata: {\"time\":\"%s\"", time_format(nsec_now_wall(), time));
+        strbuf_add(frame, rows.text, rows.len);
+        strbuf_addstr(frame, "}\n\n");
+    }
+    strbuf_done(&rows);
+    return r;
 }
 
 /* The next events that the listener has not got. What cannot be decided ends the stream: the client comes back. */
@@ -224,21 +256,45 @@ static int write_events(struct listener *listener, struct strbuf *frame, struct 
     return 0;
 }
 
+/* Rows, unless some were told a moment ago: those wait for the timer. */
+static int tell_rows(struct listener *listener, struct strbuf *frame, struct err *err)
+{
+    struct streams *streams = listener->streams;
+    nsec_t wait = 0;
+
+    if (!live_listener_is_behind(&listener->live, nsec_now_monotonic(), &wait))
+        return 0;
+    if (wait > 0) {
+        if (!loop_timer_is_running(&streams->late))
+            loop_timer_start(&streams->late, wait);
+        return 0;
+    }
+    if (!live_listener_is_lost(&listener->live))
+        return write_rows(listener, frame, err);
+    write_reset(listener, frame);
+    return 0;
+}
+
 /* Whoever has not taken the last events gets the next ones later. */
 static void listener_wake(struct listener *listener)
 {
     const struct change_feed *feed = listener->streams->console->feed;
     struct err err = {0};
     struct strbuf frame;
+    int r = 0;
 
-    if (listener->is_stale || listener->sequence == change_feed_last(feed) || http_reply_unsent(listener->exchange) > 0)
+    if (listener->is_stale || http_reply_unsent(listener->exchange) > 0)
         return;
-    strbuf_init(&frame, FRAME_MAX);
-    int r = write_events(listener, &frame, &err);
+    strbuf_init(&frame, ROWS_MAX);
+    if (listener->sequence != change_feed_last(feed))
+        r = write_events(listener, &frame, &err);
+    if (r == 0)
+        r = tell_rows(listener, &frame, &err);
     if (frame.len > 0)
         http_reply_write(listener->exchange, frame.text, frame.len);
+    bool is_cut = frame.is_cut;
     strbuf_done(&frame);
-    if (r < 0)
+    if (r < 0 || is_cut)
         listener_end(listener);
     else if (listener->sequence < change_feed_last(feed))
         loop_task_queue(&listener->streams->wake);
@@ -269,6 +325,9 @@ static void on_wake(void *arg)
                 continue;
             }
             listener->is_stale = false;
+            if (listener->has_other_rights)
+                live_listener_forget(&listener->live);
+            listener->has_other_rights = false;
         }
         listener_wake(listener);
     }
@@ -276,10 +335,21 @@ static void on_wake(void *arg)
         loop_task_queue(&streams->wake);
 }
 
-static void make_stale(struct streams *streams)
+static void make_stale(struct streams *streams, bool have_changed)
 {
-    for (struct list_link *link = streams->listeners.first; link; link = link->next)
-        list_item(link, struct listener, in_streams)->is_stale = true;
+    for (struct list_link *link = streams->listeners.first; link; link = link->next) {
+        struct listener *listener = list_item(link, struct listener, in_streams);
+
+        listener->is_stale = true;
+        listener->has_other_rights = listener->has_other_rights || have_changed;
+    }
+    loop_task_queue(&streams->wake);
+}
+
+static void on_late(void *arg)
+{
+    struct streams *streams = arg;
+
     loop_task_queue(&streams->wake);
 }
 
@@ -291,7 +361,7 @@ static void on_beat(void *arg)
         next = link->next;
         event_stream_beat(list_item(link, struct listener, in_streams)->exchange);
     }
-    make_stale(streams);
+    make_stale(streams, false);
     loop_timer_start(&streams->beat, BEAT_EACH);
 }
 
@@ -301,7 +371,7 @@ void change_streams_note(struct console *console, yyjson_val *change)
 
     if (find_subject(text_of(change, "type"), &subject) && subject.topic == TOPIC_ACCESS &&
         strcmp(text_of(change, "action"), "sign-in") != 0)
-        make_stale(console->streams);
+        make_stale(console->streams, true);
 }
 
 void change_streams_wake(struct console *console)
@@ -323,6 +393,7 @@ struct streams *change_streams_new(struct console *console)
     streams->console = console;
     (void)snprintf(streams->epoch, sizeof streams->epoch, "%.8s", console->cluster_id);
     loop_timer_init(&streams->beat, console->service->loop, on_beat, streams);
+    loop_timer_init(&streams->late, console->service->loop, on_late, streams);
     loop_task_init(&streams->wake, console->service->loop, on_wake, streams);
     loop_timer_start(&streams->beat, BEAT_EACH);
     return streams;
@@ -333,14 +404,16 @@ void change_streams_free(struct streams *streams)
     if (!streams)
         return;
     loop_timer_done(&streams->beat);
+    loop_timer_done(&streams->late);
     loop_task_cancel(&streams->wake);
     free(streams);
 }
 
 /* --- a listener --- */
 
-static int read_topics(const char *text, uint32_t *ret_topics, struct err *err)
+static int read_topics(const char *text, uint32_t *ret_topics, uint32_t *ret_parts, struct err *err)
 {
+    *ret_parts = 0;
     *ret_topics = text ? 0 : (1u << _TOPIC_MAX) - 1;
     while (text && *text) {
         size_t len = strcspn(text, ",");
@@ -348,12 +421,15 @@ static int read_topics(const char *text, uint32_t *ret_topics, struct err *err)
 
         while (topic < _TOPIC_MAX && (strlen(topic_names[topic]) != len || strncmp(topic_names[topic], text, len) != 0))
             topic++;
-        if (topic == _TOPIC_MAX)
+        uint32_t parts = live_topic_parts(text, len);
+
+        if (topic == _TOPIC_MAX && parts == 0)
             return err_set(err, -EINVAL, "topics: there is no topic '%.*s'", (int)MIN(len, (size_t)50), text);
-        *ret_topics |= 1u << topic;
+        *ret_topics |= topic < _TOPIC_MAX ? 1u << topic : 0;
+        *ret_parts |= parts;
         text += len + (text[len] == ',');
     }
-    return *ret_topics ? 0 : err_set(err, -EINVAL, "topics: expected names with commas between them");
+    return *ret_topics || *ret_parts ? 0 : err_set(err, -EINVAL, "topics: expected names with commas between them");
 }
 
 static int check_room(const struct streams *streams, const struct caller *caller, struct err *err)
@@ -376,8 +452,9 @@ void handle_stream(void *arg, struct http_exchange *exchange)
     struct caller *caller = rest_attached(exchange);
     struct err err = {0};
     uint32_t topics = 0;
+    uint32_t parts = 0;
     int r = caller->must_change_password ? err_set(&err, -EACCES, "change the password first: POST /api/v1/me/password")
-                                         : read_topics(rest_query(exchange, "topics"), &topics, &err);
+                                         : read_topics(rest_query(exchange, "topics"), &topics, &parts, &err);
 
     if (r < 0 || check_room(streams, caller, &err) < 0) {
         rest_fail_err(exchange, &err);
@@ -390,8 +467,9 @@ void handle_stream(void *arg, struct http_exchange *exchange)
         .exchange = exchange,
         .caller = caller,
         .topics = topics,
-        .sequence = seen > 0 && seen <= INT64_MAX ? (int64_t)seen : -1,
+        .sequence = seen > 0 && seen <= INT64_MAX ? (int64_t)seen : topics ? -1 : change_feed_last(console->feed),
     };
+    live_listener_begin(&listener->live, console->live, parts, exchange);
     list_push(&streams->listeners, &listener->in_streams);
     event_stream_begin(exchange);
     http_on_cancel(exchange, on_cancel, listener);

@@ -18,20 +18,28 @@ void event_stream_begin(struct http_exchange *exchange)
     http_reply_write(exchange, retry, strlen(retry));
 }
 
+uint64_t event_stream_sequence(const char *id, const char *epoch)
+{
+    size_t len = strlen(epoch);
+
+    for (; id; id = strchr(id, '.') ? strchr(id, '.') + 1 : NULL) {
+        char *end = NULL;
+
+        if (strncmp(id, epoch, len) != 0 || id[len] != '-' || id[len + 1] < '0' || id[len + 1] > '9')
+            continue;
+        errno = 0;
+        unsigned long long sequence = strtoull(id + len + 1, &end, 10);
+
+        return (*end && *end != '.') || errno ? 0 : sequence;
+    }
+    return 0;
+}
+
 uint64_t event_stream_seen(const struct http_exchange *exchange, const char *epoch)
 {
     const char *id = http_exchange_header(exchange, "Last-Event-ID");
-    size_t len = strlen(epoch);
-    char *end = NULL;
 
-    if (!id)
-        id = rest_query(exchange, "after");
-    if (!id || strncmp(id, epoch, len) != 0 || id[len] != '-' || id[len + 1] < '0' || id[len + 1] > '9')
-        return 0;
-    errno = 0;
-    unsigned long long sequence = strtoull(id + len + 1, &end, 10);
-
-    return *end || errno ? 0 : sequence;
+    return event_stream_sequence(id ? id : rest_query(exchange, "after"), epoch);
 }
 
 void event_stream_beat(struct http_exchange *exchange)
