@@ -17,6 +17,7 @@
 #include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/live/live.h"
+#include "console/notify/deliver.h"
 #include "console/org/pools.h"
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
@@ -278,6 +279,7 @@ static void console_free(struct console *console)
     http_server_free(console->server);
     if (console->outside)
         http_client_free(console->outside);
+    delivery_free(console->delivery);
     change_feed_free(console->feed);
     live_free(console->live);
     change_streams_free(console->streams);
@@ -322,6 +324,7 @@ static int open_parts(struct console *console, struct err *err)
     console->workloads = workload_watch_new(console);
     console->streams = change_streams_new(console);
     console->live = live_new(console);
+    console->delivery = delivery_new(console);
     if ((r = change_feed_new(console, &console->feed, err)) < 0 || (r = listen_on(console, err)) < 0)
         return r;
     return offer_setup(console, err);

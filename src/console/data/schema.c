@@ -40,6 +40,11 @@ static const char *const steps[][STEP_STATEMENTS_MAX] = {
         "ALTER TABLE grants ADD COLUMN used BIGINT NOT NULL DEFAULT 0",
         "UPDATE grants SET used = expires - 43200000000000 WHERE kind = 'session'",
     },
+    {
+        /* What is to be sent to notification channels, and when. */
+        "CREATE TABLE notices(seq BIGINT PRIMARY KEY, channel TEXT NOT NULL, notice TEXT NOT NULL,"
+        " tries BIGINT NOT NULL, due BIGINT NOT NULL)",
+    },
 };
 
 int64_t db_schema_known(void)

@@ -17,6 +17,7 @@
 
 struct db;
 struct change_feed;
+struct delivery;
 struct http_client;
 struct live;
 struct service;
@@ -46,10 +47,11 @@ struct console {
     struct rest_route *rows;  // all of them
     struct sync *sync;
     struct workload_watch *workloads;
-    struct change_feed *feed;  // of changes, by all consoles of the database
-    struct streams *streams;   // who listens to them
-    struct live *live;         // the cluster as it is now, for the pages
-    struct vault *vault;       // secrets of assets
+    struct change_feed *feed;   // of changes, by all consoles of the database
+    struct streams *streams;    // who listens to them
+    struct live *live;          // the cluster as it is now, for the pages
+    struct vault *vault;        // secrets of assets
+    struct delivery *delivery;  // of notices
     unsigned char token_key[TOKEN_KEY_BYTES];
     char cluster_id[UUID_TEXT_MAX];
     char cluster_since[TIME_TEXT_MAX];

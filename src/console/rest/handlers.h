@@ -124,6 +124,12 @@
     ROW(live_events)              \
     ROW(live_preview)             \
     ROW(live_later)               \
+    ROW(list_channels)            \
+    ROW(create_channel)           \
+    ROW(get_channel)              \
+    ROW(update_channel)           \
+    ROW(delete_channel)           \
+    ROW(test_channel)             \
     ROW(not_yet)
 
 #define DECLARE_HANDLER(name) void handle_##name(void *arg, struct http_exchange *exchange);

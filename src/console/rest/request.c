@@ -12,6 +12,7 @@
 #include "console/changes/change_feed.h"
 #include "console/changes/changes.h"
 #include "console/data/db.h"
+#include "console/notify/notices.h"
 #include "console/rest/context.h"
 #include "frame/service.h"
 #include "text/yaml.h"
@@ -78,6 +79,23 @@ static int note_change(const struct request *request, struct err *err)
     return change_add(request->console->db, request->console->process, &row, err);
 }
 
+/* Sign-ins and what failed are not: anybody could make them. Nor is what only its owner may see. */
+static int note_notice(struct request *request, struct err *err)
+{
+    const struct caller *caller = request->caller;
+    const struct notice notice = {
+        .event = "change",
+        .detail = request->type,
+        .action = request->action,
+        .id = request->id,
+        .name = request->name,
+        .subject = caller ? caller->name : NULL,
+        .place = request->place,
+    };
+
+    return caller && request->status < 400 && !request->is_private ? notify_add(request->console, &notice, err) : 0;
+}
+
 int request_audit(struct request *request, struct err *err)
 {
     yyjson_mut_val *entry;
@@ -110,7 +128,9 @@ int request_audit(struct request *request, struct err *err)
     int64_t r = audit_add(request->console->db, now, text, err);
     free(text);
     yyjson_mut_doc_free(doc);
-    return r < 0 ? (int)r : note_change(request, err);
+    if (r >= 0)
+        r = note_change(request, err);
+    return r < 0 ? (int)r : note_notice(request, err);
 }
 
 int request_commit(struct request *request, struct err *err)

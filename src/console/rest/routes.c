@@ -85,6 +85,13 @@ static const struct rest_route rows[] = {
     ROUTE("GET", "/api/v1/idps/{idp}/mappers", get_mappers, "security-settings:read"),
     ROUTE("PUT", "/api/v1/idps/{idp}/mappers", update_mappers, "security-settings:update"),
 
+    ROUTE("GET", OURS "notification-channels", list_channels, "security-settings:read"),
+    ROUTE("POST", OURS "notification-channels", create_channel, "security-settings:create"),
+    ROUTE("GET", OURS "notification-channels/{channel}", get_channel, "security-settings:read"),
+    ROUTE("PUT", OURS "notification-channels/{channel}", update_channel, "security-settings:update"),
+    ROUTE("DELETE", OURS "notification-channels/{channel}", delete_channel, "security-settings:delete"),
+    ROUTE("POST", OURS "notification-channels/{channel}/test", test_channel, "security-settings:update"),
+
     ROUTE("POST", "/api/v1/me/password", change_password, ROLE_SELF, .requests_max = SIGNINS_MAX),
     ROUTE("GET", "/api/v1/users", list_users, "users:read"),
     ROUTE("GET", "/api/v1/users/count", count_users, "users:read"),

@@ -42,7 +42,7 @@ static const char *url_at(int i)
 
 static struct db *open_fresh(const char *url)
 {
-    static const char *const tables[] = {"items", "secrets", "grants", "audit", "sealed", "changes", "meta"};
+    static const char *const tables[] = {"items", "secrets", "grants", "audit", "sealed", "changes", "notices", "meta"};
     struct db *db = NULL;
     struct err err = {0};
 

@@ -2,9 +2,11 @@
 
 /* What the cluster says of a workload, as it is written into its item. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "console/data/items.h"
+#include "console/notify/notices.h"
 #include "console/rest/context.h"
 #include "console/workloads/follow.h"
 #include "console/workloads/phase.h"
@@ -16,6 +18,24 @@ static void put_status(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *
     (void)yyjson_mut_obj_remove_key(status, key);
     if (*text)
         put_text(doc, status, key, text);
+}
+
+static int tell(struct console *console, yyjson_val *item, const char *phase, const char *message, struct err *err)
+{
+    struct notice notice = {
+        .event = ITEM_WORKLOAD,
+        .detail = phase,
+        .id = kube_text(item, "id"),
+        .name = kube_text(item, "name"),
+        .message = message,
+        .place = {.scope = SCOPE_PROJECT},
+    };
+    struct place *place = &notice.place;
+
+    (void)snprintf(place->department, sizeof place->department, "%s", kube_text(item, "departmentId"));
+    (void)snprintf(place->project, sizeof place->project, "%s", kube_text(item, "projectId"));
+    (void)snprintf(place->name, sizeof place->name, "%s", kube_text(item, "projectName"));
+    return notify_add(console, &notice, err);
 }
 
 static int write_status(struct console *console, yyjson_val *item, const char *phase, const char *message,
@@ -35,6 +55,8 @@ static int write_status(struct console *console, yyjson_val *item, const char *p
     }
     put_status(doc, status, "message", message);
     int r = item_update(console->db, ITEM_WORKLOAD, id, copy, err);
+    if (r == 0 && strcmp(kube_text(item, "status", "phase"), phase) != 0)
+        r = tell(console, item, phase, message, err);
     yyjson_mut_doc_free(doc);
     return r < 0 ? r : workload_note_change(console, item, "update", err);
 }
