@@ -9,7 +9,7 @@ TITLE = "# Benchmarks"
 ORDER = ["One cycle on a large cluster", "Cycles of a running cluster", "Cost by cluster size",
          "Simulation of a month", "Public traces", "Fragmentation", "Predicted starts", "On Kubernetes", "On Kubernetes, parts of GPUs",
          "On Kubernetes, with another load generator", "After an outage", "Under blows", "Soak", "Binder",
-         "Memory of all services", "A large cluster", "On the H200"]
+         "Memory of all services", "A large cluster", "Local mode", "The console with a large organisation", "On the H200"]
 
 
 def machine():
