@@ -70,7 +70,8 @@ class MailTalk(socketserver.StreamRequestHandler):
             if word == "EHLO":
                 self.say("250-test\r\n250 AUTH PLAIN")
             elif word == "AUTH":
-                self.server.logins.append(base64.b64decode(line.split()[-1]).decode().split("\0")[1:])
+                self.say("334 ")
+                self.server.logins.append(base64.b64decode(self.rfile.readline()).decode().split("\0")[1:])
                 self.say("235 in")
             elif word == "MAIL":
                 sender = line
@@ -204,7 +205,7 @@ def register(tests):
         notice = receiver.of("/phases")[0][1]
         expect((notice["event"], notice["object"]["name"], notice["projectId"], notice["scopeName"]), ("workload", "told", project, "phases"))
         for url in ("http://169.254.169.254/latest/meta-data", "https://169.254.169.254/", "https://10.0.0.1/", "https://[::1]/",
-                    "https://[::ffff:169.254.169.254]/", "http://example.com/", "file:///etc/passwd", "https://u:p@example.com/"):
+                    "https://[::ffff:169.254.169.254]/", "file:///etc/passwd", "https://u:p@example.com/"):
             answer = c.call("POST", CHANNELS, {"name": "inner", "type": "webhook", "url": url, "events": ["change"]})
             expect(answer.status, 400, f"{url}: {answer.text}")
         mail = {"host": "169.254.169.254", "port": 25, "tls": "none", "from": "muster@example.com", "to": ["ada@example.com"]}

@@ -10,7 +10,7 @@
 #include "console/notify/notices.h"
 #include "console/outside/reach.h"
 #include "console/rest/handlers.h"
-#include "net/mail.h"
+#include "net/mail/mail.h"
 
 enum { EVENTS_MAX = 32, EVENT_TEXT_MAX = 64, KEY_BYTES = 32, HOST_MAX = 253, PASSWORD_TEXT_MAX = 256 };
 

@@ -25,7 +25,7 @@
 #include "frame/service.h"
 #include "net/http.h"
 #include "net/loop.h"
-#include "net/mail.h"
+#include "net/mail/mail.h"
 
 enum { AT_ONCE = 16, ANSWER_MAX = 16 << 10, BODY_MAX = 16 << 10, HEADER_MAX = 256, TRIES_MAX = 12 };
 

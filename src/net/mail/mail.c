@@ -4,7 +4,7 @@
  * libcurl speaks SMTP. Subject and body are encoded in base64, so that nothing in them is a line of the protocol or a header,
  * whatever characters the names of a workload or a project have.
  */
-#include "net/mail.h"
+#include "net/mail/mail.h"
 
 #include <curl/curl.h>
 #include <errno.h>
