@@ -87,6 +87,16 @@ static int runtime_argument(struct config *config, const char *key, const char *
     return 0;
 }
 
+static int devices_argument(struct config *config, const char *key, const char *value, struct err *err)
+{
+    if (strcmp(key, "quotaCharge") != 0)
+        return 0;
+    if (strcmp(value, "devices") != 0 && strcmp(value, "parts") != 0)
+        return err_set(err, -EINVAL, "%s: '%s' is not a charge; expected devices or parts", key, value);
+    config->charges_device_parts = strcmp(value, "parts") == 0;
+    return 0;
+}
+
 static const struct plugin_row {
     const char *name;
     argument_fn argument;
@@ -124,6 +134,7 @@ void config_clear_plugins(struct config *config)
     config->default_preempt_min_runtime = 0;
     config->default_reclaim_min_runtime = 0;
     config->reclaim_runtime_method = RECLAIM_RUNTIME_LCA;
+    config->charges_device_parts = false;
 }
 
 static void init_budgets(struct search_budgets *budgets)

@@ -50,6 +50,7 @@ struct config {
     nsec_t default_preempt_min_runtime;
     nsec_t default_reclaim_min_runtime;
     enum reclaim_runtime_method reclaim_runtime_method;
+    bool charges_device_parts;  // quotas: claims by the parts of GPUs that they take, not by devices
 
     int64_t max_consolidation_preemptees;  // -1: no limit, 0: no consolidation
     bool allows_consolidating_reclaim;

@@ -192,7 +192,7 @@ SHAPE(config, ROW(config, has), ENUMS(config, generators, _PLUGIN_MAX - 1), F(co
       F(config, default_reclaim_min_runtime), ENUM(config, reclaim_runtime_method, RECLAIM_RUNTIME_QUEUE),
       F(config, max_consolidation_preemptees), F(config, allows_consolidating_reclaim), F(config, uses_signatures),
       F(config, restricts_nodes), F(config, staleness_grace), ROW(config, queue_depth), F(config, max_placements),
-      IN(config, budgets, search_budgets_shape));
+      IN(config, budgets, search_budgets_shape), F(config, charges_device_parts, .since = 7));
 
 SHAPE(record_decision, ENUM(record_decision, action, _ACTION_MAX - 1),
       ENUM(record_decision, kind, DECISION_PIPELINE), F(record_decision, namespace), F(record_decision, pod),

@@ -379,6 +379,11 @@ struct claim_spec {
 };
 
 MUST_CHECK int state_put_claim(struct state *state, const struct claim_spec *spec, struct err *err);
+/*
+ * What quotas are charged for the claim's devices, in billionths of a GPU; below 0: its GPUs are counted. No delta: whoever
+ * knows the devices works it out anew from what the state says.
+ */
+void state_charge_claim(struct state *state, uint32_t claim, int64_t charge);
 void state_drop_claim(struct state *state, const char *namespace, const char *name);
 
 /* A claim on a volume, as far as placement needs it. */

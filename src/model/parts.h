@@ -85,7 +85,7 @@ uint32_t shape_chain(struct map64 *by_hash, uint64_t hash, uint32_t id);
 labels_id labels_add(struct state *state, const struct str_pair *pairs, size_t count);
 MUST_CHECK int request_add(struct state *state, const struct request_spec *spec, request_id *ret_request,
                            struct err *err);
-request_id request_with_dra(struct state *state, request_id request, int64_t dra_gpus);
+request_id request_with_dra(struct state *state, request_id request, int64_t dra_gpus, int64_t dra_parts);
 constraints_id constraints_add(struct state *state, const struct constraints_spec *spec);
 
 /* Nodes (node.c, node_books.c, numa.c). */

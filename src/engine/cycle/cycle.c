@@ -10,6 +10,7 @@
 #include "engine/cycle/actions_internal.h"
 #include "engine/gangs/view.h"
 #include "engine/nodes/candidates.h"
+#include "engine/nodes/devices.h"
 #include "engine/nodes/filter.h"
 #include "engine/nodes/gpu_order.h"
 #include "engine/nodes/gpu_room.h"
@@ -92,6 +93,8 @@ void engine_take_in(struct engine *engine)
     struct state *state = engine->state;
 
     state_settle(state);
+    if (engine->config.charges_device_parts && devices_charge(engine))
+        state_settle(state);
     if (state->changes.nodes_static || state->changes.requests || engine->largest.len != state->res.count)
         find_largest(engine);
     topology_trees_update(engine);

@@ -10,6 +10,7 @@
 #include "engine/context.h"
 #include "engine/nodes/pods/affinity.h"
 #include "engine/topology/topology.h"
+#include "model/delta.h"
 
 static uint32_t number_of(const struct affinity_memory *memory, const struct device *device)
 {
@@ -146,6 +147,26 @@ struct allocator *devices_allocator(struct engine *engine)
     memory->allocator.held = &memory->held;
     memory->allocator.shares = &memory->shares;
     return &memory->allocator;
+}
+
+bool devices_charge(struct engine *engine)
+{
+    struct affinity_memory *memory = engine->affinity;
+    struct state *state = engine->state;
+    bool has_changed = false;
+
+    inventory_refresh(&memory->inventory, state);
+    for (uint32_t i = 0; i < state->claims.len; i++) {
+        const struct claim *claim = &state->claims.items[i];
+        uint32_t devices = claim->is_allocated ? claim->device_count + 1 : 0;
+
+        if (!claim->is_present || claim->is_synthetic ||
+            (claim->charge_clock == state->device_clock + 1 && claim->charged_devices == devices))
+            continue;
+        state_charge_claim(state, i, claim_charge(&memory->charges, &memory->inventory, state, claim));
+        has_changed = true;
+    }
+    return has_changed;
 }
 
 /*

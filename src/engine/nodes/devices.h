@@ -25,5 +25,8 @@ bool devices_evict(struct engine *engine, const struct claim *claim);
 /* The claim is about to be given its devices, or to lose them. */
 void devices_change(struct engine *engine, const struct claim *claim);
 
+/* Charges claims by the parts of GPUs that they take, where something has changed. True: the state has to be settled. */
+bool devices_charge(struct engine *engine);
+
 /* The cycle ends, and promises with it. */
 void devices_close(struct engine *engine);

@@ -14,7 +14,7 @@
 static const uint64_t fingerprints[] = {
     [1] = UINT64_C(0xe524870b8a45e84c), [2] = UINT64_C(0xa0cc456f15f2329b), [3] = UINT64_C(0x445edd7713f4b48e),
     [4] = UINT64_C(0x3dc254386afe14d9), [5] = UINT64_C(0x2c2895a4b8614cb8), [6] = UINT64_C(0xa496223909e7c96e),
-    [7] = UINT64_C(0x745c26b4a3a3f363),
+    [7] = UINT64_C(0x11966aa57d274332),
 };
 
 /*

@@ -13,10 +13,10 @@
 struct amounts pod_accepted(const struct state *state, pod_id id)
 {
     const struct request *request = state_request(state, id);
-    int64_t mig = request->quota_gpus - request->gpus - request->dra_gpus;
+    int64_t parts = request->quota_gpus - request->gpus - request->dra_gpus;
 
     return (struct amounts){
-        .v = {request->v[RES_CPU], request->v[RES_MEMORY], state->pods.items[id].accepted_gpu + mig},
+        .v = {request->v[RES_CPU], request->v[RES_MEMORY], state->pods.items[id].accepted_gpu + parts},
     };
 }
 

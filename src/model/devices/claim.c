@@ -116,6 +116,8 @@ static void empty(struct state *state, struct claim *claim)
     claim->is_allocated = 0;
     claim->count = 0;
     claim->device_class = 0;
+    claim->has_charge = false;
+    claim->charge_clock = 0;
     claim->labels = 0;
     set_lists(state, claim, &nothing);
     state_discard(state, claim->kept_ask);
@@ -156,10 +158,28 @@ static int64_t claimed_gpus(const struct state *state, const struct pod *pod)
     return gpus * GPU_ONE;
 }
 
+/* What quotas are charged for the pod's claims above the GPUs that they count with; below 0 for parts of GPUs. */
+static int64_t claimed_parts(const struct state *state, const struct pod *pod)
+{
+    int64_t parts = 0;
+
+    for (uint32_t i = 0; i < pod->claim_count; i++) {
+        if (pod->claims[i].claim == NO_ID)
+            continue;
+        const struct claim *claim = &state->claims.items[pod->claims[i].claim];
+        if (claim->has_charge)
+            parts += claim->charge - (claim->is_gpu ? MIN(claim->count, AMOUNT_MAX / GPU_ONE) * GPU_ONE : 0);
+    }
+    return parts;
+}
+
 void pod_refresh_request(struct state *state, pod_id id)
 {
-    int64_t dra_gpus = claimed_gpus(state, &state->pods.items[id]);
-    request_id request = request_with_dra(state, state->pods.items[id].request, dra_gpus);
+    const struct pod *pod = &state->pods.items[id];
+    int64_t dra_gpus = claimed_gpus(state, pod);
+    /* Nothing is charged less than its parts: sums that went beyond the limit have been cut. */
+    int64_t dra_parts = MAX(claimed_parts(state, pod), -dra_gpus);
+    request_id request = request_with_dra(state, pod->request, dra_gpus, dra_parts);
 
     if (state->pods.items[id].request == request)
         return;
@@ -258,6 +278,21 @@ static int check(const struct claim_spec *spec, struct err *err)
     return 0;
 }
 
+void state_charge_claim(struct state *state, uint32_t id, int64_t charge)
+{
+    struct claim *claim = &state->claims.items[id];
+    bool has_charge = charge >= 0;
+
+    BUG_ON(state->undo.is_recording);
+    claim->charge_clock = state->device_clock + 1;
+    claim->charged_devices = claim->is_allocated ? claim->device_count + 1 : 0;
+    if (claim->has_charge == has_charge && (!has_charge || claim->charge == charge))
+        return;
+    claim->has_charge = has_charge;
+    claim->charge = has_charge ? MIN(charge, AMOUNT_MAX) : 0;
+    refresh_users(state, id);
+}
+
 int state_put_claim(struct state *state, const struct claim_spec *spec, struct err *err)
 {
     int r = check(spec, err);
@@ -276,6 +311,7 @@ int state_put_claim(struct state *state, const struct claim_spec *spec, struct e
     claim->labels = labels;
     claim->count = CLAMP(spec->count, INT64_C(1), AMOUNT_MAX);
     claim->is_allocated = spec->is_allocated;
+    claim->charge_clock = 0;
     set_lists(state, claim, spec);
     /* The spec may say again what the state says: the new copy is made before the old one goes. */
     void *old_ask = claim->kept_ask;

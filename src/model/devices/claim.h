@@ -69,6 +69,11 @@ struct claim {
     name_id device_class;
     labels_id labels;
     int64_t count;
+    /* What quotas are charged for it, in billionths of a GPU; without `has_charge` `count` GPUs, or nothing. */
+    bool has_charge;
+    uint32_t charged_devices;  // that it had then, and one; 0: it was not allocated
+    uint64_t charge_clock;     // state->device_clock then, and one; 0: it is to be charged anew
+    int64_t charge;
     struct claim_ask ask;  // without requests: `count` devices of the class
     void *kept_ask;        // what it points to
     /* A cycle changes what follows through the undo log, with lists of its own (state->scratch). */

@@ -44,6 +44,7 @@ static void write_request(struct words *words, const struct request *request, co
     words_add64(words, (uint64_t)request->memory_mib);
     words_add64(words, (uint64_t)request->gpus);
     words_add64(words, (uint64_t)request->dra_gpus);
+    words_add64(words, (uint64_t)request->dra_parts);
     for (uint32_t d = 0; d < request->v_count; d++)
         words_add64(words, (uint64_t)v[d]);
 }
@@ -61,7 +62,7 @@ static request_id finish(struct state *state, struct request request, int64_t *v
         if (v[d] != 0)
             request.v_count = d + 1;
     }
-    request.quota_gpus = request.gpus + request.dra_gpus + mig;
+    request.quota_gpus = request.gpus + request.dra_gpus + request.dra_parts + mig;
     request.is_cpu_only = request.quota_gpus == 0 && request.kind != REQUEST_GPU_MEMORY && request.kind != REQUEST_MIG;
 
     write_request(&state->words, &request, v);
@@ -114,14 +115,15 @@ int request_add(struct state *state, const struct request_spec *spec, request_id
     return 0;
 }
 
-request_id request_with_dra(struct state *state, request_id id, int64_t dra_gpus)
+request_id request_with_dra(struct state *state, request_id id, int64_t dra_gpus, int64_t dra_parts)
 {
     struct request request = state->requests.items[id];
     int64_t v[RES_MAX] = {0};
 
-    if (request.dra_gpus == dra_gpus)
+    if (request.dra_gpus == dra_gpus && request.dra_parts == dra_parts)
         return id;
     memcpy(v, request.v, request.v_count * sizeof *v);
     request.dra_gpus = dra_gpus;
+    request.dra_parts = dra_parts;
     return finish(state, request, v);
 }

@@ -32,7 +32,8 @@ struct request {
     int64_t memory_mib;  // of each device: GPU_MEMORY only
     int64_t gpus;        // GPUs(): round(portion*100)*devices/100, or whole devices; billionths, without DRA
     int64_t dra_gpus;    // devices of DRA claims; billionths
-    int64_t quota_gpus;  // gpus + dra_gpus + MIG slices; billionths
+    int64_t dra_parts;   // what quotas are charged for claims above dra_gpus; below 0 for parts of GPUs
+    int64_t quota_gpus;  // gpus + dra_gpus + dra_parts + MIG slices; billionths
     const int64_t *v;    // the request vector; entries past v_count are 0
     uint32_t v_count;
 };

@@ -32,6 +32,7 @@ void affinity_memory_free(struct affinity_memory *memory)
     allocator_done(&memory->allocator);
     bitset_done(&memory->held);
     share_book_done(&memory->shares);
+    charge_book_done(&memory->charges);
     vec_done(&memory->holders);
     vec_done(&memory->counted);
     vec_done(&memory->claim_log);
@@ -57,8 +58,8 @@ size_t affinity_memory_bytes(const struct affinity_memory *memory)
     for (uint32_t i = 0; i < memory->spread.len; i++)
         bytes += pair_sums_bytes(&memory->spread.items[i].pods);
     return bytes + inventory_bytes(&memory->inventory) + bitset_words(&memory->held) * sizeof(uint64_t) +
-           share_book_bytes(&memory->shares) + vec_bytes(&memory->holders) + vec_bytes(&memory->counted) +
-           vec_bytes(&memory->claim_log);
+           share_book_bytes(&memory->shares) + charge_book_bytes(&memory->charges) + vec_bytes(&memory->holders) +
+           vec_bytes(&memory->counted) + vec_bytes(&memory->claim_log);
 }
 
 static bool term_covers(const struct pod_term *term, name_id owner, name_id namespace)

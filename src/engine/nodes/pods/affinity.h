@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "engine/devices/allocate.h"
+#include "engine/devices/charges.h"
 #include "model/ids.h"
 #include "model/shapes/labels.h"
 
@@ -105,7 +106,8 @@ struct affinity_memory {
     uint64_t devices_touches;
     /* Claims that were given devices or lost them in this cycle, one entry for each time; see devices.c. */
     VEC(uint32_t) claim_log;
-    uint32_t claim_log_len;   // goes back with the undo log, and leaves the entries behind it as they are
+    uint32_t claim_log_len;  // goes back with the undo log, and leaves the entries behind it as they are
+    struct charge_book charges;
     uint32_t claim_log_read;  // so many are counted as they were before they were taken back, if they were
 
     struct volume_users users;
