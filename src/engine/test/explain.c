@@ -321,7 +321,7 @@ static void domains_tell_how_many_pods_they_could_take(void **state)
     put_sized(&s, "g", "p2", 2, NULL);
     ask(&s, "g", &e);
 
-    assert_int_equal(e.tried.code, VERDICT_TOPOLOGY_FULL);
+    assert_int_equal(e.tried.code, VERDICT_TOPOLOGY_TOO_SMALL);
     assert_false(e.start_is_full);
     assert_int_equal(e.domain_need, 3);
     assert_int_equal(e.domain_count, 2);
@@ -348,7 +348,7 @@ static void pods_of_different_kinds_are_not_counted_but_measured(void **state)
     put_sized(&s, "g", "p2", 0, NULL);
     ask(&s, "g", &e);
 
-    assert_int_equal(e.tried.code, VERDICT_TOPOLOGY_FULL);
+    assert_int_equal(e.tried.code, VERDICT_TOPOLOGY_TOO_SMALL);
     assert_false(e.domains_are_counted);
     assert_int_equal(e.domains[0].pods, -1);
     assert_int_equal(e.domains[0].lacks, 1 << RES_GPU);

@@ -337,7 +337,8 @@ static struct node_set *no_domain(const struct set_search *search, const struct 
 {
     enum verdict_code code = VERDICT_TOPOLOGY_FULL;
 
-    if (!is_simulation && search->required > 0 &&
+    /* Without nodes that have the labels nothing is known of their size. */
+    if (!is_simulation && search->required > 0 && search->tree->node_count > 0 &&
         !topology_could_fit(search->engine->state, search->tree, search->required, &search->demand))
         code = VERDICT_TOPOLOGY_TOO_SMALL;
     return no_sets(search->engine, view, group, code, is_simulation);
