@@ -149,6 +149,35 @@ static void what_returns_before_its_turn_is_simulated_once(void **state)
     cluster_end(&c);
 }
 
+/* A pod of the gang's waits beside the one that runs, and another is leaving: neither changes that it returns at its turn. */
+static void a_gang_with_pods_that_wait_returns_before_its_turn(void **state)
+{
+    (void)state;
+    uint32_t emitted;
+
+    for (int checks = 0; checks <= 1; checks++) {
+        struct cluster c;
+
+        cluster_begin(&c, 4);
+        put_queue(&c, queue_with("have", NULL, 2, 1));
+        put_queue(&c, queue_with("want", NULL, 2, 1));
+        put_running(&c, "a", "have", "node", 1);
+        put_gang(&c, "b", "have", (struct gang_options){.min = 1, .running = 1, .pending = 2, .created = 2});
+        put_gang(&c, "d", "have", (struct gang_options){.min = 1, .running = 2, .created = 3});
+        state_move_pod(c.state, pod_of(&c, "d", 1), POD_RELEASING, state_find_node(c.state, "node"),
+                       (struct group_list){0});
+        put_running(&c, "e", "have", "node", 1);
+        put_waiting(&c, "large", "want", 1, 16);
+        put_waiting(&c, "small", "want", 1, 2);
+        c.engine->checks_rehearsals = checks;
+        run_at(&c, 100, ACTION_RECLAIM);
+        assert_decisions(&c, "");
+        assert_int_equal(simulated(&c, &emitted) > 1, checks);
+        assert_true(emitted > 1);
+        cluster_end(&c);
+    }
+}
+
 static void victims_come_from_several_queues_in_turn(void **state)
 {
     (void)state;
@@ -482,6 +511,7 @@ int main(void)
         cmocka_unit_test(reclaim_takes_the_newest_of_a_queue_beyond_its_share),
         cmocka_unit_test(a_gang_gets_victims_for_all_of_its_pods_or_none),
         cmocka_unit_test(what_returns_before_its_turn_is_simulated_once),
+        cmocka_unit_test(a_gang_with_pods_that_wait_returns_before_its_turn),
         cmocka_unit_test(victims_come_from_several_queues_in_turn),
         cmocka_unit_test(an_elastic_gang_gives_its_last_pod),
         cmocka_unit_test(a_queue_within_its_quota_is_not_even_tried),

@@ -42,17 +42,21 @@ void plan_free(struct eviction_plan *plan)
 
 void plan_add(struct search *s, const struct victim_group *group)
 {
+    struct gang_tally *tally = &s->marks->gangs[group->gang];
+
     vec_push(&s->plan->chosen, *group);
+    if (tally->listed != s->plan->number) {
+        tally->listed = s->plan->number;
+        tally->evicted = 0;
+        vec_push(&s->plan->gangs, group->gang);
+    }
     for (uint32_t i = 0; i < group->count; i++) {
         struct pod_mark *mark = &s->marks->pods[group->victims[i].pod];
         if (mark->listed == s->plan->number)
             continue;
         mark->listed = s->plan->number;
+        tally->evicted++;
         vec_push(&s->plan->victims, group->victims[i]);
-    }
-    if (s->marks->gangs[group->gang].listed != s->plan->number) {
-        s->marks->gangs[group->gang].listed = s->plan->number;
-        vec_push(&s->plan->gangs, group->gang);
     }
 }
 

@@ -39,9 +39,10 @@ struct gang_tally {
     uint32_t probe;
     uint32_t first_group;
     uint32_t last_group;
-    uint32_t listed;  // the plan that it is in
-    uint32_t place;   // and where, while a plan is validated
-    uint32_t turn;    // among the gangs of its leaf, for rehearsals; NO_ID: cannot be rehearsed
+    uint32_t listed;   // the plan that it is in
+    uint32_t evicted;  // its pods that are victims of that plan
+    uint32_t place;    // and where, while a plan is validated
+    uint32_t turn;     // among the gangs of its leaf, for rehearsals; NO_ID: cannot be rehearsed
     uint32_t turn_solve;
 };
 

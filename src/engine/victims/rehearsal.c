@@ -74,8 +74,9 @@ struct rehearsal {
     struct rehearsal_node *nodes;  // by rank
     uint32_t node_count;
     uint64_t *by_level;  // bits of usable nodes, from level 1 on
-    uint64_t *sharing;   // bits of usable nodes with shared GPUs
-    uint64_t *idling;    // bits of nodes with idle GPUs
+    uint32_t level_count[LEVELS];
+    uint64_t *sharing;  // bits of usable nodes with shared GPUs
+    uint64_t *idling;   // bits of nodes with idle GPUs
     VEC(uint32_t) touched;
 };
 
@@ -221,12 +222,31 @@ static bool read_node(struct rehearsal *r, uint32_t rank)
     return count <= SHARED_MAX / 2;
 }
 
+static void enter_level(struct rehearsal *r, uint32_t rank)
+{
+    int32_t level = r->nodes[rank].level;
+
+    if (level <= 0)
+        return;
+    set_bit(r->by_level + (size_t)level * r->words, rank);
+    r->level_count[level]++;
+}
+
+static void leave_level(struct rehearsal *r, uint32_t rank)
+{
+    int32_t level = r->nodes[rank].level;
+
+    if (level <= 0)
+        return;
+    clear_bit(r->by_level + (size_t)level * r->words, rank);
+    r->level_count[level]--;
+}
+
 static void make_usable(struct rehearsal *r, uint32_t rank)
 {
     const struct rehearsal_node *node = &r->nodes[rank];
 
-    if (node->level > 0)
-        set_bit(r->by_level + (size_t)node->level * r->words, rank);
+    enter_level(r, rank);
     if (node->spare >= 0)
         set_bit(r->sharing, rank);
 }
@@ -235,7 +255,7 @@ static void take_back(struct rehearsal *r)
 {
     vec_foreach (&r->touched, rank) {
         struct rehearsal_node *node = &r->nodes[*rank];
-        clear_bit(r->by_level + (size_t)MAX(node->level, 0) * r->words, *rank);
+        leave_level(r, *rank);
         clear_bit(r->sharing, *rank);
         node->level = node->changed->old_level;
         node->spare = node->changed->old_spare;
@@ -256,6 +276,7 @@ bool rehearsal_begin(struct rehearsal *r, struct engine *engine, struct node_set
     r->dims = engine->state->res.count;
     r->search = ++r->number;
     memset(r->by_level, 0, (size_t)r->words * LEVELS * sizeof *r->by_level);
+    memset(r->level_count, 0, sizeof r->level_count);
     memset(r->sharing, 0, r->words * sizeof *r->sharing);
     memset(r->idling, 0, r->words * sizeof *r->idling);
     for (uint32_t i = 0; i < feasible.count; i++) {
@@ -328,12 +349,9 @@ static struct changed_node *change(struct rehearsal *r, uint32_t rank)
 
 static void set_level(struct rehearsal *r, uint32_t rank, int32_t level)
 {
-    struct rehearsal_node *node = &r->nodes[rank];
-
-    clear_bit(r->by_level + (size_t)node->level * r->words, rank);
-    node->level = level;
-    if (level > 0)
-        set_bit(r->by_level + (size_t)level * r->words, rank);
+    leave_level(r, rank);
+    r->nodes[rank].level = level;
+    enter_level(r, rank);
 }
 
 /*
@@ -502,7 +520,7 @@ static uint32_t best_whole(const struct rehearsal *r, const struct request *requ
 
     for (int32_t level = gpus; idle == NO_ID && level < LEVELS; level++) {
         const uint64_t *row = r->by_level + (size_t)level * r->words;
-        for (uint32_t w = 0; w < r->words; w++) {
+        for (uint32_t w = 0; w < r->words && r->level_count[level] > 0; w++) {
             for (uint64_t bits = row[w]; bits; bits &= bits - 1) {
                 uint32_t rank = w * 64 + (uint32_t)__builtin_ctzll(bits);
                 if (fits(r, rank, request, false))
@@ -535,6 +553,15 @@ static uint32_t best_shared(const struct rehearsal *r, const struct request *req
         }
     }
     return best;
+}
+
+bool rehearsal_has_whole(const struct rehearsal *r, int64_t gpus)
+{
+    for (int64_t level = MAX(gpus, INT64_C(1)); level < LEVELS; level++) {
+        if (r->level_count[level] > 0)
+            return true;
+    }
+    return false;
 }
 
 /* A pod that opens a GPU for sharing needs a place for one more. */

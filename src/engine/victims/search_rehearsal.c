@@ -16,12 +16,14 @@
  * does not.
  *
  * Order. Victims of one leaf come off by priority, by how complete eviction left them, and by age. A gang has one try:
- * at what its minimum lacks, or at one pod where it lacks nothing; all other victims of it stay out. A gang whose
- * first pod finds no room stays out as well; one that gets stuck later would have to be taken back, and the rehearsal
- * gives up.
+ * at what its minimum lacks, or at one pod where it lacks nothing; all other victims of it stay out. Pods of it that
+ * waited before count like those that were evicted: the first ones of both are tried. As the gang was complete, they are
+ * no more than were evicted, and being alike they ask for no more. A gang whose first pod finds no room stays out as
+ * well; one that gets stuck later would have to be taken back, and the rehearsal gives up.
  *
- * When all have had their turns and the probe then finds no room, the plan has failed. Whatever else comes out is
- * simulated.
+ * When all have had their turns and the probe then finds no room, the plan has failed; and so it has before that, once
+ * no node has as many whole GPUs as one of its pods needs, since what is placed later only takes some. Whatever else
+ * comes out is simulated.
  */
 #include "engine/victims/search_rehearsal.h"
 
@@ -51,8 +53,9 @@ enum {
 /* A gang of the victims' leaf, by its turn among equally complete ones. */
 struct turn {
     gang_id gang;
-    struct gang_key key;         // when it lacks pods of its minimum
-    double before[SHARE_COUNT];  // the most that gangs which wait before it ask for then
+    struct gang_key key;  // when it lacks pods of its minimum
+    /* The most that gangs which wait before it ask for, by how complete it is then. */
+    double before[ELASTIC_STATES][SHARE_COUNT];
 };
 
 struct search_rehearsal {
@@ -63,11 +66,11 @@ struct search_rehearsal {
     queue_id leaf;  // the victims' leaf that turns are known of
     struct turn *turns;
     uint32_t turn_count;
-    double before_any[SHARE_COUNT];  // the most that a gang which waits in the leaf asks for
-    uint64_t *chosen;                // by elastic state, bits: turns of the plan's gangs
-    uint32_t words;                  // of such bits
-    uint32_t barrier_probe;          // the probe of which the barrier is known
-    struct queue_rank barrier;       // the last place of the probe's leaf before the probe's turn
+    uint64_t *chosen;           // by elastic state, bits: turns of the plan's gangs
+    uint32_t words;             // of such bits
+    uint32_t barrier_probe;     // the probe of which the following is known
+    struct queue_rank barrier;  // the last place of the probe's leaf before the probe's turn
+    int64_t needed;             // whole GPUs of the largest of its pods
 };
 
 struct search_rehearsal *search_rehearsal_new(void)
@@ -78,26 +81,6 @@ struct search_rehearsal *search_rehearsal_new(void)
 void search_rehearsal_free(struct search_rehearsal *rehearsal)
 {
     free(rehearsal);
-}
-
-/* A gang of one set of plain pods; one that does not wait has all of them. */
-static bool is_plain(const struct engine *engine, const struct gang *gang, bool waits)
-{
-    if (gang->group_count != 2 || !gang->groups[1].is_pod_set || gang->groups[0].topology.topology != 0 ||
-        gang->groups[1].topology.topology != 0 || gang->stray_pods.len > 0)
-        return false;
-    const struct group *set = &gang->groups[1];
-    if (!waits && (set->min < 1 || set->min > (int32_t)set->pods.len || gang->active_allocated != set->pods.len ||
-                   gang->groups[0].min > 1))
-        return false;
-    /* A pod that was moved, and only has a promise now, finds back to where that is in its own way. */
-    if (!waits && gang->allocated != set->pods.len && engine->room->has_moved_pods)
-        return false;
-    for (uint32_t i = 0; i < set->pods.len; i++) {
-        if (!rehearsal_takes(engine->rehearsal, engine, set->pods.items[i]))
-            return false;
-    }
-    return true;
 }
 
 static bool queue_has_limits(const struct engine *engine, queue_id queue)
@@ -159,24 +142,25 @@ static void add_turn(const struct engine *engine, struct search_rehearsal *rehea
     rehearsal->turns[at] = turn;
 }
 
-/* What gangs that wait in the leaf ask for at most: all of them, and those before each turn. */
-static void weigh_waiting(struct search *s, const struct kept_list *waiting)
+/* What gangs that wait in the leaf ask for at most before each turn, if the gang is as complete as `state` then. */
+static void weigh_waiting(struct search *s, const struct kept_list *waiting, enum elastic_state state)
 {
     struct engine *engine = s->engine;
     struct search_rehearsal *rehearsal = s->rehearsal;
-    uint32_t turn = 0;
+    struct kept_place at = {0, 0};
+    double most[SHARE_COUNT] = {0};
 
-    memset(rehearsal->before_any, 0, sizeof rehearsal->before_any);
-    for (struct kept_place at = {0, 0}; !kept_list_is_end(waiting, at); at = kept_list_next(waiting, at)) {
-        gang_id gang = kept_list_at(waiting, at);
-        const struct gang_key *key = &engine->orders->gangs.items[gang].key;
-        for (; turn < rehearsal->turn_count && !gang_key_precedes(engine->state, key, &rehearsal->turns[turn].key);
-             turn++)
-            memcpy(rehearsal->turns[turn].before, rehearsal->before_any, sizeof rehearsal->before_any);
-        raise_to(rehearsal->before_any, view_of(engine, gang)->asked);
+    for (uint32_t turn = 0; turn < rehearsal->turn_count; turn++) {
+        const struct gang *gang = &engine->state->gangs.items[rehearsal->turns[turn].gang];
+        struct gang_key key = gang_key_of(engine, gang, state);
+        for (; !kept_list_is_end(waiting, at); at = kept_list_next(waiting, at)) {
+            gang_id other = kept_list_at(waiting, at);
+            if (!gang_key_precedes(engine->state, &engine->orders->gangs.items[other].key, &key))
+                break;
+            raise_to(most, view_of(engine, other)->asked);
+        }
+        memcpy(rehearsal->turns[turn].before[state], most, sizeof most);
     }
-    for (; turn < rehearsal->turn_count; turn++)
-        memcpy(rehearsal->turns[turn].before, rehearsal->before_any, sizeof rehearsal->before_any);
 }
 
 /* Numbers the gangs that run in the leaf by their turns, those that are not plain with none. */
@@ -195,23 +179,15 @@ static void find_turns(struct search *s, queue_id leaf)
         const struct gang *gang = &engine->state->gangs.items[id];
         s->marks->gangs[id].turn = NO_ID;
         s->marks->gangs[id].turn_solve = s->solve;
-        if (gang->pending == 0 && is_plain(engine, gang, false))
+        if (rehearsal_takes_victim(engine, gang))
             add_turn(engine, rehearsal, id);
     }
     rehearsal->words = rehearsal->turn_count / 64 + 1;
     rehearsal->chosen = arena_alloc(&s->solving, ELASTIC_STATES * rehearsal->words * sizeof *rehearsal->chosen);
     for (uint32_t i = 0; i < rehearsal->turn_count; i++)
         s->marks->gangs[rehearsal->turns[i].gang].turn = i;
-    weigh_waiting(s, &kept->waiting);
-}
-
-static uint32_t evicted_of(const struct search *s, const struct group *set)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < set->pods.len; i++)
-        count += s->marks->pods[set->pods.items[i]].listed == s->plan->number;
-    return count;
+    for (enum elastic_state state = ELASTIC_BELOW; state <= ELASTIC_ABOVE; state++)
+        weigh_waiting(s, &kept->waiting, state);
 }
 
 /* Do all victims have their turns before the probe? Marks the turns of their gangs, by how complete they are left. */
@@ -230,12 +206,12 @@ static bool victims_come_first(struct search *s, queue_id leaf)
         if (gang->queue != leaf || tally->turn_solve != s->solve || tally->turn == NO_ID)
             return false;
         const struct group *set = &gang->groups[1];
-        int32_t left = (int32_t)(set->pods.len - evicted_of(s, set));
+        int32_t left = (int32_t)(set->active_allocated - tally->evicted);
         enum elastic_state state = left < set->min ? ELASTIC_BELOW : left == set->min ? ELASTIC_AT_MIN : ELASTIC_ABOVE;
         if (!gang_order_by_completeness(engine))
             state = ELASTIC_BELOW;
         rehearsal->chosen[state * rehearsal->words + tally->turn / 64] |= UINT64_C(1) << (tally->turn % 64);
-        raise_to(most, state == ELASTIC_BELOW ? rehearsal->turns[tally->turn].before : rehearsal->before_any);
+        raise_to(most, rehearsal->turns[tally->turn].before[state]);
     }
     /* Sums of doubles depend on their order: a little more is safe. */
     for (int r = 0; r < SHARE_COUNT; r++)
@@ -252,7 +228,7 @@ static bool search_is_plain(struct search *s)
     const struct gang *gang = &engine->state->gangs.items[s->gang];
 
     return engine->config.max_placements == 0 && engine_has(engine, PLUGIN_PROPORTION) && orders_are_plain(engine) &&
-           is_plain(engine, gang, true) && rehearsal_begin(engine->rehearsal, engine, s->feasible);
+           rehearsal_takes_gang(engine, gang) && rehearsal_begin(engine->rehearsal, engine, s->feasible);
 }
 
 static void begin_search(struct search *s)
@@ -278,15 +254,18 @@ static bool begin_leaf(struct search *s, queue_id leaf)
 }
 
 /* The gang's one try. False: nobody knows what comes of it. */
-static bool place_victims(struct search *s, const struct group *set)
+static bool place_victims(struct search *s, gang_id gang)
 {
-    uint32_t evicted = evicted_of(s, set);
-    int32_t missing = set->min - (int32_t)(set->pods.len - evicted);
-    uint32_t count = MIN(evicted, (uint32_t)MAX(missing, 1));
+    const struct pod *pods = s->engine->state->pods.items;
+    const struct group *set = &s->engine->state->gangs.items[gang].groups[1];
+    uint32_t evicted = s->marks->gangs[gang].evicted;
+    int32_t missing = set->min - (int32_t)(set->active_allocated - evicted);
+    uint32_t count = MIN(set->pending + evicted, (uint32_t)MAX(missing, 1));
     uint32_t placed = 0;
 
     for (uint32_t i = 0; placed < count; i++) {
-        if (s->marks->pods[set->pods.items[i]].listed != s->plan->number)
+        if (s->marks->pods[set->pods.items[i]].listed != s->plan->number &&
+            pods[set->pods.items[i]].status != POD_PENDING)
             continue;
         enum rehearsal_result result = rehearsal_place(s->engine->rehearsal, set->pods.items[i]);
         if (result != REHEARSAL_DONE)
@@ -296,8 +275,8 @@ static bool place_victims(struct search *s, const struct group *set)
     return true;
 }
 
-/* Gangs of one priority come by how complete they are, and then by age. */
-static bool place_priority(struct search *s, uint32_t from, uint32_t to)
+/* Gangs of one priority come by how complete they are, and then by age. NO_ROOM: the probe will find none. */
+static enum rehearsal_result place_priority(struct search *s, uint32_t from, uint32_t to)
 {
     const struct search_rehearsal *rehearsal = s->rehearsal;
 
@@ -308,15 +287,18 @@ static bool place_priority(struct search *s, uint32_t from, uint32_t to)
                 turn |= 63;
                 continue;
             }
-            if ((chosen[turn / 64] >> (turn % 64) & 1) &&
-                !place_victims(s, &s->engine->state->gangs.items[rehearsal->turns[turn].gang].groups[1]))
-                return false;
+            if (!(chosen[turn / 64] >> (turn % 64) & 1))
+                continue;
+            if (rehearsal->needed > 0 && !rehearsal_has_whole(s->engine->rehearsal, rehearsal->needed))
+                return REHEARSAL_NO_ROOM;
+            if (!place_victims(s, rehearsal->turns[turn].gang))
+                return REHEARSAL_UNKNOWN;
         }
     }
-    return true;
+    return REHEARSAL_DONE;
 }
 
-static bool victims_have_turns(struct search *s)
+static enum rehearsal_result place_all_victims(struct search *s)
 {
     const struct search_rehearsal *rehearsal = s->rehearsal;
     uint32_t from = 0;
@@ -324,17 +306,18 @@ static bool victims_have_turns(struct search *s)
     rehearsal_reset(s->engine->rehearsal);
     for (uint32_t i = 0; i < s->plan->victims.len; i++) {
         if (rehearsal_evict(s->engine->rehearsal, s->plan->victims.items[i].pod) != REHEARSAL_DONE)
-            return false;
+            return REHEARSAL_UNKNOWN;
     }
     while (from < rehearsal->turn_count) {
         uint32_t to = from;
         while (to < rehearsal->turn_count && rehearsal->turns[to].key.rank == rehearsal->turns[from].key.rank)
             to++;
-        if (!place_priority(s, from, to))
-            return false;
+        enum rehearsal_result result = place_priority(s, from, to);
+        if (result != REHEARSAL_DONE)
+            return result;
         from = to;
     }
-    return true;
+    return REHEARSAL_DONE;
 }
 
 static bool probe_finds_no_room(struct search *s)
@@ -344,6 +327,18 @@ static bool probe_finds_no_room(struct search *s)
     for (uint32_t i = 0; i < s->view->chunk_count && result == REHEARSAL_DONE; i++)
         result = rehearsal_place(s->engine->rehearsal, s->view->chunk[i]);
     return result == REHEARSAL_NO_ROOM;
+}
+
+static int64_t largest_whole(const struct search *s)
+{
+    int64_t largest = 0;
+
+    for (uint32_t i = 0; i < s->view->chunk_count; i++) {
+        const struct request *request = state_request(s->engine->state, s->view->chunk[i]);
+        if (request->kind == REQUEST_REGULAR)
+            largest = MAX(largest, request->v[RES_GPU] / GPU_ONE);
+    }
+    return largest;
 }
 
 /* Rehearsals begin with reading nodes and queues: not before simulations that failed have cost as much. */
@@ -368,6 +363,10 @@ bool rehearsal_refutes(struct search *s)
     if (s->rehearsal->barrier_probe != s->probe) {
         s->rehearsal->barrier_probe = s->probe;
         s->rehearsal->barrier = find_barrier(s);
+        s->rehearsal->needed = largest_whole(s);
     }
-    return victims_come_first(s, leaf) && victims_have_turns(s) && probe_finds_no_room(s);
+    if (!victims_come_first(s, leaf))
+        return false;
+    enum rehearsal_result result = place_all_victims(s);
+    return result == REHEARSAL_NO_ROOM || (result == REHEARSAL_DONE && probe_finds_no_room(s));
 }
