@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "kube/client/meta.h"
+#include "local/api/label_selector.h"
 #include "local/rights/identity.h"
 #include "local/rights/policy.h"
 
@@ -66,43 +67,6 @@ static bool visit_rules(yyjson_val *role, policy_rule_fn visit, void *arg)
     return false;
 }
 
-/* One expression of a label selector. Unknown operators select nothing. */
-static bool holds(yyjson_val *expression, yyjson_val *labels)
-{
-    const char *operator= kube_text(expression, "operator");
-    yyjson_val *own = yyjson_obj_get(labels, kube_text(expression, "key"));
-    yyjson_val *value;
-    size_t i, max;
-    bool is_in = false;
-
-    if (strcmp(operator, "Exists") == 0)
-        return own;
-    if (strcmp(operator, "DoesNotExist") == 0)
-        return !own;
-    yyjson_arr_foreach(yyjson_obj_get(expression, "values"), i, max, value) is_in =
-        is_in || (own && yyjson_equals(value, own));
-    return strcmp(operator, "In") == 0 ? is_in : strcmp(operator, "NotIn") == 0 && !is_in;
-}
-
-static bool selects(yyjson_val *selector, yyjson_val *labels)
-{
-    yyjson_val *key, *value;
-    size_t i, max;
-
-    yyjson_obj_foreach(yyjson_obj_get(selector, "matchLabels"), i, max, key, value)
-    {
-        yyjson_val *own = yyjson_obj_get(labels, yyjson_get_str(key));
-        if (!own || !yyjson_equals(own, value))
-            return false;
-    }
-    yyjson_arr_foreach(yyjson_obj_get(selector, "matchExpressions"), i, max, value)
-    {
-        if (!holds(value, labels))
-            return false;
-    }
-    return true;
-}
-
 static bool is_part(yyjson_val *selectors, yyjson_val *role)
 {
     yyjson_val *labels = yyjson_obj_get(yyjson_obj_get(role, "metadata"), "labels");
@@ -111,7 +75,7 @@ static bool is_part(yyjson_val *selectors, yyjson_val *role)
 
     yyjson_arr_foreach(selectors, i, max, selector)
     {
-        if (selects(selector, labels))
+        if (label_selector_matches(selector, labels))
             return true;
     }
     return false;

@@ -11,6 +11,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "local/api/kinds.h"
+#include "local/api/label_selector.h"
 #include "local/api/selector.h"
 #include "local/controllers/values.h"
 #include "local/server/resources.h"
@@ -18,46 +19,14 @@
 
 enum { SELECTOR_MAX = 64 << 10 };
 
-/* The operators of a label selector as the query would have them. */
-static void add_expression(struct strbuf *text, yyjson_val *expression)
-{
-    const char *key = yyjson_get_str(yyjson_obj_get(expression, "key"));
-    const char *operator= yyjson_get_str(yyjson_obj_get(expression, "operator"));
-    yyjson_arr_iter iter = yyjson_arr_iter_with(yyjson_obj_get(expression, "values"));
-    bool is_first = true;
-
-    if (!key || !operator)
-        return;
-    if (strcmp(operator, "Exists") == 0 || strcmp(operator, "DoesNotExist") == 0) {
-        strbuf_addf(text, "%s%s", *operator== 'D' ? "!" : "", key);
-        return;
-    }
-    strbuf_addf(text, "%s %s (", key, strcmp(operator, "In") == 0 ? "in" : "notin");
-    for (yyjson_val *value; (value = yyjson_arr_iter_next(&iter)); is_first = false) {
-        const char *word = yyjson_get_str(value);
-        strbuf_addf(text, "%s%s", is_first ? "" : ",", word ? word : "");
-    }
-    strbuf_addch(text, ')');
-}
-
 /* Reads a label selector. Returns false for one that cannot be read, or that selects nothing. */
 static bool read_selector(yyjson_val *selector, struct selector *ret_wanted)
 {
-    yyjson_obj_iter labels = yyjson_obj_iter_with(yyjson_obj_get(selector, "matchLabels"));
-    yyjson_arr_iter expressions = yyjson_arr_iter_with(yyjson_obj_get(selector, "matchExpressions"));
     struct strbuf text;
 
     strbuf_init(&text, SELECTOR_MAX);
-    for (yyjson_val *key; (key = yyjson_obj_iter_next(&labels));) {
-        const char *value = yyjson_get_str(yyjson_obj_iter_get_val(key));
-        strbuf_addf(&text, "%s%s=%s", text.len ? "," : "", yyjson_get_str(key), value ? value : "");
-    }
-    for (yyjson_val *item; (item = yyjson_arr_iter_next(&expressions));) {
-        if (text.len)
-            strbuf_addch(&text, ',');
-        add_expression(&text, item);
-    }
-    bool is_read = selector && selector_add_labels(ret_wanted, text.text, NULL) == 0;
+    label_selector_format(selector, &text);
+    bool is_read = selector && !text.is_cut && selector_add_labels(ret_wanted, text.text, NULL) == 0;
 
     strbuf_done(&text);
     return is_read;
@@ -178,7 +147,9 @@ static bool refuses(const struct server *server, yyjson_val *budget, const struc
             refusal->needed = owners.replicas - scaled_of(most, 0, owners.replicas, true);
         else
             refusal->needed = scaled_of(yyjson_obj_get(spec, "minAvailable"), 0, owners.replicas, true);
-        is_refused = refusal->healthy - is_pod_ready < MAX(refusal->needed, 0);
+        bool is_always_free =
+            !is_pod_ready && yyjson_equals_str(yyjson_obj_get(spec, "unhealthyPodEvictionPolicy"), "AlwaysAllow");
+        is_refused = !is_always_free && refusal->healthy - is_pod_ready < MAX(refusal->needed, 0);
     }
     vec_foreach (&owners.uids, uid)
         free(*uid);
