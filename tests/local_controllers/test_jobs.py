@@ -221,3 +221,21 @@ def test_deleted(cluster):
     world.delete(cluster, f"{world.JOBS}/gone", "Orphan")
     cluster.wait_until(lambda: all(not pod["metadata"].get("finalizers") for pod in pods_of(cluster, "gone")),
                        "pods without finalizers")
+
+
+@SUITE.test("a Job adopts a pod of its own that has lost its owner, and releases one whose labels have changed")
+def test_adopt(cluster):
+    create(cluster, "kin", parallelism=2, completions=2)
+    wait_job(cluster, "kin", lambda status, _: status.get("ready") == 2)
+    name = pods_of(cluster, "kin")[0]["metadata"]["name"]
+    path = f"{world.PODS}/{name}"
+    cluster.api.patch(path, {"metadata": {"ownerReferences": None, "finalizers": None}})
+    cluster.wait_for(path, lambda pod: pod["metadata"].get("ownerReferences"))
+    expect(cluster.api.get(path)["metadata"]["finalizers"], [FINALIZER], "finalizers")
+    names = ("controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name")
+    cluster.api.patch(path, {"metadata": {"labels": dict.fromkeys(names)}})
+    found = cluster.wait_for(path, lambda pod: not pod["metadata"].get("ownerReferences"))
+    expect(found["metadata"].get("finalizers"), None, "finalizers of a pod that is released")
+    wait_job(cluster, "kin", lambda status, _: status.get("active") == 2 and len(pods_of(cluster, "kin")) == 2)
+    world.delete(cluster, f"{world.JOBS}/kin")
+    world.delete(cluster, path)

@@ -96,3 +96,57 @@ def test_replication_controller(cluster):
     cluster.wait_for(f"{path}/old", lambda one: one["status"]["replicas"] == 1)
     world.delete(cluster, f"{path}/old")
     cluster.wait_gone(f"{path}/old")
+
+
+def owners(cluster, name):
+    """(kind, name) of whoever controls the pod; None for nobody."""
+    found = cluster.api.get(f"{world.PODS}/{name}")["metadata"].get("ownerReferences", [])
+    return next(((one["kind"], one["name"]) for one in found if one.get("controller")), None)
+
+
+@SUITE.test("a ReplicaSet adopts pods that it selects, and releases those whose labels have changed")
+def test_adopt(cluster):
+    for number in (1, 2):
+        cluster.api.create(world.PODS, {"apiVersion": "v1", "kind": "Pod", **world.template({"app": "kin"}),
+                                        "metadata": {"name": f"kin-old-{number}", "labels": {"app": "kin"}}})
+    found = cluster.api.create(world.SETS, replica_set("kin", 2))
+    wait_status(cluster, "kin", replicas=2, readyReplicas=2)
+    names = [pod["metadata"]["name"] for pod in world.pods_of(cluster, "app=kin")]
+    expect(sorted(names), ["kin-old-1", "kin-old-2"], "pods: none was created")
+    reference = cluster.api.get(f"{world.PODS}/kin-old-1")["metadata"]["ownerReferences"]
+    expect(reference, [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "kin", "controller": True,
+                        "blockOwnerDeletion": True, "uid": found["metadata"]["uid"]}], "owner")
+    cluster.api.patch(f"{world.PODS}/kin-old-1", {"metadata": {"labels": {"app": "alone"}}})
+    cluster.wait_until(lambda: owners(cluster, "kin-old-1") is None, "the pod has no owner")
+    cluster.wait_until(lambda: len(world.pods_of(cluster, "app=kin")) == 2, "another pod in its place")
+    wait_status(cluster, "kin", replicas=2, readyReplicas=2)
+    cluster.api.patch(f"{world.PODS}/kin-old-1", {"metadata": {"labels": {"app": "kin"}}})
+    cluster.wait_until(lambda: len(world.pods_of(cluster, "app=kin")) == 2, "one pod too many is removed")
+    wait_status(cluster, "kin", replicas=2)
+
+
+@SUITE.test("pods of a ReplicaSet that is deleted alone stay, and the next one of its name adopts them")
+def test_orphans(cluster):
+    cluster.api.create(world.SETS, replica_set("heir", 2))
+    wait_status(cluster, "heir", readyReplicas=2)
+    before = sorted(pod["metadata"]["name"] for pod in world.pods_of(cluster, "app=heir"))
+    world.delete(cluster, f"{world.SETS}/heir", policy="Orphan")
+    cluster.wait_gone(f"{world.SETS}/heir")
+    cluster.wait_until(lambda: [owners(cluster, name) for name in before] == [None, None], "pods without an owner")
+    cluster.api.create(world.SETS, replica_set("heir", 2))
+    wait_status(cluster, "heir", readyReplicas=2)
+    expect(sorted(pod["metadata"]["name"] for pod in world.pods_of(cluster, "app=heir")), before, "the same pods")
+
+
+@SUITE.test("what happened while no controller ran is found when one starts")
+def test_adopt_later(cluster):
+    cluster.api.create(world.SETS, replica_set("late", 2))
+    wait_status(cluster, "late", readyReplicas=2)
+    name = world.pods_of(cluster, "app=late")[0]["metadata"]["name"]
+    if cluster.is_local:
+        raise suite.Skip("the server stops with the controllers")
+    world.kill(cluster)
+    cluster.api.patch(f"{world.PODS}/{name}", {"metadata": {"labels": {"app": "gone"}}})
+    world.start(cluster)
+    cluster.wait_until(lambda: owners(cluster, name) is None, "the pod has no owner")
+    wait_status(cluster, "late", replicas=2, readyReplicas=2)

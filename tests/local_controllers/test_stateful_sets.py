@@ -135,3 +135,46 @@ def test_kill(cluster):
         world.start(cluster)
     rollout(cluster, "firm")
     expect(images(cluster, "firm"), ["x:4"] * 4, "images")
+
+
+@SUITE.test("a StatefulSet adopts the pods and the revisions of one that was deleted alone")
+def test_adopt(cluster):
+    cluster.api.create(world.STATEFUL_SETS, stateful_set("next", 2))
+    wait_status(cluster, "next", readyReplicas=2)
+    before = {pod["metadata"]["uid"] for pod in world.pods_of(cluster, "app=next")}
+    world.delete(cluster, f"{world.STATEFUL_SETS}/next", policy="Orphan")
+    cluster.wait_gone(f"{world.STATEFUL_SETS}/next")
+    cluster.api.create(world.STATEFUL_SETS, stateful_set("next", 3))
+    found = wait_status(cluster, "next", readyReplicas=3, updatedReplicas=3)
+    after = world.pods_of(cluster, "app=next")
+    expect(before <= {pod["metadata"]["uid"] for pod in after}, True, "the same pods, and one more")
+    expect({pod["metadata"]["ownerReferences"][0]["uid"] for pod in after}, {found["metadata"]["uid"]}, "owners")
+    expect(len(cluster.api.items(f"{world.REVISIONS}?labelSelector=app=next")), 1, "ControllerRevisions")
+    cluster.api.patch(f"{world.PODS}/next-2", {"metadata": {"labels": {"app": "alone"}}})
+    cluster.wait_until(lambda: not cluster.api.get(f"{world.PODS}/next-2")["metadata"].get("ownerReferences"),
+                       "a pod that is released")
+    world.delete(cluster, f"{world.PODS}/next-2")
+    wait_status(cluster, "next", readyReplicas=3)
+
+
+@SUITE.test("maxUnavailable pods are replaced at a time, and no more when others are not available")
+def test_max_unavailable(cluster):
+    def change(revision, most, starts=True):
+        template = stateful_set("wide", 4, image=f"x:{revision}", podManagementPolicy="Parallel", updateStrategy={
+            "type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": most}})
+        if not starts:
+            template["spec"]["template"]["spec"].update(nodeName=None, nodeSelector={"no": "such"})
+        else:
+            template["spec"]["template"]["spec"].update(nodeSelector=None)
+        return template
+    cluster.api.create(world.STATEFUL_SETS, change(1, 2))
+    wait_status(cluster, "wide", readyReplicas=4, updatedReplicas=4)
+    # The new pods do not start, so that the update stands still with what may be unavailable.
+    cluster.api.patch(f"{world.STATEFUL_SETS}/wide", {"spec": change(2, 2, starts=False)["spec"]})
+    wait_status(cluster, "wide", updatedReplicas=2, readyReplicas=2)
+    expect(images(cluster, "wide"), ["x:1", "x:1", "x:2", "x:2"], "images")
+    cluster.api.patch(f"{world.STATEFUL_SETS}/wide", {"spec": change(2, "75%", starts=False)["spec"]})
+    wait_status(cluster, "wide", updatedReplicas=3, readyReplicas=1)
+    cluster.api.patch(f"{world.STATEFUL_SETS}/wide", {"spec": change(3, "75%")["spec"]})
+    wait_status(cluster, "wide", updatedReplicas=4, readyReplicas=4)
+    expect(images(cluster, "wide"), ["x:3"] * 4, "images")

@@ -16,7 +16,7 @@
 /* So many requests for one owner at a time; more follow in the next round. */
 enum { CREATES_MAX = 500, MESSAGE_MAX = 1024 };
 
-enum act { ACT_CREATE, ACT_CREATE_OTHER, ACT_DELETE, ACT_PATCH_CHILD, ACT_PATCH, ACT_DELETE_ITSELF };
+enum act { ACT_CREATE, ACT_CREATE_OTHER, ACT_DELETE, ACT_PATCH_CHILD, ACT_PATCH, ACT_DELETE_ITSELF, ACT_ASK };
 
 struct owner_call {
     struct list_link in_owner;
@@ -26,6 +26,8 @@ struct owner_call {
     uint32_t kind;
     char *name;  // of the child
     char *uid;
+    owner_item_fn on_item;  // of ACT_ASK
+    owner_answer_fn on_answer;
 };
 
 static const struct kube_resource *child_resource(const struct owner *owner, uint32_t kind)
@@ -87,7 +89,7 @@ static void take_in(struct owner_call *call, const struct kube_answer *answer)
     yyjson_val *object = NULL;
     struct kube_meta meta;
 
-    if (call->act == ACT_CREATE_OTHER || call->act == ACT_DELETE_ITSELF ||
+    if (call->act == ACT_CREATE_OTHER || call->act == ACT_DELETE_ITSELF || call->act == ACT_ASK ||
         kube_answer_object(answer, &object, NULL) < 0 || !kube_meta_read(object, &meta))
         return;
     if (call->act == ACT_PATCH)
@@ -136,7 +138,9 @@ static void on_done(void *arg, const struct kube_answer *answer)
     struct owner *owner = call->owner;
 
     call->call = NULL;
-    if (answer->err.code == 0)
+    if (call->act == ACT_ASK)
+        call->on_answer(owner, answer);
+    else if (answer->err.code == 0)
         take_in(call, answer);
     else if (answer->status == 404 && (call->act == ACT_DELETE || call->act == ACT_PATCH_CHILD))
         controller_drop_child(owner->controller, call->uid);
@@ -179,6 +183,27 @@ void owner_create_other(struct owner *owner, const struct kube_resource *resourc
              .verb = KUBE_CREATE, .resource = resource, .namespace = owner->namespace, .is_repeatable = true},
          doc);
     yyjson_mut_doc_free(doc);
+}
+
+static int on_item(void *arg, const char *text, size_t len)
+{
+    struct owner_call *call = arg;
+
+    return call->on_item(call->owner, text, len);
+}
+
+void owner_ask(struct owner *owner, const struct kube_request *request, owner_item_fn on_item_of_list,
+               owner_answer_fn on_answer)
+{
+    struct owner_call *call = call_new(owner, ACT_ASK, 0, "", "");
+    struct kube_request sent = *request;
+
+    call->on_item = on_item_of_list;
+    call->on_answer = on_answer;
+    sent.on_item = on_item_of_list ? on_item : NULL;
+    sent.on_done = on_done;
+    sent.arg = call;
+    call->call = kube_send(owner->controller->service->client, &sent);
 }
 
 static void send_delete(struct owner_call *call, const struct kube_resource *resource)

@@ -24,6 +24,15 @@ void owner_patch_child(struct owner *owner, const struct child *child, enum kube
 void owner_patch(struct owner *owner, yyjson_mut_doc *patch, const char *subresource);
 
 /*
+ * Asks for something else that an owner needs. `on_answer` gets the answer, whatever it is, and may start more; `on_item`, of
+ * lists, gets the items as they come (kube/client/client.h), and may be NULL.
+ */
+typedef int (*owner_item_fn)(struct owner *owner, const char *text, size_t len);
+typedef void (*owner_answer_fn)(struct owner *owner, const struct kube_answer *answer);
+void owner_ask(struct owner *owner, const struct kube_request *request, owner_item_fn on_item,
+               owner_answer_fn on_answer);
+
+/*
  * Makes the status of the owner `status`, which belongs to `doc`; nothing is written when it is that already. A member that
  * is not in `status` is removed. Members whose value is the zero of their type are left out by the server, so that
  * controllers must leave them out as well. `doc` is freed. Whether a write was started.

@@ -10,6 +10,7 @@
 #include "kube/client/meta.h"
 #include "kube/follow/follow.h"
 #include "local/controllers/actions.h"
+#include "local/controllers/adoption.h"
 #include "local/controllers/families.h"
 #include "local/controllers/values.h"
 
@@ -51,6 +52,7 @@ static void owner_free(struct owner *owner)
     struct controller *controller = owner->controller;
 
     owner_cancel(owner);
+    adoption_drop_owner(owner);
     work_drop(controller->work, &owner->work);
     if (controller->kind->forget)
         controller->kind->forget(owner);
@@ -89,10 +91,12 @@ void controller_put_owner(struct controller *controller, yyjson_val *object)
     struct owner *owner = family && family->owner ? family->owner : owner_new(controller, &meta);
     if (owner->doc && version_of(&meta) < owner->version)
         return;
+    yyjson_doc *before = owner->doc;
     owner->version = version_of(&meta);
-    yyjson_doc_free(owner->doc);
     owner->doc = copy_of(object);
     owner->object = yyjson_doc_get_root(owner->doc);
+    adoption_put_owner(owner, yyjson_doc_get_root(before));
+    yyjson_doc_free(before);
     work_add(controller->work, &owner->work);
 }
 
@@ -229,12 +233,16 @@ void controller_put_child(struct controller *controller, uint32_t kind, yyjson_v
         controller_drop_child(controller, meta.uid);
         child = NULL;
     }
+    if (kind == 0 && !controller_reference(object))
+        adoption_put_orphan(controller, object);
     if (!parent.uid)
         return;
     if (!child)
         child = child_new(controller, kind, &meta, &parent);
     child->version = version_of(&meta);
     child_read(controller->kind, child, object);
+    if (kind == 0)
+        adoption_put_child(child, object);
     wake(child->family);
     if (!child->family->owner && controller->is_synced && controller->kind->lost)
         controller->kind->lost(controller, child);
@@ -255,11 +263,26 @@ static void on_owner(void *arg, const struct follow_event *event)
 static void on_child(void *arg, const struct follow_event *event)
 {
     const struct controller_watch *watch = arg;
+    struct controller *controller = watch->controller;
 
+    if (controller->kind->seen)
+        controller->kind->seen(controller, watch->kind, event->uid,
+                               event->change == FOLLOW_DELETED ? NULL : event->object);
     if (event->change == FOLLOW_DELETED)
         controller_drop_child(watch->controller, event->uid);
     else
         controller_put_child(watch->controller, watch->kind, event->object);
+}
+
+struct owner *controller_next_owner(const struct controller *controller, size_t *cursor)
+{
+    struct family *family;
+
+    while ((family = families_next(controller->families, cursor))) {
+        if (family->owner)
+            return family->owner;
+    }
+    return NULL;
 }
 
 static void find_lost(struct controller *controller)

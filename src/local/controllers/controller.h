@@ -43,6 +43,13 @@ struct child {
     bool is_ending;       // it has a deletionTimestamp
     struct pod_life pod;  // of pods
     yyjson_doc *doc;      // the object; NULL for pods, unless `keeps` says otherwise
+    uint32_t seen;        // of adoption.c: the last review that its labels were found in
+};
+
+/* An object that an owner selects and that has no controller. */
+struct orphan {
+    uint32_t kind;  // of a child
+    char *name, *uid;
 };
 
 struct owner {
@@ -62,6 +69,22 @@ struct owner {
     nsec_t due;               // when it fires
     VEC(char *) buried;       // children that went away while requests were under way
     bool is_started;          // a round is under way
+
+    /* Of adoption.c. */
+    struct list_link in_selecting;
+    VEC(struct orphan) orphans;  // found by the review that is under way
+    uint32_t review;             // number of the last one
+    uint32_t review_kind;        // of the children that it lists
+    bool is_selecting;           // in the controller's list
+    bool needs_review;
+};
+
+/* Whether owners adopt children that they select and release those that they do not select any more (adoption.h). */
+enum adoption {
+    ADOPTION_NONE,
+    ADOPTION_ALL,
+    ADOPTION_UNFINISHED,  // pods that have not ended
+    ADOPTION_LABELED,     // all; as the server writes a selector of its own, an owner that is new has nothing to adopt
 };
 
 struct controller_kind {
@@ -73,10 +96,16 @@ struct controller_kind {
     const char *mark;                        // NULL: none
     bool (*keeps)(yyjson_val *pod);          // whether the whole pod is kept; NULL: never
     const char *(*family_of)(yyjson_val *);  // the uid of the owner of a child without a controller; NULL: none has one
+    const char *uid_label;                   // of children, with the uid of the owner that made them; NULL: none
     const char *name_label;                  // of children, with the name of the owner; NULL: none
     void (*sync)(struct owner *owner);       // starts whatever brings the owner into line
+    enum adoption adoption;                  // of children
+    const char *finalizer;                   // that adopted children get and released ones lose; NULL: none
+    bool (*may_adopt)(const struct owner *owner, const char *name);  // of the first kind; NULL: all that it selects
     /* Records the event that a child was created or deleted; NULL: "Created pod: NAME". */
     void (*tell)(const struct owner *owner, uint32_t kind, const char *name, bool is_created);
+    /* Every object of the children's kinds, whoever controls it; `object` is NULL when it is gone. May be NULL. */
+    void (*seen)(struct controller *controller, uint32_t kind, const char *uid, yyjson_val *object);
     void (*forget)(struct owner *owner);                               // frees `state`; may be NULL
     void (*lost)(struct controller *controller, struct child *child);  // a child whose owner is not there; may be NULL
     void (*close)(struct controller *controller);                      // may be NULL
@@ -95,7 +124,8 @@ struct controller {
     struct work *work;
     struct controller_watch owners, children[CONTROLLER_CHILD_KINDS];
     struct families *families;
-    struct list strays;  // of `lost`
+    struct list strays;     // of `lost`
+    struct list selecting;  // owners whose selector may match an object that another one made
     bool is_synced;
 };
 
@@ -124,6 +154,9 @@ void controller_drop_child(struct controller *controller, const char *uid);
 #define owner_foreach(owner, at)                                                              \
     for (struct child *at = family_first((owner)->family), *at##_next_ = family_next(at); at; \
          at = at##_next_, at##_next_ = family_next(at))
+
+/* Walks over all owners of the controller; `*cursor` starts at 0. NULL at the end. */
+struct owner *controller_next_owner(const struct controller *controller, size_t *cursor);
 
 /* The child of the owner with that uid; NULL when there is none. */
 struct child *owner_child(const struct owner *owner, const char *uid);

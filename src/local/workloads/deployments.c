@@ -6,6 +6,7 @@
 
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
+#include "local/controllers/adoption.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
 #include "local/workloads/deployment_sets.h"
@@ -283,6 +284,8 @@ static void sync_deployment(struct owner *deployment)
 {
     struct rollout rollout = {0};
 
+    if (adoption_start(deployment))
+        return;
     rollout_init(&rollout, deployment);
     if (!value_at(deployment->object, "metadata", "deletionTimestamp")) {
         if (rollout.is_paused)
@@ -324,5 +327,6 @@ const struct controller_kind deployments_controller = {
     .child_kinds = 1,
     .mark = DEPLOYMENT_HASH,
     .sync = sync_deployment,
+    .adoption = ADOPTION_ALL,
     .tell = tell,
 };

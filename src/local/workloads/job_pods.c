@@ -252,7 +252,7 @@ struct stray {
 
 const char *job_pods_family(yyjson_val *pod)
 {
-    const char *uid = kube_text(pod, "metadata", "labels", "batch.kubernetes.io/controller-uid");
+    const char *uid = kube_text(pod, "metadata", "labels", JOB_UID_LABEL);
 
     return uid[0] && array_has(value_at(pod, "metadata", "finalizers"), JOB_FINALIZER) ? uid : NULL;
 }

@@ -3,6 +3,9 @@
 
 #include "local/workloads/job_tally.h"
 
+/* Pods of a Job have its uid in this label. */
+#define JOB_UID_LABEL "batch.kubernetes.io/controller-uid"
+
 /* Creates the pods that a Job needs, or deletes those that are too many. */
 void job_pods_scale(struct owner *job, struct job_tally *tally);
 

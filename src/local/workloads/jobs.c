@@ -9,6 +9,7 @@
 #include "base/strbuf.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
+#include "local/controllers/adoption.h"
 #include "local/controllers/diff.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
@@ -338,6 +339,8 @@ static void sync_job(struct owner *job)
         delete_when_due(job);
         return;
     }
+    if (adoption_start(job))
+        return;
     job_tally_init(&tally, job);
     work_on(job, &tally);
     job_tally_done(&tally);
@@ -356,10 +359,13 @@ const struct controller_kind jobs_controller = {
     .children = {KUBE_PODS},
     .child_kinds = 1,
     .mark = JOB_INDEX,
+    .uid_label = JOB_UID_LABEL,
     .name_label = "batch.kubernetes.io/job-name",
     .keeps = keeps,
     .family_of = job_pods_family,
     .sync = sync_job,
+    .adoption = ADOPTION_LABELED,
+    .finalizer = JOB_FINALIZER,
     .forget = forget,
     .lost = job_pods_lost,
     .close = job_pods_close,

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
+#include "local/controllers/adoption.h"
 #include "local/controllers/status.h"
 #include "local/controllers/template.h"
 #include "local/controllers/values.h"
@@ -115,6 +116,8 @@ static void sync_replica_set(struct owner *owner)
 {
     struct pods pods = {0};
 
+    if (adoption_start(owner))
+        return;
     count_pods(owner, &pods);
     if (!value_at(owner->object, "metadata", "deletionTimestamp"))
         scale(owner, &pods);
@@ -130,6 +133,7 @@ const struct controller_kind replica_sets_controller = {
     .children = {KUBE_PODS},
     .child_kinds = 1,
     .sync = sync_replica_set,
+    .adoption = ADOPTION_UNFINISHED,
 };
 
 const struct controller_kind replication_controllers_controller = {
@@ -139,4 +143,5 @@ const struct controller_kind replication_controllers_controller = {
     .children = {KUBE_PODS},
     .child_kinds = 1,
     .sync = sync_replica_set,
+    .adoption = ADOPTION_UNFINISHED,
 };

@@ -13,14 +13,14 @@
 
 enum { CLAIM_NAME_MAX = 2 * CHILD_NAME_MAX };
 
-int64_t stateful_ordinal(const struct owner *set, const struct child *pod)
+int64_t stateful_ordinal(const struct owner *set, const char *pod)
 {
     size_t len = strlen(set->name);
     char *end = NULL;
 
-    if (strncmp(pod->name, set->name, len) != 0 || pod->name[len] != '-' || !pod->name[len + 1])
+    if (strncmp(pod, set->name, len) != 0 || pod[len] != '-' || !pod[len + 1])
         return -1;
-    long ordinal = strtol(pod->name + len + 1, &end, 10);
+    long ordinal = strtol(pod + len + 1, &end, 10);
     return *end == '\0' && ordinal >= 0 ? ordinal : -1;
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "local/controllers/actions.h"
+#include "local/controllers/adoption.h"
 #include "local/controllers/status.h"
 #include "local/controllers/values.h"
 #include "local/workloads/revisions.h"
@@ -79,7 +80,7 @@ static void plan_init(struct plan *plan, struct owner *set)
     plan->pods = xcalloc((size_t)(plan->end - plan->first) + 1, sizeof *plan->pods);
     owner_foreach(set, pod)
     {
-        int64_t ordinal = stateful_ordinal(set, pod);
+        int64_t ordinal = stateful_ordinal(set, pod->name);
 
         if (pod->kind == REVISION_CHILD_KIND || ordinal < 0)
             continue;
@@ -133,18 +134,35 @@ static bool cut(struct owner *set, const struct plan *plan)
     return plan->surplus.len == 0;
 }
 
-/* Replaces one pod with an old template, from the highest ordinal on. */
+/* How many pods may be unavailable while others are replaced: one at least. */
+static int64_t max_unavailable(const struct owner *set, int64_t replicas)
+{
+    yyjson_val *value = value_at(set->object, "spec", "updateStrategy", "rollingUpdate", "maxUnavailable");
+
+    return value ? MAX(scaled_of(value, 0, replicas, false), 1) : 1;
+}
+
+static bool is_serving(struct owner *set, const struct child *pod)
+{
+    return pod && !pod->is_ending && is_available(set, pod);
+}
+
+/* Replaces pods with an old template, from the highest ordinal on, as long as enough others are available. One that is not
+ * available itself costs nothing. */
 static void update(struct owner *set, const struct plan *plan)
 {
+    int64_t room = max_unavailable(set, plan->end - plan->first);
+
+    for (int64_t ordinal = plan->first; ordinal < plan->end; ordinal++)
+        room -= !is_serving(set, plan->pods[ordinal - plan->first]);
     for (int64_t ordinal = plan->end - 1; plan->is_rolling && ordinal >= plan->first + plan->partition; ordinal--) {
         struct child *pod = plan->pods[ordinal - plan->first];
 
-        if (pod && !pod->is_ending && strcmp(pod->mark, plan->revisions.update->name) != 0) {
-            owner_delete(set, pod);
+        if (!pod || pod->is_ending || strcmp(pod->mark, plan->revisions.update->name) == 0)
+            continue;
+        if (is_serving(set, pod) && room-- <= 0)
             return;
-        }
-        if (!pod || pod->is_ending || !is_available(set, pod))
-            return;
+        owner_delete(set, pod);
     }
 }
 
@@ -197,6 +215,8 @@ static void sync_stateful_set(struct owner *set)
 {
     struct plan plan = {0};
 
+    if (adoption_start(set))
+        return;
     revisions_init(&plan.revisions, set);
     if (revisions_settle(set, &plan.revisions))
         work_on(set, &plan);
@@ -210,6 +230,11 @@ static void tell(const struct owner *set, uint32_t kind, const char *name, bool 
                     "%s Pod %s in StatefulSet %s successful", is_created ? "create" : "delete", name, set->name);
 }
 
+static bool may_adopt(const struct owner *set, const char *name)
+{
+    return stateful_ordinal(set, name) >= 0;
+}
+
 const struct controller_kind stateful_sets_controller = {
     .service = CONTROLLER_SERVICE("statefulsets"),
     .component = "statefulset-controller",
@@ -218,5 +243,7 @@ const struct controller_kind stateful_sets_controller = {
     .child_kinds = 2,
     .mark = "controller-revision-hash",
     .sync = sync_stateful_set,
+    .adoption = ADOPTION_ALL,
+    .may_adopt = may_adopt,
     .tell = tell,
 };
