@@ -99,6 +99,15 @@
     ROW(count_workloads)          \
     ROW(get_workload)             \
     ROW(list_workload_pods)       \
+    ROW(list_workload_priorities) \
+    ROW(list_workload_categories) \
+    ROW(get_workload_category)    \
+    ROW(list_workload_types)      \
+    ROW(get_workload_type)        \
+    ROW(update_workload_type)     \
+    ROW(workloads_telemetry)      \
+    ROW(list_workload_events)     \
+    ROW(list_workload_history)    \
     ROW(list_pods)                \
     ROW(count_pods)               \
     ROW(list_idps)                \

@@ -222,11 +222,18 @@ void serve_read(struct console *console, struct http_exchange *exchange, serve_f
     serve_read_by(console, exchange, fn, NULL);
 }
 
+int serve_begin(struct console *console, struct http_exchange *exchange, const char *const *names,
+                  struct request *ret_request, struct err *err)
+{
+    *ret_request = request_new(console, exchange);
+    return check_query(exchange, names, err);
+}
+
 void serve_read_by(struct console *console, struct http_exchange *exchange, serve_fn fn, const char *const *names)
 {
-    struct request request = request_new(console, exchange);
+    struct request request;
     struct err err = {0};
-    int r = check_query(exchange, names, &err);
+    int r = serve_begin(console, exchange, names, &request, &err);
 
     request_reply(&request, r < 0 ? r : fn(&request, &err), &err);
 }

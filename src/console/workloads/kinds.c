@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "console/workloads/kinds.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "console/assets/kinds.h"
@@ -19,43 +18,46 @@ static const struct field distributed_rows[] = {
     END,
 };
 
-static const struct workload_kind kinds[] = {
+const struct workload_kind workload_kinds[] = {
     {"workspace", "Workspace", WORKLOADS "workspaces", RESOURCE_WORKSPACES, "high", "Build", pod_rows, NULL},
     {"training", "Training", WORKLOADS "trainings", RESOURCE_TRAININGS, "low", "Train", pod_rows, NULL},
     {WORKLOAD_DISTRIBUTED, "Distributed", WORKLOADS "distributed", RESOURCE_TRAININGS, "low", "Train", distributed_rows,
      "worker"},
 };
 
-static const struct workload_priority priorities[] = {
+const size_t workload_kind_count = ARRAY_LEN(workload_kinds);
+
+const struct workload_priority workload_priorities[] = {
     {"very-low", 25},    {"low", 40},   {"medium-low", 65}, {"medium", 80},
     {"medium-high", 90}, {"high", 125}, {"very-high", 150},
 };
+const size_t workload_priority_count = ARRAY_LEN(workload_priorities);
 
 const struct workload_kind *workload_kind_at(const char *path)
 {
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        size_t len = strlen(kinds[i].path);
+    for (size_t i = 0; i < workload_kind_count; i++) {
+        size_t len = strlen(workload_kinds[i].path);
 
-        if (strncmp(path, kinds[i].path, len) == 0 && (!path[len] || path[len] == '/' || path[len] == '?'))
-            return &kinds[i];
+        if (strncmp(path, workload_kinds[i].path, len) == 0 && (!path[len] || path[len] == '/' || path[len] == '?'))
+            return &workload_kinds[i];
     }
     return NULL;
 }
 
 const struct workload_kind *workload_kind_find(const char *type)
 {
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kinds[i].type, type) == 0)
-            return &kinds[i];
+    for (size_t i = 0; i < workload_kind_count; i++) {
+        if (strcmp(workload_kinds[i].type, type) == 0)
+            return &workload_kinds[i];
     }
     return NULL;
 }
 
 const struct workload_priority *workload_priority_find(const char *name)
 {
-    for (size_t i = 0; i < ARRAY_LEN(priorities); i++) {
-        if (strcmp(priorities[i].name, name) == 0)
-            return &priorities[i];
+    for (size_t i = 0; i < workload_priority_count; i++) {
+        if (strcmp(workload_priorities[i].name, name) == 0)
+            return &workload_priorities[i];
     }
     return NULL;
 }

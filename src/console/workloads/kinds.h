@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "console/assets/fields.h"
@@ -22,6 +23,9 @@ struct workload_kind {
     const char *part;          // of its policies that is about the pods; NULL: they have no parts
 };
 
+extern const struct workload_kind workload_kinds[];
+extern const size_t workload_kind_count;
+
 /* NULL: there is none. */
 const struct workload_kind *workload_kind_at(const char *path);
 const struct workload_kind *workload_kind_find(const char *type);
@@ -36,6 +40,9 @@ struct workload_priority {
     const char *name;
     int32_t value;
 };
+
+extern const struct workload_priority workload_priorities[];
+extern const size_t workload_priority_count;
 
 /* NULL: there is none. */
 const struct workload_priority *workload_priority_find(const char *name);

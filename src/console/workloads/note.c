@@ -13,6 +13,8 @@
 #include "console/workloads/workloads.h"
 #include "kube/client/meta.h"
 
+enum { PHASES_KEPT = 64 };
+
 static void put_status(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *key, const char *text)
 {
     (void)yyjson_mut_obj_remove_key(status, key);
@@ -38,6 +40,23 @@ static int tell(struct console *console, yyjson_val *item, const char *phase, co
     return notify_add(console, &notice, err);
 }
 
+void workload_set_phase(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *phase, const char *message)
+{
+    yyjson_mut_val *phases = yyjson_mut_obj_get(status, "phases");
+
+    put_status(doc, status, "phase", phase);
+    (void)yyjson_mut_obj_remove_key(status, "phaseUpdatedAt");
+    put_now(doc, status, "phaseUpdatedAt");
+    if (!phases)
+        phases = yyjson_mut_obj_add_arr(doc, status, "phases");
+    if (yyjson_mut_arr_size(phases) == PHASES_KEPT)
+        (void)yyjson_mut_arr_remove_first(phases);
+    yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, phases);
+    put_now(doc, entry, "time");
+    put_text(doc, entry, "phase", phase);
+    put_text(doc, entry, "message", message);
+}
+
 static int write_status(struct console *console, yyjson_val *item, const char *phase, const char *message,
                         struct err *err)
 {
@@ -47,9 +66,7 @@ static int write_status(struct console *console, yyjson_val *item, const char *p
     yyjson_mut_val *status = yyjson_mut_obj_get(copy, "status");
 
     if (strcmp(kube_text(item, "status", "phase"), phase) != 0) {
-        put_status(doc, status, "phase", phase);
-        (void)yyjson_mut_obj_remove_key(status, "phaseUpdatedAt");
-        put_now(doc, status, "phaseUpdatedAt");
+        workload_set_phase(doc, status, phase, message);
         if (phase_is_end(phase))
             put_now(doc, status, "completedAt");
     }

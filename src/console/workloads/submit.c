@@ -13,6 +13,7 @@
 #include "console/workloads/distributed.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
+#include "console/workloads/properties.h"
 #include "console/workloads/spec.h"
 #include "console/workloads/workloads.h"
 
@@ -84,12 +85,12 @@ static int put_pool(struct request *request, yyjson_mut_val *spec, yyjson_mut_va
     return r;
 }
 
-static void put_priority(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
+static void put_priority(struct request *request, const struct workload_defaults *defaults, yyjson_mut_val *spec,
                          yyjson_mut_val *item)
 {
     const char *asked = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "priorityClass"));
     const char *preemptibility = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "preemptibility"));
-    const struct workload_priority *priority = workload_priority_find(asked && *asked ? asked : kind->priority);
+    const struct workload_priority *priority = workload_priority_find(asked && *asked ? asked : defaults->priority);
 
     put_text(request->doc, item, "priorityClassName", priority->name);
     (void)yyjson_mut_obj_add_int(request->doc, item, "priority", priority->value);
@@ -98,23 +99,27 @@ static void put_priority(struct request *request, const struct workload_kind *ki
                                                  : priority->value < PRIORITY_NON_PREEMPTIBLE);
 }
 
-static void put_rest(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
-                     yyjson_mut_val *item)
+static int put_rest(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
+                    yyjson_mut_val *item, struct err *err)
 {
+    struct workload_defaults defaults;
+    int r = workload_defaults_load(request->console->db, kind, &defaults, err);
+
     yyjson_mut_doc *doc = request->doc;
     const char *category = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "category"));
 
+    if (r < 0)
+        return r;
     put_text(doc, item, "type", kind->type);
-    put_priority(request, kind, spec, item);
-    put_text(doc, item, "category", category && *category ? category : kind->category);
+    put_priority(request, &defaults, spec, item);
+    put_text(doc, item, "category", category && *category ? category : defaults.category);
     put_text(doc, item, "createdBy", request->caller->name);
     put_now(doc, item, "createdAt");
     put_now(doc, item, "updatedAt");
     (void)yyjson_mut_obj_add_val(doc, item, "spec", spec);
     put_text(doc, item, "desired", DESIRED_RUNNING);
-    yyjson_mut_val *status = yyjson_mut_obj_add_obj(doc, item, "status");
-    put_text(doc, status, "phase", PHASE_CREATING);
-    put_now(doc, status, "phaseUpdatedAt");
+    workload_set_phase(doc, yyjson_mut_obj_add_obj(doc, item, "status"), PHASE_CREATING, "");
+    return 0;
 }
 
 static int keep(struct request *request, yyjson_mut_val *item, const char *project, struct err *err)
@@ -178,7 +183,8 @@ static int create_workload(struct request *request, struct err *err)
         return r;
     if (strcmp(kind->type, WORKLOAD_DISTRIBUTED) == 0 && (r = distributed_read(request, body, spec, item, err)) < 0)
         return r;
-    put_rest(request, kind, spec, item);
+    if ((r = put_rest(request, kind, spec, item, err)) < 0)
+        return r;
     return keep(request, item, place.project, err);
 }
 CHANGES(handle_create_workload, create_workload)

@@ -188,11 +188,8 @@ static int write_desired(struct request *request, yyjson_val *item, const char *
     (void)yyjson_mut_obj_remove_key(copy, "updatedAt");
     put_now(doc, copy, "updatedAt");
     replace_text(doc, copy, "desired", desired);
-    if (!yyjson_mut_equals_str(yyjson_mut_obj_get(status, "phase"), phase)) {
-        replace_text(doc, status, "phase", phase);
-        (void)yyjson_mut_obj_remove_key(status, "phaseUpdatedAt");
-        put_now(doc, status, "phaseUpdatedAt");
-    }
+    if (!yyjson_mut_equals_str(yyjson_mut_obj_get(status, "phase"), phase))
+        workload_set_phase(doc, status, phase, "");
     return item_update(request->console->db, ITEM_WORKLOAD, request->id, copy, err);
 }
 

@@ -21,7 +21,8 @@ struct workload_kind;
  *     id, name, requestedName, type, projectId, projectName, departmentId, departmentName, namespace, nodePool,
  *     priorityClassName, priority, preemptible, category, createdBy, createdAt, updatedAt, spec,
  *     desired    what somebody wants of it (phase.h)
- *     status     {phase, phaseUpdatedAt, completedAt, message}: what follow.c has seen, and why the cluster does not follow
+ *     status     {phase, phaseUpdatedAt, completedAt, message, phases}: what follow.c has seen, why the cluster does not
+ *                follow, and the newest phases as {time, phase, message}
  */
 
 /* Calls `fn` with each workload of a project; NULL: of all. */
@@ -44,6 +45,9 @@ MUST_CHECK int workload_take(struct request *request, yyjson_doc **ret_doc, stru
 
 /* The answer about one workload of its kind, by its item. */
 void workload_answer(struct request *request, yyjson_val *item);
+
+/* Sets the phase in the status of an item, now, and adds it to those that it has had. */
+void workload_set_phase(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *phase, const char *message);
 
 /* Notes that the cluster has changed the item, for those who follow changes; in the transaction that is under way. */
 MUST_CHECK int workload_note_change(struct console *console, yyjson_val *item, const char *action, struct err *err);
