@@ -4,6 +4,7 @@ import functools
 import json
 
 import workloads
+from assets import make, remove
 from objects import namespace_of
 from suite import Skip, expect, expect_in
 from workloads import LABEL, POLICY, TRAINING, WORKLOADS, drop, drop_project, ends_after, job, pods, reaches, ready, row, submit, variables
@@ -106,11 +107,13 @@ def register(tests):  # pylint: disable=too-many-statements
         project = ready(c, "dist-d")
         scope = f"scope=project&projectId={project['id']}"
         meta = {"name": "p", "scope": "project", "projectId": int(project["id"])}
-        policy = {"defaults": {"worker": {"image": "of-the-policy"}}, "rules": {"worker": {"compute": {"gpuDevicesRequest": {"max": 1}}}}}
+        nfs = make(c, "datasource/nfs", "dist-shared", {"server": "n", "path": "/e", "mountPath": "/shared"}, scope="project", projectId=int(project["id"]))
+        policy = {"imposedAssets": {"master": [], "worker": [nfs["meta"]["id"]]},
+                  "defaults": {"worker": {"image": "of-the-policy"}}, "rules": {"worker": {"compute": {"gpuDevicesRequest": {"max": 1}}}}}
         c.ask("PUT", f"{POLICY}/distributed", {"meta": meta, "policy": policy})
         plain = {key: value for key, value in SPEC.items() if key != "image"}
         made = submit(c, "distributed", project, "policed", plain)
-        expect(made["spec"]["image"], "of-the-policy")
+        expect((made["spec"]["image"], made["spec"]["storage"]["nfs"][0]["mountPath"]), ("of-the-policy", "/shared"))
 
         def refuse(spec, status, part, **more):
             body = {"name": "no", "projectId": project["id"], "clusterId": c.cluster, "spec": spec, **more}
@@ -133,6 +136,7 @@ def register(tests):  # pylint: disable=too-many-statements
                                                  "spec": {**TRAINING, "numWorkers": 2}}, 501)
         c.ask("DELETE", f"{POLICY}/distributed?{scope}", status=204)
         drop(c, "distributed", project, made)
+        remove(c, "datasource/nfs", nfs)
         drop_project(c, project)
 
     @tests.test("runapy, unmodified, submits, stops and deletes distributed trainings")

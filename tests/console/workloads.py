@@ -318,7 +318,7 @@ def register(tests):  # pylint: disable=too-many-statements
                            ({"image": "i", "compute": {"extendedResources": [{"resource": "nvidia.com/gpu", "quantity": "8"}]}}, "members of its own"),
                            ({"image": "i", "priorityClass": "urgent"}, "priorityClass"), ({"image": "i", "storage": {"nfs": [{"path": "/a"}]}}, "server")):
             refuse(c, project, spec, 400, part)
-        refuse(c, project, {"image": "i"}, 501, "templateId", templateId="00000000-0000-4000-8000-000000000000")
+        refuse(c, project, {"image": "i"}, 400, "templateId", templateId="00000000-0000-4000-8000-000000000000")
         refuse(c, project, {"image": "i"}, 400, "clusterId", clusterId="other")
         refuse(c, project, {"image": "i"}, 400, "projectId", projectId="1")
         for name in ("", "Upper", "-a", "a-", "1a", "x" * 58, "a.b"):

@@ -706,7 +706,7 @@ int assets_delete_in(struct console *console, const char *scope, const char *id,
     if (r < 0)
         return r;
     return db_run(console->db,
-                  DB_CALL("DELETE FROM items WHERE place = $1 AND (kind LIKE $2 OR kind LIKE $3)", db_text(key),
-                          db_text("asset:%"), db_text("policy:%")),
+                  DB_CALL("DELETE FROM items WHERE place = $1 AND (kind LIKE $2 OR kind LIKE $3 OR kind LIKE $4)",
+                          db_text(key), db_text("asset:%"), db_text("policy:%"), db_text("template:%")),
                   NULL, err);
 }

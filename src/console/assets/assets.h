@@ -13,7 +13,7 @@ struct request;
 /* Whether there is a data source that the caller sees and that is there in the whole place. -EINVAL when there is none. */
 MUST_CHECK int asset_check_source(struct request *request, const char *id, const struct place *place, struct err *err);
 
-/* Removes the assets and policies of a department or project that is no more. */
+/* Removes the assets, policies and templates of workloads of a department or project that is no more. */
 MUST_CHECK int assets_delete_in(struct console *console, const char *scope, const char *id, struct err *err);
 
 /* --- objects of the cluster (objects.c) --- */

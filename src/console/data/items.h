@@ -22,7 +22,8 @@ struct err;
 #define ITEM_DEPARTMENT "department"  // the cluster
 #define ITEM_PROJECT "project"        // the cluster
 #define ITEM_WORKLOAD "workload"      // the project
-#define ITEM_WORKLOAD_TYPE "workload-type"  // ""; those types whose defaults somebody has changed
+#define ITEM_WORKLOAD_TEMPLATE "template:workload"  // the scope, as place_key() writes it
+#define ITEM_WORKLOAD_TYPE "workload-type"          // ""; those types whose defaults somebody has changed
 
 struct item_key {
     const char *kind;

@@ -49,7 +49,7 @@ struct wants {
     bool is_listing;
     enum kube_known resource;
     bool lists_services;  // then the Services with those labels, too
-    bool is_ordered;  // an object that fails ends all
+    bool is_ordered;      // an object that fails ends all
 };
 
 /* The item; `doc` is NULL when it is deleted. */

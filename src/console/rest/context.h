@@ -113,7 +113,7 @@ typedef int (*serve_fn)(struct request *request, struct err *err);
 /* A request whose answer comes later, by request_reply(); `names` as below. -ENOSYS names a parameter of the query that is not
  * known; the request has to be answered all the same. */
 MUST_CHECK int serve_begin(struct console *console, struct http_exchange *exchange, const char *const *names,
-                             struct request *ret_request, struct err *err);
+                           struct request *ret_request, struct err *err);
 
 void serve_read(struct console *console, struct http_exchange *exchange, serve_fn fn);
 /* With parameters of the query, up to NULL, that this reading knows besides those of all lists. */

@@ -106,6 +106,13 @@
     ROW(get_workload_type)        \
     ROW(update_workload_type)     \
     ROW(workloads_telemetry)      \
+    ROW(list_workload_templates)  \
+    ROW(count_workload_templates) \
+    ROW(check_template_name)      \
+    ROW(create_workload_template) \
+    ROW(get_workload_template)    \
+    ROW(update_workload_template) \
+    ROW(delete_workload_template) \
     ROW(list_workload_events)     \
     ROW(list_workload_history)    \
     ROW(list_pods)                \

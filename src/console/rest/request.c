@@ -223,7 +223,7 @@ void serve_read(struct console *console, struct http_exchange *exchange, serve_f
 }
 
 int serve_begin(struct console *console, struct http_exchange *exchange, const char *const *names,
-                  struct request *ret_request, struct err *err)
+                struct request *ret_request, struct err *err)
 {
     *ret_request = request_new(console, exchange);
     return check_query(exchange, names, err);

@@ -12,6 +12,7 @@
 #include "console/policies/policy.h"
 #include "console/rest/handlers.h"
 #include "console/rest/operations.h"
+#include "console/templates/reuse.h"
 #include "console/workloads/kinds.h"
 
 /* Passwords take a core and 64 MiB each; logins by identity providers wait for those. */
@@ -45,6 +46,15 @@ enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16 };
         ROUTE("DELETE", WORKLOADS path "/{workloadId}", delete_workload, type ":delete"),        \
         ROUTE("POST", WORKLOADS path "/{workloadId}/suspend", suspend_workload, type ":update"), \
         ROUTE("POST", WORKLOADS path "/{workloadId}/resume", resume_workload, type ":update")
+
+/* The six routes of the templates of a kind of workloads. */
+#define TEMPLATE_ROUTES(path)                                                                                  \
+    ROUTE("GET", WORKLOAD_TEMPLATES path, list_workload_templates, "templates:read"),                          \
+        ROUTE("POST", WORKLOAD_TEMPLATES path, create_workload_template, "templates:create"),                  \
+        ROUTE("GET", WORKLOAD_TEMPLATES path "/{templateId}", get_workload_template, "templates:read"),        \
+        ROUTE("PUT", WORKLOAD_TEMPLATES path "/{templateId}", update_workload_template, "templates:update"),   \
+        ROUTE("PATCH", WORKLOAD_TEMPLATES path "/{templateId}", update_workload_template, "templates:update"), \
+        ROUTE("DELETE", WORKLOAD_TEMPLATES path "/{templateId}", delete_workload_template, "templates:delete")
 
 /* The four routes of a type of policies. */
 #define POLICY_ROUTES(path)                                               \
@@ -233,6 +243,14 @@ static const struct rest_route rows[] = {
     WORKLOAD_ROUTES("workspaces", "workspaces"),
     WORKLOAD_ROUTES("trainings", "trainings"),
     WORKLOAD_ROUTES("distributed", "trainings"),
+
+    ROUTE("GET", "/api/v1/workload-templates", list_workload_templates, "templates:read"),
+    ROUTE("GET", WORKLOAD_TEMPLATES "count", count_workload_templates, "templates:read"),
+    ROUTE("GET", WORKLOAD_TEMPLATES "name-availability", check_template_name, "templates:read"),
+    ROUTE("GET", WORKLOAD_TEMPLATES "{templateId}", get_workload_template, "templates:read"),
+    TEMPLATE_ROUTES("workspaces"),
+    TEMPLATE_ROUTES("trainings"),
+    TEMPLATE_ROUTES("distributed"),
 };
 
 void handle_not_yet(void *arg, struct http_exchange *exchange)

@@ -39,8 +39,8 @@ int64_t workload_pod_count(yyjson_val *item)
 
 /* --- what was asked for --- */
 
-int distributed_read(struct request *request, const struct json_at *body, yyjson_mut_val *spec,
-                     yyjson_mut_val *item, struct err *err)
+int distributed_read(struct request *request, const struct json_at *body, yyjson_mut_val *spec, yyjson_mut_val *item,
+                     struct err *err)
 {
     const char *framework = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "distributedFramework"));
     yyjson_val *master = yyjson_obj_get(body->val, "masterSpec");
@@ -86,8 +86,7 @@ void distributed_encode_job(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_va
 void distributed_want_service(const struct sync_item *item, struct wants *wants)
 {
     yyjson_val *root = yyjson_doc_get_root(item->doc);
-    struct want *want =
-        wants_add(wants, KUBE_SERVICES, WANT_SAME, text_at(root, "/namespace"), text_at(root, "/name"));
+    struct want *want = wants_add(wants, KUBE_SERVICES, WANT_SAME, text_at(root, "/namespace"), text_at(root, "/name"));
     yyjson_mut_val *service = want_begin(want, item, ITEM_WORKLOAD);
     yyjson_mut_val *spec = yyjson_mut_obj_add_obj(want->doc, service, "spec");
 

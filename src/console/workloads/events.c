@@ -255,16 +255,16 @@ static void ask(struct console *console, struct http_exchange *exchange, bool is
     }
     if (is_history)
         add_phases(asking);
-    asking->call = kube_send(console->service->client,
-                             &(struct kube_request){
-                                 .verb = KUBE_LIST,
-                                 .resource = kube_known(KUBE_EVENTS),
-                                 .namespace = kube_text(yyjson_doc_get_root(asking->item), "namespace"),
-                                 .tries = 2,
-                                 .on_item = on_event,
-                                 .on_done = on_answer,
-                                 .arg = asking,
-                             });
+    asking->call =
+        kube_send(console->service->client, &(struct kube_request){
+                                                .verb = KUBE_LIST,
+                                                .resource = kube_known(KUBE_EVENTS),
+                                                .namespace = kube_text(yyjson_doc_get_root(asking->item), "namespace"),
+                                                .tries = 2,
+                                                .on_item = on_event,
+                                                .on_done = on_answer,
+                                                .arg = asking,
+                                            });
     http_on_cancel(exchange, on_cancel, asking);
 }
 

@@ -293,8 +293,7 @@ static int update_workload_type(struct request *request, struct err *err)
     request->type = "workload-type";
     request->action = "update";
     if ((r = workload_defaults_load(request->console->db, kind, &defaults, err)) < 0 ||
-        (r = read_defaults(request, &defaults, err)) < 0 ||
-        (r = keep_defaults(request, kind, &defaults, err)) < 0)
+        (r = read_defaults(request, &defaults, err)) < 0 || (r = keep_defaults(request, kind, &defaults, err)) < 0)
         return r;
     return render_type(request, row, &request->answer, err);
 }

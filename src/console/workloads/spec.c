@@ -15,6 +15,15 @@
 
 /* --- members --- */
 
+/* Those of the pods of a kind, as its policies know them. */
+static const struct field *pod_fields_of(const struct workload_kind *kind)
+{
+    const struct policy_kind *policy = policy_kind_find(kind->type);
+
+    BUG_ON(!policy);
+    return kind->part ? asset_member_find(policy->fields, kind->part)->fields : policy->fields;
+}
+
 /* A member that is left out in silence would have no effect. */
 static int check_known(const struct json_at *at, const struct field *fields, const struct field *more, struct err *err)
 {
@@ -194,6 +203,23 @@ static int check_whole(struct request *request, yyjson_mut_val *spec, struct err
     return r;
 }
 
+int spec_read_template(struct request *request, const struct workload_kind *kind, const struct json_at *at,
+                       yyjson_mut_val **ret_spec, struct err *err)
+{
+    yyjson_mut_val *spec = yyjson_mut_obj(request->doc);
+    int r = read_members(request, at, pod_fields_of(kind), kind->more, spec, err);
+
+    if (r < 0)
+        return r;
+    yyjson_doc *copy = yyjson_mut_val_imut_copy(spec, NULL);
+    BUG_ON(!copy);
+    if ((r = refuse_unsupported(yyjson_doc_get_root(copy), err)) == 0)
+        r = refuse_reserved(yyjson_doc_get_root(copy), err);
+    yyjson_doc_free(copy);
+    *ret_spec = spec;
+    return r;
+}
+
 int spec_read(struct request *request, const struct workload_kind *kind, const struct place *place,
               const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err)
 {
@@ -201,15 +227,16 @@ int spec_read(struct request *request, const struct workload_kind *kind, const s
     yyjson_mut_val *spec = yyjson_mut_obj(request->doc);
     yyjson_mut_val *effective = NULL;
     struct json_at at = {0};
+    const struct field *fields = pod_fields_of(kind);
     int r;
 
-    BUG_ON(!policy);
-    const struct field *fields = kind->part ? asset_member_find(policy->fields, kind->part)->fields : policy->fields;
     if ((r = json_member_object(body, "spec", JSON_OPTIONAL, &at, err)) < 0 ||
         (r = read_members(request, &at, fields, kind->more, spec, err)) < 0 ||
         (r = policy_effective(request, policy, place, &effective, err)) < 0)
         return r;
     yyjson_mut_val *imposed = yyjson_mut_obj_get(effective, "imposedAssets");
+    if (kind->part)
+        imposed = yyjson_mut_obj_get(imposed, kind->part);
     effective = part_of(request, kind->part, effective);
     if ((r = check_policy(request, fields, effective, at.val, err)) < 0)
         return r;

@@ -19,6 +19,10 @@ struct workload_kind;
 MUST_CHECK int spec_read(struct request *request, const struct workload_kind *kind, const struct place *place,
                          const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err);
 
+/* The members of a template's spec, of which none is required. */
+MUST_CHECK int spec_read_template(struct request *request, const struct workload_kind *kind, const struct json_at *at,
+                                  yyjson_mut_val **ret_spec, struct err *err);
+
 /* What a pod asks of GPUs. Whole ones have a portion of 1; `memory` is in bytes of each, 0: not asked for. */
 struct gpu_ask {
     int64_t devices;

@@ -10,6 +10,7 @@
 #include "console/org/pools.h"
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
+#include "console/templates/reuse.h"
 #include "console/workloads/distributed.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
@@ -143,7 +144,9 @@ static int create_workload(struct request *request, struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *project = NULL;
     const struct workload_kind *kind = workload_kind_at(http_exchange_path(request->exchange));
-    const struct json_at *body = &request->body;
+    _cleanup_(json_doc_freep) yyjson_doc *filled = NULL;
+    struct json_at whole = request->body;
+    const struct json_at *body = &whole;
     yyjson_mut_val *item = yyjson_mut_obj(request->doc);
     yyjson_mut_val *spec = NULL;
     const char *requested = NULL, *project_id = NULL, *cluster = NULL, *template = NULL;
@@ -161,11 +164,13 @@ static int create_workload(struct request *request, struct err *err)
         return r;
     if (strcmp(cluster, request->console->cluster_id) != 0)
         return err_set(err, -EINVAL, "clusterId: there is no cluster '%.50s'", cluster);
-    if (template)
-        return err_set(err, -ENOSYS, "templateId is not supported yet: give the spec itself");
     if ((r = find_project(request, kind, project_id, &place, &project, err)) < 0 ||
         (r = make_name(requested, is_prefix, name, err)) < 0 ||
-        (r = spec_read(request, kind, &place, body, &spec, err)) < 0)
+        (template && (r = reuse_apply(request, kind, &place, template, body, &filled, err)) < 0))
+        return r;
+    if (filled)
+        whole = json_root(filled);
+    if ((r = spec_read(request, kind, &place, body, &spec, err)) < 0)
         return r;
     uuid_make(request->id);
     request->type = kind->type;

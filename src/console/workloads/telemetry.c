@@ -244,6 +244,6 @@ static int workloads_telemetry(struct request *request, struct err *err)
     strmap_done(&telemetry.groups);
     return r;
 }
-static const char *const queries[] = {"clusterId",     "nodepoolName",   "departmentId", "groupBy",
-                                      "telemetryType", "filterByPhases", NULL};
+static const char *const queries[] = {
+    "clusterId", "nodepoolName", "departmentId", "groupBy", "telemetryType", "filterByPhases", NULL};
 READS_BY(handle_workloads_telemetry, workloads_telemetry, queries)
