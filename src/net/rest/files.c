@@ -23,13 +23,21 @@ static void serve(struct http_exchange *exchange, const struct rest_file *file)
         http_reply(exchange, 200, file->type, file->text, *file->len);
 }
 
-void rest_serve_file(struct http_exchange *exchange, const struct rest_file *files, size_t count, const char *name)
+const struct rest_file *rest_find_file(const struct rest_file *files, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(files[i].name, name) == 0) {
-            serve(exchange, &files[i]);
-            return;
-        }
+        if (strcmp(files[i].name, name) == 0)
+            return &files[i];
     }
-    rest_fail(exchange, -ENOENT, "there is no file '%.100s'", name);
+    return NULL;
+}
+
+void rest_serve_file(struct http_exchange *exchange, const struct rest_file *files, size_t count, const char *name)
+{
+    const struct rest_file *file = rest_find_file(files, count, name);
+
+    if (file)
+        serve(exchange, file);
+    else
+        rest_fail(exchange, -ENOENT, "there is no file '%.100s'", name);
 }

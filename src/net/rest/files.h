@@ -29,6 +29,9 @@ struct rest_file {
 #define REST_SCRIPT "text/javascript; charset=utf-8"
 #define REST_FONT "font/woff2"
 
+/* The file of that name; NULL where there is none. */
+const struct rest_file *rest_find_file(const struct rest_file *files, size_t count, const char *name);
+
 /*
  * Answers with the file of that name, or with 404. The answer has an ETag, and a client that names it in If-None-Match gets
  * 304. How long it may be kept is up to the caller, who sets Cache-Control.

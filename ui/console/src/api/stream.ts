@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/*
+ * The stream of changes. An event names what has changed, and whoever shows it reads it again. After a cut the stream goes on after
+ * the last event that came; where the server no longer has the events in between, it says "reset", and everything is read again.
+ * A browser opens six connections to a server: a tab that nobody sees gives its stream back.
+ */
+import { signal } from '@preact/signals';
+import { heard, unheard, OURS } from './client';
+import { frames } from './frames';
+
+export interface Change {
+  topics: string[];
+  time: string;
+  type: string;
+  action: string;
+  id: string;
+  name: string;
+}
+
+type Listener = (change: Change | null) => void;
+
+/** Whether events come now. */
+export const isLive = signal(false);
+
+const SILENCE_MAX = 40_000;
+const HIDDEN_MAX = 60_000;
+const WAIT_MIN = 500;
+const WAIT_MAX = 30_000;
+
+const listeners = new Set<Listener>();
+let last = '';
+let running: AbortController | null = null;
+let silence = 0;
+let hidden = 0;
+
+/** Calls `listener` for each change, and with null when everything may have changed. Returns what ends that. */
+export function onChange(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => { listeners.delete(listener); };
+}
+
+function tell(change: Change | null): void {
+  for (const listener of listeners) listener(change);
+}
+
+/** A server that says nothing for so long is gone: it has a beat each 15 seconds. */
+function expectWord(controller: AbortController): void {
+  clearTimeout(silence);
+  silence = window.setTimeout(() => controller.abort('silence'), SILENCE_MAX);
+}
+
+async function listen(controller: AbortController): Promise<void> {
+  const headers: Record<string, string> = last ? { 'Last-Event-ID': last } : {};
+  const answer = await fetch(`${OURS}/stream`, { headers, cache: 'no-store', signal: controller.signal });
+  if (!answer.ok || !answer.body) throw new Error(String(answer.status));
+  isLive.value = true;
+  expectWord(controller);
+  for await (const frame of frames(answer.body)) {
+    expectWord(controller);
+    heard();
+    if (frame.id) last = frame.id;
+    if (frame.event === 'reset') tell(null);
+    else if (frame.event === 'change') tell(JSON.parse(frame.data) as Change);
+  }
+}
+
+async function run(controller: AbortController): Promise<void> {
+  let wait = WAIT_MIN;
+  while (running === controller) {
+    const attempt = new AbortController();
+    controller.signal.addEventListener('abort', () => attempt.abort(), { once: true });
+    try {
+      await listen(attempt);
+      wait = WAIT_MIN;
+    } catch (error) {
+      if (running !== controller) return;
+      // A refused stream is no cut: the next request to the server finds out why.
+      if (!/^\d+$/.test(String((error as Error).message))) unheard('Muster does not answer');
+      if (isLive.value) wait = WAIT_MIN;
+    }
+    isLive.value = false;
+    const moment = wait * (0.5 + Math.random());
+    await new Promise((done) => { setTimeout(done, moment); });
+    wait = Math.min(WAIT_MAX, wait * 2);
+  }
+}
+
+export function startStream(): void {
+  if (running) return;
+  running = new AbortController();
+  void run(running);
+}
+
+export function stopStream(): void {
+  clearTimeout(silence);
+  const old = running;
+  running = null;
+  isLive.value = false;
+  old?.abort();
+}
+
+/** After a sign-out: the next stream is somebody else's. */
+export function forgetStream(): void {
+  stopStream();
+  last = '';
+}
+
+document.addEventListener('visibilitychange', () => {
+  clearTimeout(hidden);
+  if (!document.hidden) {
+    if (last) startStream();
+    return;
+  }
+  hidden = window.setTimeout(stopStream, HIDDEN_MAX);
+});

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/* All pages: where each is, who may see it, and how it is loaded. A page is loaded when somebody goes there. */
+import type { ComponentType } from 'preact';
+import { may, maySomewhere } from '../api/session';
+import type { IconName } from '../parts/icon';
+
+export interface Page {
+  /** Parts such as ":id" stand for anything; see `params`. */
+  path: string;
+  title: string;
+  /** The name in the navigation, where it is another one than the title. */
+  name?: string;
+  /** Pages with an icon are in the navigation. */
+  icon?: IconName;
+  /** The heading under which pages stand in the navigation; none is the first part. */
+  section?: 'Build' | 'Organisation';
+  /** Pages of one group have one entry in the navigation. */
+  group?: string;
+  /** The key that leads here after "g". */
+  key?: string;
+  /** Permissions of which one is enough, in the whole tenant where `isWhole` is set; [] is everybody. */
+  needs: string[];
+  isWhole?: boolean;
+  load: () => Promise<{ default: ComponentType }>;
+}
+
+export const pages: Page[] = [
+];
+
+export function isAllowed(page: Page): boolean {
+  return page.needs.length === 0 || page.needs.some((permission) => (page.isWhole ? may(permission) : maySomewhere(permission)));
+}
+
+/** What the parts with ":" of a path stand for; null where the path is another one. */
+export function matchPath(pattern: string, path: string): Record<string, string> | null {
+  const parts = pattern.split('/');
+  const given = path.split('/');
+  if (parts.length !== given.length) return null;
+  const params: Record<string, string> = {};
+  for (const [i, part] of parts.entries()) {
+    if (part.startsWith(':')) params[part.slice(1)] = decodeURIComponent(given[i]!);
+    else if (part !== given[i]) return null;
+  }
+  return params;
+}
+
+export function findPage(path: string): Page | null {
+  return pages.find((page) => matchPath(page.path, path)) ?? null;
+}
+
+/** Where to go instead of a path that is no page: the first page that one may see. */
+export function firstPage(path: string): Page {
+  const inside = pages.find((page) => path !== '/' && page.path.startsWith(`${path}/`) && isAllowed(page));
+  return inside ?? pages.find((page) => page.icon && isAllowed(page)) ?? pages[0]!;
+}
