@@ -26,6 +26,16 @@ export interface Page {
 }
 
 export const pages: Page[] = [
+  { path: '/quota', title: 'Quota', icon: 'scales', key: 'q', needs: ['department:read', 'project:read'], load: () => import('../pages/quota/quota') },
+  { path: '/pools', title: 'Node pools', icon: 'pools', section: 'Organisation', key: 'p', needs: ['nodepools:read'], isWhole: true, load: () => import('../pages/pools/pools') },
+  {
+    path: '/access/users', title: 'Users', name: 'Access', icon: 'people', section: 'Organisation', group: 'access', key: 'a', needs: ['users:read'],
+    load: () => import('../pages/access/users'),
+  },
+  { path: '/access/service-accounts', title: 'Service accounts', name: 'Access', group: 'access', needs: ['service-account:read'], load: () => import('../pages/access/accounts') },
+  { path: '/access/rules', title: 'Access rules', name: 'Access', group: 'access', needs: ['access_rules:read'], load: () => import('../pages/access/rules') },
+  { path: '/access/roles', title: 'Roles', name: 'Access', group: 'access', needs: ['roles:read'], load: () => import('../pages/access/roles') },
+  { path: '/audit', title: 'Audit', icon: 'scroll', section: 'Organisation', key: 'l', needs: ['events-history:read'], isWhole: true, load: () => import('../pages/audit/audit') },
 ];
 
 export function isAllowed(page: Page): boolean {

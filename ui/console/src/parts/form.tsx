@@ -77,7 +77,7 @@ export function Field({ path, label, kind = 'text', value, hint = '', options, c
         ? <select {...shared} disabled={isReadonly} onChange={(event) => onChange?.(event.currentTarget.value)}>
             {options.map(([one, text]) => <option key={one} value={one} selected={String(one) === String(value ?? '')}>{plain(text)}</option>)}
           </select>
-        : <input {...shared} type={kind} autocomplete={complete} readOnly={isReadonly} placeholder={placeholder} spellcheck={false} inputMode={mode}
+        : <input {...shared} type={kind as 'text'} autocomplete={complete} readOnly={isReadonly} placeholder={placeholder} spellcheck={false} inputMode={mode}
             defaultValue={value ?? ''} onInput={onChange && ((event) => onChange(event.currentTarget.value))} />}
       <span class="hint" id={`${id}-hint`}>{shownHint}</span>
       <span class="error" id={`${id}-error`} hidden={!error}>{error}</span>
