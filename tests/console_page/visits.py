@@ -17,8 +17,12 @@ from suite import expect
 
 PASSWORD = "correct horse battery"
 ADMIN = "admin@example.com"
-HEIGHTS = {1440: 1000, 400: 860}
+HEIGHTS = {1440: 1000, 1024: 800, 400: 860}
 VIEWS = [(f"{width}-{scheme}", width, scheme) for width in HEIGHTS for scheme in ("light", "dark")]
+PHONE = next(view for view in VIEWS if view[1] == 400)
+AXE = sides.ROOT / "ui" / "console" / "node_modules" / "axe-core" / "axe.min.js"
+FIND_FAULTS = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map(
+  ({id, nodes}) => `${id}: ${nodes.slice(0, 3).map((node) => node.target.join(' ') + ' ' + node.any.concat(node.all).map((one) => one.message).join(', ')).join('; ')}`)"""
 
 
 def until(look, what):
@@ -193,9 +197,12 @@ class Visit:
         self.page.wait_for_url(self.console.url(path), wait_until="commit", timeout=sides.PATIENCE * 1000)
 
     def looks_well(self, picture):
-        """A picture, nothing too wide, all text readable."""
+        """A picture, nothing too wide, all text readable, and nothing that axe finds."""
         self.page.screenshot(path=f"{picture}.png")
         widths = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         expect(widths[0] <= widths[1], True, f"{picture} is {widths[0]} wide")
         contrast = self.page.evaluate(browser.LEAST_CONTRAST)
         expect(contrast >= 4.5, True, f"{picture} has a contrast of {contrast:.2f}")
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text())
+        expect(self.page.evaluate(FIND_FAULTS), [], f"{picture}: what axe finds")

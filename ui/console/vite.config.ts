@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { defineConfig } from 'vite';
+import { defineConfig } from 'vitest/config';
 
 // The program serves what is built here: pages at their paths, everything else below /page. Nothing is written into a page
 // itself: scripts and styles are files, as the Content-Security-Policy asks for.
@@ -14,5 +14,6 @@ export default defineConfig({
     reportCompressedSize: false,
     rollupOptions: { input: { index: 'index.html', setup: 'setup.html', used: 'used.html' } },
   },
+  test: { dir: '../../tests/console_parts', globals: true },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 });

@@ -61,11 +61,11 @@ export async function ask<T = unknown>(method: string, path: string, options: Op
     throw new Refusal(0, 'Muster does not answer.');
   }
   const text = await answer.text();
-  const json = text && (answer.headers.get('Content-Type') ?? '').startsWith('application/json') ? JSON.parse(text) : null;
+  const json: unknown = text && (answer.headers.get('Content-Type') ?? '').startsWith('application/json') ? JSON.parse(text) : null;
   if (answer.status >= 500 && answer.status !== 501) unheard(`Muster answered with status ${answer.status}`);
   else heard();
   if (answer.ok) return json as T;
-  throw new Refusal(answer.status, json?.message || `Muster answered with status ${answer.status}.`);
+  throw new Refusal(answer.status, (json as { message?: string } | null)?.message || `Muster answered with status ${answer.status}.`);
 }
 
 /** Asks whoever looks at the page to sign in again; set by the frame. */

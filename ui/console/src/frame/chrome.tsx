@@ -56,17 +56,19 @@ function Who() {
   );
 }
 
-function Entry({ page, isHere }: { page: Page; isHere: boolean }) {
-  const target = page.group ? pages.find((one) => one.group === page.group && isAllowed(one)) : page;
-  if (!target || !isAllowed(target)) return null;
-  return <li><a href={target.path} class="item" aria-current={isHere ? 'page' : undefined}><Icon name={page.icon!} /><span>{page.name ?? page.title}</span></a></li>;
+function entryOf(page: Page): Page | undefined {
+  return page.group ? pages.find((one) => one.group === page.group && isAllowed(one)) : isAllowed(page) ? page : undefined;
+}
+
+function Entry({ page, to, isHere }: { page: Page; to: Page; isHere: boolean }) {
+  return <li><a href={to.path} class="item" aria-current={isHere ? 'page' : undefined}><Icon name={page.icon!} /><span>{page.name ?? page.title}</span></a></li>;
 }
 
 const SECTIONS = [undefined, 'Build', 'Organisation'] as const;
 
 export function Nav({ page }: { page: Page }) {
   const isWhole = me.value!.grants.some((grant) => grant.scopeType === 'tenant');
-  const shown = pages.filter((one) => one.icon);
+  const inSection = (section: Page['section']) => pages.filter((one) => one.icon && one.section === section && entryOf(one));
   return (
     <nav class="nav" aria-label="Pages">
       <Brand />
@@ -75,9 +77,12 @@ export function Nav({ page }: { page: Page }) {
         <span class="grow"><b>{plain(me.value!.clusterName)}</b><small>{isWhole ? 'All departments' : 'What you may see'}</small></span>
       </p>
       <ul id="nav">
-        {SECTIONS.flatMap((section) => shown.filter((one) => one.section === section)).map((one) => (
-          <Entry key={one.path} page={one} isHere={one === page || Boolean(one.group && one.group === page.group)} />
-        ))}
+        {SECTIONS.map((section) => {
+          const shown = inSection(section);
+          if (!shown.length) return null;
+          const entries = shown.map((one) => <Entry key={one.path} page={one} to={entryOf(one)!} isHere={one === page || Boolean(one.group && one.group === page.group)} />);
+          return section ? [<li key={section} class="section" aria-hidden="true">{section}</li>, ...entries] : entries;
+        })}
       </ul>
       <Who />
     </nav>

@@ -5,7 +5,7 @@
  * shown at the field. Everything else is shown above the form. What is typed lives in the document, so that a page that is drawn
  * again takes nothing of it away.
  */
-import { createContext, type ComponentChildren } from 'preact';
+import { createContext, type ComponentChildren, type InputHTMLAttributes } from 'preact';
 import { useContext, useId, useRef, useState } from 'preact/hooks';
 import { Refusal } from '../api/client';
 import { plain } from '../text/plain';
@@ -70,6 +70,7 @@ export function Field({ path, label, kind = 'text', value, hint = '', options, c
     id, name: path, 'data-path': path, 'aria-describedby': `${id}-hint ${id}-error`, 'aria-required': isRequired ? 'true' as const : undefined,
     'aria-invalid': error ? 'true' as const : undefined,
   };
+  const typed = { ...shared, type: kind } as InputHTMLAttributes<HTMLInputElement>;
   return (
     <p class="field">
       <label for={id}>{label}</label>
@@ -77,7 +78,7 @@ export function Field({ path, label, kind = 'text', value, hint = '', options, c
         ? <select {...shared} disabled={isReadonly} onChange={(event) => onChange?.(event.currentTarget.value)}>
             {options.map(([one, text]) => <option key={one} value={one} selected={String(one) === String(value ?? '')}>{plain(text)}</option>)}
           </select>
-        : <input {...shared} type={kind as 'text'} autocomplete={complete} readOnly={isReadonly} placeholder={placeholder} spellcheck={false} inputMode={mode}
+        : <input {...typed} autocomplete={complete} readOnly={isReadonly} placeholder={placeholder} spellcheck={false} inputMode={mode}
             defaultValue={value ?? ''} onInput={onChange && ((event) => onChange(event.currentTarget.value))} />}
       <span class="hint" id={`${id}-hint`}>{shownHint}</span>
       <span class="error" id={`${id}-error`} hidden={!error}>{error}</span>

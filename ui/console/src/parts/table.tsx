@@ -13,6 +13,8 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Left out where there is no room. */
   isWide?: boolean;
+  /** The head is said and not shown. */
+  hidesHead?: boolean;
   /** What the row is called. */
   isName?: boolean;
   className?: string;
@@ -42,7 +44,7 @@ export function Table<Row>({ label, columns, rows, idOf, classOfRow, foot, class
   return (
     <div class="scroll">
       <table class={className} aria-label={label}>
-        <thead><tr>{columns.map((column) => <th key={column.head} scope="col" class={classOf(column)}>{column.head}</th>)}</tr></thead>
+        <thead><tr>{columns.map((column) => <th key={column.head} scope="col" class={classOf(column)}>{column.hidesHead ? <span class="hidden">{column.head}</span> : column.head}</th>)}</tr></thead>
         <tbody>
           {rows.map((row) => <tr key={idOf(row)} class={classOfRow?.(row)}>{columns.map((column) => <Cell key={column.head} column={column} row={row} />)}</tr>)}
         </tbody>
@@ -53,7 +55,7 @@ export function Table<Row>({ label, columns, rows, idOf, classOfRow, foot, class
 }
 
 /** The name of a row, which opens it: in the drawer as ?open=ID. */
-export function RowLink({ name, id, children }: { name: unknown; id: string; children?: ComponentChildren }) {
+export function RowLink({ name, id, children }: { name: string; id: string; children?: ComponentChildren }) {
   const isOpen = address.value.query.get('open') === id;
   return (
     <span class="name">

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from 'preact';
-import { plain } from '../text/plain';
+import { plain, type Plain } from '../text/plain';
 
 /** A text from outside: shown as text, and kept apart from the direction of what is around it. */
-export function Outside({ text, class: className }: { text: unknown; class?: string }) {
+export function Outside({ text, class: className }: { text: Plain; class?: string }) {
   return <bdi class={className}>{plain(text)}</bdi>;
 }
 

@@ -47,7 +47,7 @@ function UnitBar({ row, scale }: { row: UnitRow; scale: number }) {
 function columns(scale: number): Column<UnitRow>[] {
   return [
     { head: 'Name', isName: true, cell: (row) => <span class="unit"><Chip colour={row.colour} isDepartment={row.isDepartment} /><RowLink name={row.unit.name} id={row.unit.id} /></span> },
-    { head: '', className: 'bars', cell: (row) => <UnitBar row={row} scale={scale} /> },
+    { head: 'Share', hidesHead: true, className: 'bars', cell: (row) => <UnitBar row={row} scale={scale} /> },
     { head: 'Quota', isNumber: true, cell: (row) => <Amount value={row.quota} /> },
     { head: 'Limit', isNumber: true, cell: (row) => <Amount value={row.limit} /> },
     { head: 'Weight', isNumber: true, isWide: true, cell: (row) => <span>{amountText(row.weight)}</span> },
