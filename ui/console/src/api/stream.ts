@@ -6,7 +6,7 @@
  * A browser opens six connections to a server: a tab that nobody sees gives its stream back.
  */
 import { signal } from '@preact/signals';
-import { heard, unheard, OURS } from './client';
+import { heard, Refusal, unheard, OURS } from './client';
 import { frames } from './frames';
 
 export interface Change {
@@ -20,6 +20,21 @@ export interface Change {
 
 type Listener = (change: Change | null) => void;
 
+/** Rows that have changed, by part, and the ids of those that are no more. */
+export interface Rows {
+  time?: string;
+  version: string;
+  gone?: Record<string, string[]>;
+  [part: string]: unknown;
+}
+
+/** Whoever keeps rows of the cluster: it reads them all by `load`, which answers their version, and `take`s those that change. */
+export interface Follower {
+  topics: string[];
+  load: () => Promise<string>;
+  take: (rows: Rows) => void;
+}
+
 /** Whether events come now. */
 export const isLive = signal(false);
 
@@ -30,6 +45,7 @@ const WAIT_MAX = 30_000;
 
 const listeners = new Set<Listener>();
 let last = '';
+let follower: Follower | null = null;
 let running: AbortController | null = null;
 let silence = 0;
 let hidden = 0;
@@ -50,9 +66,24 @@ function expectWord(controller: AbortController): void {
   silence = window.setTimeout(() => controller.abort('silence'), SILENCE_MAX);
 }
 
+/** The address of the stream. Rows are read before it is opened for the first time, and changes are told from their version on. */
+async function place(): Promise<string> {
+  if (!follower) return `${OURS}/stream`;
+  const rows = `${OURS}/stream?topics=${follower.topics.join()}`;
+  if (last) return rows;
+  try {
+    return `${rows}&since=${encodeURIComponent(await follower.load())}`;
+  } catch (error) {
+    // Whoever may not see the rows hears of everything else.
+    if (error instanceof Refusal && error.status >= 400 && error.status < 500) return `${OURS}/stream`;
+    throw error;
+  }
+}
+
 async function listen(controller: AbortController): Promise<void> {
+  const where = await place();
   const headers: Record<string, string> = last ? { 'Last-Event-ID': last } : {};
-  const answer = await fetch(`${OURS}/stream`, { headers, cache: 'no-store', signal: controller.signal });
+  const answer = await fetch(where, { headers, cache: 'no-store', signal: controller.signal });
   if (!answer.ok || !answer.body) throw new Error(String(answer.status));
   isLive.value = true;
   expectWord(controller);
@@ -60,7 +91,8 @@ async function listen(controller: AbortController): Promise<void> {
     expectWord(controller);
     heard();
     if (frame.id) last = frame.id;
-    if (frame.event === 'reset') tell(null);
+    if (frame.event === 'rows') follower?.take(JSON.parse(frame.data) as Rows);
+    else if (frame.event === 'reset') await restart();
     else if (frame.event === 'change') tell(JSON.parse(frame.data) as Change);
   }
 }
@@ -84,6 +116,24 @@ async function run(controller: AbortController): Promise<void> {
     await new Promise((done) => { setTimeout(done, moment); });
     wait = Math.min(WAIT_MAX, wait * 2);
   }
+}
+
+/** Everything may have changed. */
+async function restart(): Promise<void> {
+  await follower?.load();
+  tell(null);
+}
+
+/** Keeps rows up to date. Returns what ends that. */
+export function follow(one: Follower): () => void {
+  const open = (next: Follower | null): void => {
+    const wasOpen = running !== null;
+    forgetStream();
+    follower = next;
+    if (wasOpen) startStream();
+  };
+  open(one);
+  return () => { if (follower === one) open(null); };
 }
 
 export function startStream(): void {

@@ -56,12 +56,12 @@ export function Grid<Row>({ label, columns, count, rowAt, idOf, rowHeight = 34, 
       <table class="list grid" role="grid" aria-label={label} aria-rowcount={count + 1}>
         <thead><tr aria-rowindex={1}>{columns.map((column) => <th key={column.head} scope="col" class={classOf(column)}>{headOf?.(column) ?? column.head}</th>)}</tr></thead>
         <tbody>
-          <tr class="gap" aria-hidden="true" style={{ height: `${from * rowHeight}px` }}><td colSpan={columns.length} /></tr>
+          <tr class="gap" aria-hidden="true" style={{ height: `${from * rowHeight}px` }}><td /></tr>
           {indexes.map((index) => {
             const row = rowAt(index);
             return <GridRow key={row ? idOf(row) : `at ${index}`} row={row} index={index} columns={columns} rowHeight={rowHeight} />;
           })}
-          <tr class="gap" aria-hidden="true" style={{ height: `${Math.max(0, count - to) * rowHeight}px` }}><td colSpan={columns.length} /></tr>
+          <tr class="gap" aria-hidden="true" style={{ height: `${Math.max(0, count - to) * rowHeight}px` }}><td /></tr>
         </tbody>
       </table>
     </div>
