@@ -68,6 +68,7 @@ enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16 };
 
 static const struct rest_route rows[] = {
     PAGE("/"),
+    PAGE("/workloads"),
     PAGE("/quota"),
     PAGE("/pools"),
     PAGE("/access"),

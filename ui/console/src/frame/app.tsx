@@ -82,7 +82,9 @@ export function App() {
   const { path } = address.value;
   const isIn = me.value !== null && !door.value;
   const page = findPage(path);
-  useLayoutEffect(() => { if (isIn && !page) go(firstPage(path).path, true); }, [isIn, page, path]);
+  // Whoever may not see the overview starts at the first page that they may see.
+  const isElsewhere = !page || (path === '/' && !isAllowed(page) && firstPage(path) !== page);
+  useLayoutEffect(() => { if (isIn && isElsewhere) go(firstPage(path).path, true); }, [isIn, isElsewhere, path]);
   if (door.value) return <Door lead={door.value.lead} />;
   if (!me.value || !page) return null;
   return (

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/* One workload: why it waits and what would help, its time, its pods, where they are, and what it asks for. */
+import { get, OURS } from '../../api/client';
+import type { WorkloadRow } from '../../live/rows';
+import type { EventRow, PodRow, Why } from '../../live/why';
+import { Drawer } from '../../parts/drawer';
+import { StatePill } from '../../parts/state-pill';
+import { Outside } from '../../parts/text';
+import { WhyAnswer } from '../../parts/why';
+import { here, param } from '../../state/address';
+import { useRead } from '../../state/read';
+import { plain } from '../../text/plain';
+import { Actions } from './actions';
+import { Placement, Pods, Request, Timeline } from './tabs';
+import { elapsed } from './workloads';
+
+export interface Detail {
+  workload: WorkloadRow;
+  pods: PodRow[];
+}
+
+const TABS = [['why', 'Why'], ['timeline', 'Timeline'], ['pods', 'Pods'], ['placement', 'Placement'], ['spec', 'Spec']] as const;
+type Tab = (typeof TABS)[number][0];
+
+export function pathOf(id: string): string {
+  return `${OURS}/workloads/${id.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+const isWaiting = (row: WorkloadRow): boolean => ['Pending', 'Preempting', 'Suspended'].includes(row.state);
+
+function WhyTab({ row }: { row: WorkloadRow }) {
+  const read = useRead(`why ${row.id}`, () => get<Why>(`${pathOf(row.id)}/why`), { topics: ['workloads'], each: 5000 });
+  if (read.data) return <WhyAnswer why={read.data} />;
+  return <p class="dim">{read.error ? `Muster could not explain it: ${plain(read.error.message)}` : 'Asking the scheduler.'}</p>;
+}
+
+function TabContent({ tab, detail }: { tab: Tab; detail: Detail }) {
+  const { workload: row, pods } = detail;
+  const events = useRead(`events ${row.id}`, () => get<{ items: EventRow[] }>(`${pathOf(row.id)}/events`), { topics: ['workloads'] });
+  if (tab === 'why') return <WhyTab row={row} />;
+  if (tab === 'pods') return <Pods pods={pods} />;
+  if (tab === 'placement') return <Placement row={row} pods={pods} />;
+  if (tab === 'spec') return <Request row={row} pods={pods} />;
+  return <Timeline row={row} events={events.data?.items ?? null} error={events.error?.message ?? ''} />;
+}
+
+function Content({ detail }: { detail: Detail }) {
+  const row = detail.workload;
+  const tabs = TABS.filter(([tab]) => tab !== 'why' || isWaiting(row));
+  const tab = tabs.find(([name]) => name === param('tab'))?.[0] ?? tabs[0]![0];
+  return (
+    <>
+      <p class="pill-line">
+        <StatePill state={row.state}>{` ${isWaiting(row) ? 'for' : ''} ${elapsed(row)}`.replace('  ', ' ')}</StatePill>
+        <Outside class="dim" text={isWaiting(row) ? row.reasonText : row.queue} />
+      </p>
+      <Actions row={row} />
+      <nav class="tabs" aria-label="Parts of the workload">
+        {tabs.map(([name, text]) => <a key={name} href={here({ tab: name })} aria-current={name === tab ? 'page' : undefined}>{text}</a>)}
+      </nav>
+      <div class="tab-content"><TabContent tab={tab} detail={detail} /></div>
+    </>
+  );
+}
+
+export function WorkloadDrawer({ id }: { id: string }) {
+  const read = useRead(id, () => get<Detail>(pathOf(id)), { topics: ['workloads'], each: 5000 });
+  const name = read.data ? read.data.workload.jobName || read.data.workload.name : id.split('/')[2] ?? id;
+  const isGone = read.error?.status === 404;
+  return (
+    <Drawer title={name} row={id}>
+      {isGone && <p class="note-line">{read.data ? 'This workload was deleted. What you see is how it was.' : 'There is no such workload here. It may have been deleted, or belong to a project that you do not see.'}</p>}
+      {!read.data && read.error && !isGone && <p class="note-line warn">{plain(read.error.message)}</p>}
+      {read.data && <Content detail={read.data} />}
+    </Drawer>
+  );
+}
