@@ -69,6 +69,8 @@ enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16 };
 static const struct rest_route rows[] = {
     PAGE("/"),
     PAGE("/workloads"),
+    PAGE("/nodes"),
+    PAGE("/submit"),
     PAGE("/quota"),
     PAGE("/pools"),
     PAGE("/access"),

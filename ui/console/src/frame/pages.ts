@@ -28,6 +28,8 @@ export interface Page {
 export const pages: Page[] = [
   { path: '/', title: 'Overview', icon: 'home', key: 'o', needs: ['dashboards-overview:read'], load: () => import('../pages/overview/overview') },
   { path: '/workloads', title: 'Workloads', icon: 'list', key: 'w', needs: ['workloads:read'], load: () => import('../pages/workloads/workloads') },
+  { path: '/nodes', title: 'Nodes and GPUs', name: 'Nodes', icon: 'chip', key: 'n', needs: ['nodes:read'], load: () => import('../pages/nodes/nodes') },
+  { path: '/submit', title: 'Submit', needs: ['workspaces:create', 'trainings:create', 'workloads:create'], load: () => import('../pages/submit/submit') },
   { path: '/quota', title: 'Quota', icon: 'scales', key: 'q', needs: ['department:read', 'project:read'], load: () => import('../pages/quota/quota') },
   { path: '/pools', title: 'Node pools', icon: 'pools', section: 'Organisation', key: 'p', needs: ['nodepools:read'], isWhole: true, load: () => import('../pages/pools/pools') },
   {

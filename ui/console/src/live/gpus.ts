@@ -32,7 +32,7 @@ const byName = (a: NodeRow, b: NodeRow): number => a.name.localeCompare(b.name, 
 export function groupNodes(nodes: Iterable<NodeRow>, by: Grouping): NodeGroup[] {
   const groups = new Map<string, NodeGroup>();
   for (const node of [...nodes].filter((one) => one.gpus > 0).sort(byName)) {
-    const title = (by === 'rack' && node.rack) || (by === 'pool' && (node.pool || 'default')) || modelText(node.gpuModel);
+    const title = (by === 'rack' && node.rack) || (by === 'pool' && (node.nodePool || 'default')) || modelText(node.gpuModel);
     let group = groups.get(title);
     if (!group) groups.set(title, group = { title, note: by !== 'model' && title !== modelText(node.gpuModel) ? modelText(node.gpuModel) : '', nodes: [], gpus: 0, allocated: 0 });
     group.nodes.push(node);
@@ -80,13 +80,4 @@ export class Places {
       return { node, index, parts: (key !== undefined && found.get(key)) || [] };
     });
   }
-}
-
-/** How many gangs of pods with so many GPUs each fit now, on nodes that take pods. */
-export function holes(nodes: Iterable<NodeRow>, sizes: number[]): { size: number; pods: number; nodes: NodeRow[] }[] {
-  const open = [...nodes].filter((node) => node.isReady && !node.isCordoned).map((node) => ({ node, free: Math.floor(node.gpus - node.gpusAllocated + 1e-9) }));
-  return sizes.map((size) => {
-    const fitting = open.filter(({ free }) => free >= size);
-    return { size, pods: fitting.reduce((sum, { free }) => sum + Math.floor(free / size), 0), nodes: fitting.map(({ node }) => node) };
-  });
 }

@@ -30,8 +30,13 @@ export interface NodeRow {
   pods: number;
   created: string;
   rack?: string;
-  pool?: string;
+  nodePool?: string;
+  reason?: string;
+  cpusAllocated?: string;
+  memoryAllocated?: string;
   holders: Holder[];
+  /** Holders that the caller may not see. */
+  hidden?: { pods: number; gpus: number };
 }
 
 export interface QueueRow {

@@ -19,6 +19,18 @@ export function modelText(model: string): string {
   return model.replace(/^(NVIDIA|Tesla)-/, '').split('-').slice(0, 2).join(' ') || 'GPU';
 }
 
+const UNITS = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi'];
+
+/** A quantity of memory in the largest unit that leaves at least one: "1056Gi" as "1.03 TiB", "81559Mi" as "79.6 GiB". */
+export function memoryText(quantity: string): string {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)([KMGTP]i)?$/.exec(quantity) ?? [];
+  if (number === undefined) return quantity;
+  let value = Number(number) / (unit ? 1 : 1024);
+  let at = unit ? UNITS.indexOf(unit) : 0;
+  for (; value >= 1024 && at < UNITS.length - 1; at++) value /= 1024;
+  return `${value.toLocaleString('en', { maximumSignificantDigits: 4 })} ${UNITS[at]!}B`;
+}
+
 /** A message as a sentence: with a capital letter and one full stop. */
 export function sentence(text: string): string {
   const first = text.trim().replace(/[.\s]+$/, '');

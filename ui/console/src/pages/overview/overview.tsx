@@ -3,7 +3,7 @@
 /* Is all well, who has the GPUs, and what waits? Every number leads to the list that it counts. */
 import { get, OURS } from '../../api/client';
 import { maySomewhere } from '../../api/session';
-import { workloadAt, workloadsAt, WAITING } from '../../live/filter';
+import { term, workloadAt, workloadsAt, WAITING } from '../../live/filter';
 import type { MapCell } from '../../live/maplayout';
 import type { Count } from '../../live/reasons';
 import { countOf, type NodeRow, type QueueRow, type SummaryRow } from '../../live/rows';
@@ -12,14 +12,14 @@ import { gpuText } from '../../live/text';
 import { overQuota } from '../../live/queues';
 import { GpuMap } from '../../parts/gpu-map';
 import { Ledger } from '../../parts/ledger';
+import { MapKey } from '../../parts/map-key';
 import { Head, Panel, useReady } from '../../parts/page';
 import { Empty, Shapes, Trouble } from '../../parts/states';
 import { now } from '../../parts/time';
 import { go, to } from '../../state/address';
 import { useRead } from '../../state/read';
 import { amountText, countText, durationText } from '../../text/format';
-import { term } from '../../live/filter';
-import { IdlePanel, MapKey, OverQuota, RecentPanel, WaitingPanel } from './panels';
+import { IdlePanel, OverQuota, RecentPanel, WaitingPanel } from './panels';
 import './overview.css';
 
 interface Counts { items: Count[] }

@@ -4,7 +4,6 @@
 import { get, OURS, type Refusal } from '../../api/client';
 import { term, workloadAt, workloadsAt, WAITING } from '../../live/filter';
 import { idleWorkloads, isMeasured } from '../../live/idle';
-import { isShown } from '../../live/queues';
 import { byOutlook, type Count } from '../../live/reasons';
 import type { NodeRow, QueueRow, WorkloadRow } from '../../live/rows';
 import { colourOf } from '../../live/store';
@@ -125,16 +124,5 @@ export function RecentPanel() {
         ))}
       </ul>
     </Panel>
-  );
-}
-
-export function MapKey({ nodes, queues }: { nodes: ReadonlyMap<string, NodeRow>; queues: ReadonlyMap<string, QueueRow> }) {
-  const shown = [...queues.values()].filter((queue) => queue.isLeaf && queue.allocated > 0 && isShown(queue, queues.size)).slice(0, 9);
-  return (
-    <p class="key">
-      {shown.map((queue) => <span key={queue.name}><Chip colour={colourOf(queue.name)} /><Outside text={queue.displayName || queue.name} /></span>)}
-      <span><i class="cell shared" />shared</span><span><i class="cell free" />free</span>
-      {[...nodes.values()].some((node) => !node.isReady) && <span><i class="cell out" />not ready</span>}
-    </p>
   );
 }
