@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* The language of the filter of workloads, as far as the page writes it. The server reads it. */
-import { to } from '../state/address';
 
 /** A term such as `queue:vision`, with quotes where the value has blanks. */
 export function term(column: string, value: string): string {
@@ -25,14 +24,5 @@ export function termOf(filter: string, column: string): string {
   return found ? found.slice(column.length + 1).replaceAll('"', '') : '';
 }
 
-/** The address of the workloads that fit the terms. */
-export function workloadsAt(...parts: string[]): string {
-  return to('/workloads', { q: parts.filter(Boolean).join(' ') });
-}
-
-/** The address of one workload in the drawer. */
-export function workloadAt(id: string): string {
-  return to('/workloads', { open: id });
-}
-
+/** What waits. */
 export const WAITING = 'state:Pending,Preempting';

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* The tree of queues, their colours, and the parts of their ledger bars. */
-import type { Bar } from '../parts/bars';
 import type { QueueRow } from './rows';
 
 export const HUES = 6;
@@ -58,15 +57,6 @@ export function queueColours(queues: Iterable<QueueRow>): Map<string, string> {
     }
   }
   return colours;
-}
-
-/** The bar of a queue: allocated within the quota, borrowed beyond it, and pending. */
-export function ledgerBar(queue: QueueRow, colour: string): Bar {
-  const held = queue.quota < 0 ? queue.allocated : Math.min(queue.allocated, queue.quota);
-  const bar: Bar = { held, borrowed: queue.allocated - held, quota: queue.quota < 0 ? Infinity : queue.quota, pending: queue.pending, colour };
-  if (queue.limit >= 0) bar.limit = queue.limit;
-  if (queue.fairShare > 0 || queue.pending > 0) bar.fairShare = queue.fairShare;
-  return bar;
 }
 
 /** One scale for the whole tree, so that lengths compare. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /* Codes and figures of the cluster in the words of the command line. */
-import type { IconName, Tone } from '../parts/icon';
 import { amountText } from '../text/format';
 
 /** "0.5 GPU", "1 GPU", "4 GPUs" */
@@ -98,15 +97,4 @@ const OUTLOOKS: Record<string, string> = {
 
 export function outlookText(outlook: string): string {
   return OUTLOOKS[outlook] ?? '';
-}
-
-const SHAPES: Record<string, [IconName, Tone]> = {
-  Running: ['disc', 'good'], Pending: ['hourglass', 'warn'], Preempting: ['half', 'accent'], Suspended: ['square', 'dim'],
-  Terminating: ['half', 'dim'], Completed: ['tick', 'dim'], Failed: ['cross', 'bad'], Cancelled: ['square', 'dim'],
-  Ready: ['disc', 'good'], NotReady: ['triangle', 'bad'], Unknown: ['triangle', 'warn'], Cordoned: ['square', 'warn'], Idle: ['ring', 'warn'],
-  fine: ['disc', 'good'], soon: ['half', 'accent'], 'not now': ['hourglass', 'warn'], 'by choice': ['diamond', 'choice'], never: ['octagon', 'bad'],
-};
-
-export function shapeOf(state: string): [IconName, Tone] {
-  return SHAPES[state] ?? ['square', 'dim'];
 }

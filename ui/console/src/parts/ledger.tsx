@@ -2,11 +2,11 @@
 
 /* The tree of queues with their figures. A number leads to the workloads that make it. */
 import { useState } from 'preact/hooks';
-import { ledgerBar, ledgerScale, ledgerSum, ledgerText, queueTree, type QueueLine } from '../live/queues';
+import { ledgerScale, ledgerSum, ledgerText, queueTree, type QueueLine } from '../live/queues';
 import type { QueueRow } from '../live/rows';
 import { gpuText } from '../live/text';
 import { amountText } from '../text/format';
-import { Chip, LedgerBar } from './bars';
+import { Chip, LedgerBar, type Bar } from './bars';
 import { Icon } from './icon';
 import { Outside } from './text';
 
@@ -16,6 +16,15 @@ interface Props {
   totalGpus: number;
   /** The address of the workloads of a queue, of some states or all. */
   link: (queue: string, states?: string) => string;
+}
+
+/** The bar of a queue: allocated within the quota, borrowed beyond it, and pending. */
+function ledgerBar(queue: QueueRow, colour: string): Bar {
+  const held = queue.quota < 0 ? queue.allocated : Math.min(queue.allocated, queue.quota);
+  const bar: Bar = { held, borrowed: queue.allocated - held, quota: queue.quota < 0 ? Infinity : queue.quota, pending: queue.pending, colour };
+  if (queue.limit >= 0) bar.limit = queue.limit;
+  if (queue.fairShare > 0 || queue.pending > 0) bar.fairShare = queue.fairShare;
+  return bar;
 }
 
 const HEADS = ['Quota', 'Fair share', 'Allocated', 'Borrowed', 'Lent', 'Pending'] as const;

@@ -2,8 +2,18 @@
 
 /* States and outlooks by their shapes: what a state is can be seen without its colour. */
 import type { ComponentChildren } from 'preact';
-import { shapeOf } from '../live/text';
-import { Icon } from './icon';
+import { Icon, type IconName, type Tone } from './icon';
+
+const SHAPES: Record<string, [IconName, Tone]> = {
+  Running: ['disc', 'good'], Pending: ['hourglass', 'warn'], Preempting: ['half', 'accent'], Suspended: ['square', 'dim'],
+  Terminating: ['half', 'dim'], Completed: ['tick', 'dim'], Failed: ['cross', 'bad'], Cancelled: ['square', 'dim'],
+  Ready: ['disc', 'good'], NotReady: ['triangle', 'bad'], Unknown: ['triangle', 'warn'], Cordoned: ['square', 'warn'], Idle: ['ring', 'warn'],
+  fine: ['disc', 'good'], soon: ['half', 'accent'], 'not now': ['hourglass', 'warn'], 'by choice': ['diamond', 'choice'], never: ['octagon', 'bad'],
+};
+
+function shapeOf(state: string): [IconName, Tone] {
+  return SHAPES[state] ?? ['square', 'dim'];
+}
 
 export function Shape({ of }: { of: string }) {
   const [name, tone] = shapeOf(of);

@@ -2,7 +2,8 @@
 
 /* One node: what it has, who holds each of its GPUs, and what can be done to it. */
 import { Places } from '../../live/gpus';
-import { workloadAt, workloadsAt, term } from '../../live/filter';
+import { term } from '../../live/filter';
+import { workloadAt, workloadsAt } from '../../live/links';
 import type { NodeRow } from '../../live/rows';
 import { colourOf } from '../../live/store';
 import { gpuText, memoryText, modelText } from '../../live/text';

@@ -3,7 +3,8 @@
 /* Is all well, who has the GPUs, and what waits? Every number leads to the list that it counts. */
 import { get, OURS } from '../../api/client';
 import { maySomewhere } from '../../api/session';
-import { term, workloadAt, workloadsAt, WAITING } from '../../live/filter';
+import { term, WAITING } from '../../live/filter';
+import { workloadAt, workloadsAt } from '../../live/links';
 import type { MapCell } from '../../live/maplayout';
 import type { Count } from '../../live/reasons';
 import { countOf, type NodeRow, type QueueRow, type SummaryRow } from '../../live/rows';

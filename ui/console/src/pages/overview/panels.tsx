@@ -2,7 +2,8 @@
 
 /* The lists of the overview: what waits and why, who is over quota, what is idle, what has changed. */
 import { get, OURS, type Refusal } from '../../api/client';
-import { term, workloadAt, workloadsAt, WAITING } from '../../live/filter';
+import { term, WAITING } from '../../live/filter';
+import { workloadAt, workloadsAt } from '../../live/links';
 import { idleWorkloads, isMeasured } from '../../live/idle';
 import { byOutlook, type Count } from '../../live/reasons';
 import type { NodeRow, QueueRow, WorkloadRow } from '../../live/rows';
