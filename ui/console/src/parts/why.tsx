@@ -36,7 +36,7 @@ function AnswerBar({ queue }: { queue: WhyQueue }) {
       </div>
       <div class="answer-bar">
         {pieces.filter(([value]) => value > 0).map(([value, kind, text]) => (
-          <span key={kind} class={kind} style={{ 'width': part(value), '--c': `var(${colourOf(queue.name)})` }} title={text}>{value / whole > 0.14 ? text : ''}</span>
+          <span key={kind} class={kind} style={{ 'width': part(value), '--c': `var(${colourOf(queue.name)})` }} title={text}>{value / whole > 0.2 ? text : ''}</span>
         ))}
       </div>
     </div>
