@@ -28,9 +28,14 @@ export interface Rows {
   [part: string]: unknown;
 }
 
+/** The topics of the organisation, which name what is to be read again. */
+const ORGANISATION = ['org-units', 'node-pools', 'assets', 'policies', 'access', 'audit'];
+
+/** The topics whose changes come as rows, by their parts. */
+const ROW_TOPICS: Record<string, string> = { summary: 'cluster', nodes: 'map', queues: 'ledger', workloads: 'workloads' };
+
 /** Whoever keeps rows of the cluster: it reads them all by `load`, which answers their version, and `take`s those that change. */
 export interface Follower {
-  topics: string[];
   load: () => Promise<string>;
   take: (rows: Rows) => void;
 }
@@ -69,7 +74,7 @@ function expectWord(controller: AbortController): void {
 /** The address of the stream. Rows are read before it is opened for the first time, and changes are told from their version on. */
 async function place(): Promise<string> {
   if (!follower) return `${OURS}/stream`;
-  const rows = `${OURS}/stream?topics=${follower.topics.join()}`;
+  const rows = `${OURS}/stream?topics=${[...ORGANISATION, ...Object.values(ROW_TOPICS)].join()}`;
   if (last) return rows;
   try {
     return `${rows}&since=${encodeURIComponent(await follower.load())}`;
@@ -91,7 +96,7 @@ async function listen(controller: AbortController): Promise<void> {
     expectWord(controller);
     heard();
     if (frame.id) last = frame.id;
-    if (frame.event === 'rows') follower?.take(JSON.parse(frame.data) as Rows);
+    if (frame.event === 'rows') takeRows(JSON.parse(frame.data) as Rows);
     else if (frame.event === 'reset') await restart();
     else if (frame.event === 'change') tell(JSON.parse(frame.data) as Change);
   }
@@ -116,6 +121,13 @@ async function run(controller: AbortController): Promise<void> {
     await new Promise((done) => { setTimeout(done, moment); });
     wait = Math.min(WAIT_MAX, wait * 2);
   }
+}
+
+/** Rows are kept by the follower; whoever has read something else of their topics reads it again. */
+function takeRows(rows: Rows): void {
+  follower?.take(rows);
+  const topics = Object.entries(ROW_TOPICS).filter(([part]) => part in rows || part in (rows.gone ?? {})).map(([, topic]) => topic);
+  tell({ topics, time: rows.time ?? '', type: 'rows', action: '', id: '', name: '' });
 }
 
 /** Everything may have changed. */

@@ -90,7 +90,7 @@ let end: (() => void) | null = null;
 /** Keeps the store up to date for as long as the component is shown. */
 export function useLive(): void {
   useEffect(() => {
-    if (users++ === 0) end = follow({ topics: ['cluster', 'map', 'ledger', 'workloads'], load, take });
+    if (users++ === 0) end = follow({ load, take });
     return () => {
       if (--users > 0) return;
       end?.();

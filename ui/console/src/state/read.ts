@@ -22,6 +22,8 @@ export interface How<T> {
   isMoving?: (data: T) => boolean;
   /** How often it is read without a sign, in milliseconds. */
   each?: number;
+  /** For how long changes are gathered before it is read once, in milliseconds. */
+  gather?: number;
 }
 
 const POLL_SOON = 1000;
@@ -35,6 +37,7 @@ class Reader<T> {
   private how: How<T>;
   private timer = 0;
   private turn = 0;
+  private isGathering = false;
 
   constructor(load: () => Promise<T>, how: How<T>) {
     this.load = load;
@@ -43,6 +46,7 @@ class Reader<T> {
 
   async refresh(): Promise<void> {
     const turn = ++this.turn;
+    this.isGathering = false;
     clearTimeout(this.timer);
     try {
       const data = await this.load();
@@ -63,13 +67,17 @@ class Reader<T> {
   private soon(after: number): void {
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
+      this.isGathering = false;
       if (me.value && !document.hidden && !isPaused()) void this.refresh();
       else this.wait();
     }, after);
   }
 
+  /** Changes that go on without a pause do not put the reading off. */
   note(topics: string[] | null): void {
-    if (!topics || !this.how.topics || this.how.topics.some((topic) => topics.includes(topic))) this.soon(GATHER);
+    if (this.isGathering || (topics && this.how.topics && !this.how.topics.some((topic) => topics.includes(topic)))) return;
+    this.isGathering = true;
+    this.soon(this.how.gather ?? GATHER);
   }
 
   end(): void {

@@ -57,7 +57,7 @@ const COLUMNS: Column<NodeRow>[] = [
 ];
 
 function HolesPanel() {
-  const read = useRead('holes', () => get<Holes>(`${OURS}/holes`), { topics: ['map'] });
+  const read = useRead('holes', () => get<Holes>(`${OURS}/holes`), { topics: ['map'], gather: 1000 });
   const items = read.data?.items ?? [];
   const most = Math.max(1, ...items.map((item) => item.pods));
   return (

@@ -71,7 +71,7 @@ export default function Overview() {
   const row = summary.value;
   const error = liveError.value;
   const mayWork = maySomewhere('workloads:read');
-  const reasons = useRead('reasons', () => (mayWork ? get<Counts>(`${OURS}/workloads/counts?by=reason&filter=${encodeURIComponent(WAITING)}`) : Promise.resolve({ items: [] })), { topics: ['workloads'] });
+  const reasons = useRead('reasons', () => (mayWork ? get<Counts>(`${OURS}/workloads/counts?by=reason&filter=${encodeURIComponent(WAITING)}`) : Promise.resolve({ items: [] })), { topics: ['workloads'], gather: 1000 });
   useReady(row !== null || error !== null);
   if (!row) return <><Head title="Overview" />{error ? <Trouble status={error.status} message={error.message} /> : <Shapes count={12} />}</>;
   const counts = reasons.data?.items ?? [];

@@ -25,7 +25,7 @@ const LONGEST = 4;
 interface Window { items: WorkloadRow[] }
 
 function useWindow(filter: string, sort: string, limit: number) {
-  return useRead(`${filter} ${sort}`, () => get<Window>(`${OURS}/workloads/window?filter=${encodeURIComponent(filter)}&sort=${sort}&limit=${limit}`), { topics: ['workloads'] });
+  return useRead(`${filter} ${sort}`, () => get<Window>(`${OURS}/workloads/window?filter=${encodeURIComponent(filter)}&sort=${sort}&limit=${limit}`), { topics: ['workloads'], gather: 1000 });
 }
 
 export function WaitingPanel({ counts, error, isKnown }: { counts: Count[]; error: Refusal | null; isKnown: boolean }) {

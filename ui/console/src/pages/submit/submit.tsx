@@ -22,6 +22,7 @@ import './submit.css';
 
 const KINDS = [['training', 'Training', 'trainings'], ['workspace', 'Workspace', 'workspaces']] as const;
 const TYPED_MS = 250;
+const BUSY_MS = 1000;
 const SIZES = ['0.25', '0.5', '1', '2', '4', '8'];
 
 interface Draft { queue: string; pods: number; gpus: number; cpus?: string; memory?: string; isPreemptible: boolean }
@@ -45,11 +46,18 @@ function usePreview(draft: Draft | null): Answer {
       return undefined;
     }
     const asking = new AbortController();
-    const timer = setTimeout(() => {
+    let timer = 0;
+    const ask = (): void => {
       call<Preview>('POST', `${OURS}/preview`, { workload: draft }, { signal: asking.signal })
         .then((preview) => setAnswer({ preview }))
-        .catch((error: unknown) => { if (!asking.signal.aborted && error instanceof Refusal) setAnswer({ refusal: error }); });
-    }, TYPED_MS);
+        .catch((error: unknown) => {
+          if (asking.signal.aborted || !(error instanceof Refusal)) return;
+          // Others ask as well; it is asked again.
+          if (error.status === 429) timer = window.setTimeout(ask, BUSY_MS);
+          else setAnswer({ refusal: error });
+        });
+    };
+    timer = window.setTimeout(ask, TYPED_MS);
     return () => {
       clearTimeout(timer);
       asking.abort();
@@ -192,7 +200,7 @@ function SubmitForm({ projects }: { projects: Unit[] }) {
 }
 
 export default function Submit() {
-  const read = useRead('projects', readProjects, { topics: ['projects'], each: 60_000 });
+  const read = useRead('projects', readProjects, { topics: ['org-units'] });
   return (
     <Body title="Submit" read={read}>
       {(projects) => (

@@ -24,7 +24,7 @@ function commands(row: WorkloadRow): string {
 }
 
 export function Actions({ row }: { row: WorkloadRow }) {
-  const read = useRead(`submitted ${row.id}`, () => findSubmitted(row), { topics: ['workloads'] });
+  const read = useRead(`submitted ${row.id}`, () => findSubmitted(row), { topics: ['workloads'], gather: 1000 });
   const found = read.data;
   const pending = asked.value.get(row.id);
   const isAllowed = me.value && (['workspaces', 'trainings', 'workloads'].some((kind) => may(`${kind}:update`)) || found?.submittedBy === me.value.name);

@@ -30,14 +30,14 @@ export function pathOf(id: string): string {
 const isWaiting = (row: WorkloadRow): boolean => ['Pending', 'Preempting', 'Suspended'].includes(row.state);
 
 function WhyTab({ row }: { row: WorkloadRow }) {
-  const read = useRead(`why ${row.id}`, () => get<Why>(`${pathOf(row.id)}/why`), { topics: ['workloads'], each: 5000 });
+  const read = useRead(`why ${row.id}`, () => get<Why>(`${pathOf(row.id)}/why`), { topics: [], each: 5000 });
   if (read.data) return <WhyAnswer why={read.data} />;
   return <p class="dim">{read.error ? `Muster could not explain it: ${plain(read.error.message)}` : 'Asking the scheduler.'}</p>;
 }
 
 function TabContent({ tab, detail }: { tab: Tab; detail: Detail }) {
   const { workload: row, pods } = detail;
-  const events = useRead(`events ${row.id}`, () => get<{ items: EventRow[] }>(`${pathOf(row.id)}/events`), { topics: ['workloads'] });
+  const events = useRead(`events ${row.id}`, () => get<{ items: EventRow[] }>(`${pathOf(row.id)}/events`), { topics: ['workloads'], gather: 1000 });
   if (tab === 'why') return <WhyTab row={row} />;
   if (tab === 'pods') return <Pods pods={pods} />;
   if (tab === 'placement') return <Placement row={row} pods={pods} />;
@@ -65,7 +65,7 @@ function Content({ detail }: { detail: Detail }) {
 }
 
 export function WorkloadDrawer({ id }: { id: string }) {
-  const read = useRead(id, () => get<Detail>(pathOf(id)), { topics: ['workloads'], each: 5000 });
+  const read = useRead(id, () => get<Detail>(pathOf(id)), { topics: ['workloads'], gather: 500, each: 5000 });
   const name = read.data ? read.data.workload.jobName || read.data.workload.name : id.split('/')[2] ?? id;
   const isGone = read.error?.status === 404;
   return (
