@@ -54,18 +54,24 @@ class Teams(Console):
         body = {"name": name, "projectId": self.projects[project]["id"], "clusterId": self.cluster, "spec": {"image": "train", "compute": compute}}
         return self.ask("POST", f"{WORKLOADS}/{kind}", body, 202)
 
-    def hostile(self):
-        """A workload whose events are hostile, submitted past the console."""
+    def past_the_console(self, name, image="train", gpus=64):
+        """A Job of the vision team that the console did not submit. Returns its object."""
         namespace = self.projects["vision"]["status"]["namespace"]
         labels = {"kai.scheduler/queue": "vision"}
-        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "hostile", "namespace": namespace, "labels": labels}, "spec": {
+        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": namespace, "labels": labels}, "spec": {
             "template": {"metadata": {"labels": labels}, "spec": {"schedulerName": "kai-scheduler", "restartPolicy": "Never", "containers": [
-                {"name": "main", "image": HOSTILE.replace("\u001b", ""), "resources": {"limits": {"nvidia.com/gpu": "64"}}}]}}}}
+                {"name": "main", "image": image, "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}]}}}}
         made = self.machine.send("POST", f"/apis/batch/v1/namespaces/{namespace}/jobs", job)
         expect(made.status, 201, made.body)
+        return made.body
+
+    def hostile(self):
+        """A workload whose events are hostile."""
+        job = self.past_the_console("hostile", HOSTILE.replace("\u001b", ""))
+        namespace = job["metadata"]["namespace"]
         event = {"apiVersion": "v1", "kind": "Event", "metadata": {"name": "hostile.1", "namespace": namespace}, "type": "Warning", "reason": HOSTILE, "message": HOSTILE, "count": 3,
                  "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z",
-                 "involvedObject": {"apiVersion": "batch/v1", "kind": "Job", "namespace": namespace, "name": "hostile", "uid": made.body["metadata"]["uid"]}}
+                 "involvedObject": {"apiVersion": "batch/v1", "kind": "Job", "namespace": namespace, "name": "hostile", "uid": job["metadata"]["uid"]}}
         expect(self.machine.send("POST", f"/api/v1/namespaces/{namespace}/events", event).status, 201)
         until(lambda: self.rows("name:hostile")["matched"] == 1, "the hostile one")
 

@@ -6,7 +6,8 @@ import { call, OURS, Refusal, REST } from '../../api/client';
 import { readProjects } from '../../api/lists';
 import { me } from '../../api/session';
 import type { Unit } from '../../api/types';
-import { gpuText } from '../../live/text';
+import { gpuText, sentence } from '../../live/text';
+import type { Why } from '../../live/why';
 import { Segments } from '../../parts/filter';
 import { Field, Form, Tick, type Values } from '../../parts/form';
 import { Body, Head } from '../../parts/page';
@@ -28,7 +29,9 @@ const SIZES = ['0.25', '0.5', '1', '2', '4', '8'];
 interface Draft { queue: string; pods: number; gpus: number; cpus?: string; memory?: string; isPreemptible: boolean }
 
 interface Preview {
-  outcome?: 'starts' | 'preempts' | 'waits';
+  outcome?: 'starts' | 'preempts' | 'waits' | 'never';
+  /** What stands in the way of a draft that does not start. */
+  why?: Why;
   workloads: { workload: string; queue: string; without: { state: string }; with: { state: string; evictedPods: number } }[];
   queues: { queue: string; fairShare: { without: number; with: number }; allocated: { without: number; with: number } }[];
   hidden?: { workloads: number };
@@ -69,8 +72,22 @@ function usePreview(draft: Draft | null): Answer {
 const OUTCOMES = {
   starts: ['fine', 'Starts now', 'There is room for it in the next scheduling cycle.'],
   preempts: ['soon', 'Starts, and others have to leave', 'It starts as soon as these have left:'],
-  waits: ['not now', 'Waits', 'There is no room for it now, and nothing may be preempted for it.'],
+  waits: ['not now', 'Waits', 'It does not start in the next scheduling cycle.'],
+  never: ['never', 'Never', 'It cannot run on this cluster as it is.'],
 } as const;
+
+const REMEDIES_MAX = 4;
+
+/** What stands in the way, and the changes that would help. */
+function WhyNot({ why }: { why: Why }) {
+  const remedies = (why.remedies ?? []).slice(0, REMEDIES_MAX);
+  return (
+    <>
+      <p><Outside text={sentence(why.causes?.[0]?.message ?? why.message)} /></p>
+      {remedies.length > 0 && <><p class="dim">What would help:</p><ul class="leaving">{remedies.map((remedy) => <li key={remedy.text}><Outside text={sentence(remedy.text)} /></li>)}</ul></>}
+    </>
+  );
+}
 
 function LiveAnswer({ answer, draft }: { answer: Answer; draft: Draft | null }) {
   if (!draft) return <p class="dim">Choose a project and the number of GPUs to see whether it starts now.</p>;
@@ -86,6 +103,7 @@ function LiveAnswer({ answer, draft }: { answer: Answer; draft: Draft | null }) 
       <p class="dim">{text}</p>
       {leaving.length > 0 && <ul class="leaving">{leaving.map((row) => <li key={row.workload}><Outside text={row.workload} /> <span class="dim">{`of ${plain(row.queue)}, ${countText(row.with.evictedPods, 'pod')}`}</span></li>)}</ul>}
       {preview.hidden && <p class="dim">{`${countText(preview.hidden.workloads, 'workload')} that you do not see.`}</p>}
+      {preview.why && <WhyNot why={preview.why} />}
       {queue && <p>{`${plain(queue.queue)}: ${amountText(queue.allocated.without)} → ${gpuText(queue.allocated.with)} allocated, fair share ${amountText(queue.fairShare.with)}.`}</p>}
     </div>
   );
