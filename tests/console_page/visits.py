@@ -115,7 +115,7 @@ class Console:
     def rules(self):
         return self.ask("GET", "/api/v1/authorization/access-rules?limit=500")["accessRules"]
 
-    def visit(self, view=VIEWS[0], name=ADMIN, password=PASSWORD, path="/"):
+    def visit(self, view=VIEWS[0], name=ADMIN, password=PASSWORD, path="/quota"):
         """A browser that has signed in at a path."""
         one = Visit(self, view)
         one.page.goto(self.url(path))

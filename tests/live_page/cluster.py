@@ -5,7 +5,7 @@ import urllib.parse
 
 import sides
 from suite import expect
-from visits import ADMIN, PASSWORD, Console, until
+from visits import ADMIN, PASSWORD, VIEWS, Console, until
 
 NODES = "3x8xH100,1x8xA100"
 HOSTILE = "<img src=x onerror=alert(1)>\u202egnihton\u001b[31m"
@@ -21,6 +21,9 @@ class Teams(Console):
         super().__init__(chromium)
         self.machine = sides.Local("--fake-nodes", NODES)
         self.projects = {}
+
+    def visit(self, view=VIEWS[0], name=ADMIN, password=PASSWORD, path="/"):
+        return super().visit(view, name, password, path)
 
     def start(self):
         """Makes the first administrator, as the form of the link does."""

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { describe, expect, test } from 'vitest';
-import { term, termOf, terms, withTerm } from '../src/live/filter';
-import { groupNodes, Places } from '../src/live/gpus';
-import { idleWorkloads, isMeasured } from '../src/live/idle';
-import { cellAt, layMap, moveFrom, shortNames } from '../src/live/maplayout';
-import { isWithin, ledgerSum, overQuota, queueColours, queueTree } from '../src/live/queues';
-import { byOutlook } from '../src/live/reasons';
-import type { Holder, NodeRow, QueueRow } from '../src/live/rows';
-import { memoryText, reasonTitle, sentence } from '../src/live/text';
+import { term, termOf, terms, withTerm } from '../../ui/console/src/live/filter';
+import { groupNodes, Places } from '../../ui/console/src/live/gpus';
+import { idleWorkloads, isMeasured } from '../../ui/console/src/live/idle';
+import { cellAt, layMap, moveFrom, shortNames } from '../../ui/console/src/live/maplayout';
+import { isWithin, ledgerSum, overQuota, queueColours, queueTree } from '../../ui/console/src/live/queues';
+import { byOutlook } from '../../ui/console/src/live/reasons';
+import type { Holder, NodeRow, QueueRow } from '../../ui/console/src/live/rows';
+import { memoryText, reasonTitle, sentence } from '../../ui/console/src/live/text';
 
 function queue(name: string, more: Partial<QueueRow> = {}): QueueRow {
   return { id: name, name, displayName: name, depth: 0, isLeaf: true, priority: 100, quota: 0, limit: -1, overQuotaWeight: 1, fairShare: 0, allocated: 0, borrowed: 0, lent: 0, pending: 0, ...more };
@@ -62,11 +61,11 @@ describe('GPUs', () => {
 });
 
 describe('the map', () => {
-  const many = (count: number) => Array.from({ length: count }, (_, i) => node(`gpu-${String(i).padStart(5, '0')}`));
+  const many = (count: number): NodeRow[] => Array.from({ length: count }, (_, i) => node(`gpu-${String(i).padStart(5, '0')}`));
   const lay = (count: number, width = 900, height = 500) => layMap(groupNodes(many(count), 'rack'), new Places(), width, height);
   test('names lose what all have alike', () => expect(shortNames(['h100-b1-01', 'h100-b1-02'])).toEqual(['1', '2']));
   test('a name alone stays as it is', () => expect(shortNames(['gpu-1'])).toEqual(['gpu-1']));
-  test.each([1, 10, 100, 1000, 12500])('%i nodes fit into 900 by 500 and do not overlap', (count) => {
+  test.each([1, 10, 100, 1000, 12500])('%i nodes fit into 900 by 500 and do not overlap', (count: number) => {
     const layout = lay(count);
     expect(layout.height).toBeLessThanOrEqual(540);
     const places = new Set(layout.cells.map((cell) => `${cell.x} ${cell.y}`));
