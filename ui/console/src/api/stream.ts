@@ -77,7 +77,8 @@ async function place(): Promise<string> {
   const rows = `${OURS}/stream?topics=${[...ORGANISATION, ...Object.values(ROW_TOPICS)].join()}`;
   if (last) return rows;
   try {
-    return `${rows}&since=${encodeURIComponent(await follower.load())}`;
+    const version = await follower.load();
+    return version ? `${rows}&since=${encodeURIComponent(version)}` : rows;
   } catch (error) {
     // Whoever may not see the rows hears of everything else.
     if (error instanceof Refusal && error.status >= 400 && error.status < 500) return `${OURS}/stream`;

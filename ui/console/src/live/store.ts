@@ -31,7 +31,7 @@ export function colourOf(queue: string): string {
 
 interface State {
   version: string;
-  time: string;
+  time?: string;
   summary?: SummaryRow[];
   nodes?: NodeRow[];
   queues?: QueueRow[];
@@ -66,10 +66,38 @@ function take(rows: Rows): void {
 
 const byId = <Row extends { id: string }>(rows: Row[] | undefined): ReadonlyMap<string, Row> => new Map((rows ?? []).map((row) => [row.id, row]));
 
+interface Part<Row> { version: string; items: Row[] }
+
+/** Null where the caller may not read it. */
+async function readPart<Row>(path: string): Promise<Part<Row> | null> {
+  try {
+    return await get<Part<Row>>(`${OURS}/${path}`);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 403) return null;
+    throw error;
+  }
+}
+
+/** The parts by themselves, for whoever may see some of them and not the overview. */
+async function readParts(): Promise<State> {
+  const [map, ledger] = await Promise.all([readPart<NodeRow>('map'), readPart<QueueRow>('ledger')]);
+  const state: State = { version: map?.version ?? ledger?.version ?? '', denied: ['summary', ...(map ? [] : ['nodes']), ...(ledger ? [] : ['queues'])] };
+  return { ...state, nodes: map?.items ?? [], queues: ledger?.items ?? [] };
+}
+
+async function readState(): Promise<State> {
+  try {
+    return await get<State>(`${OURS}/state?parts=summary,nodes,queues`);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 403) return readParts();
+    throw error;
+  }
+}
+
 /** Reads everything, and returns the version from which the stream goes on. */
 async function load(): Promise<string> {
   try {
-    const state = await get<State>(`${OURS}/state?parts=summary,nodes,queues`);
+    const state = await readState();
     heardTime(state.time);
     summary.value = state.summary?.[0] ?? null;
     nodes.value = byId(state.nodes);

@@ -171,7 +171,7 @@ export default function Workloads() {
   const lead = summary.value && countOf(summary.value, 'Pending') + countOf(summary.value, 'Preempting');
   return (
     <>
-      <Head title="Workloads" lead={lead ? <><a class="n" href={here({ q: WAITING, open: '' })}>{countText(lead, 'workload')}</a>{` ${lead === 1 ? 'waits' : 'wait'} for ${gpuText(summary.value!.gpus.pending)}.`}</> : 'Nothing waits.'}>
+      <Head title="Workloads" lead={lead ? <><a class="n" href={here({ q: WAITING, open: '' })}>{countText(lead, 'workload')}</a>{` ${lead === 1 ? 'waits' : 'wait'} for ${gpuText(summary.value!.gpus.pending)}.`}</> : summary.value ? 'Nothing waits.' : ''}>
         {maySomewhere('workloads:create') && <MainLink text="Submit" where="/submit" />}
       </Head>
       <section class="panel workloads" aria-label="Workloads">
