@@ -54,8 +54,8 @@ static void equal_requests_are_one_and_what_they_cost_is_worked_out(void **unuse
     whole.qos = QOS_GUARANTEED;
     assert_int_equal(state->requests.len, 6);
     assert_int_equal(add_request(state, &whole), 6);
-    assert_int_equal(request_with_dra(state, 6, 0), 6);
-    id = request_with_dra(state, 6, GPU_ONE);
+    assert_int_equal(request_with_dra(state, 6, 0, 0), 6);
+    id = request_with_dra(state, 6, GPU_ONE, 0);
     assert_int_equal(state->requests.items[id].v[RES_GPU], GPU_ONE);
     assert_false(state->requests.items[id].is_cpu_only);
     state_free(state);
