@@ -59,6 +59,7 @@ kai-e2e: ## run KAI Scheduler's own suites against Muster: KAI=DIR, a copy of it
 	tests/e2e/report.py
 
 bench: build ## run the benchmarks and print their figures
+	@ninja --quiet -C build/release steady devices-bench
 	bench/run
 	bench/month
 	bench/traces
