@@ -20,8 +20,8 @@ def wait_for_queue(c, name):
 
 def leads(c):
     """Whether the console has become the leader since it was started, and still is."""
-    log = (c.folder / "log").read_text().rsplit("the console listens", 1)[-1]
-    return log.rfind("leads: the cluster follows") > log.rfind("this console is no longer the leader")
+    log = (c.folder / "log").read_text().rsplit("the console is listening", 1)[-1]
+    return log.rfind("this console is now the leader") > log.rfind("this console is no longer the leader")
 
 
 def register(tests, replica_of, verify):

@@ -11,8 +11,6 @@ from suite import Skip, expect, expect_in
 
 WORKLOADS = "/api/v1/workloads"
 POLICY = "/api/v2/policy"
-# The routes of a kind.
-ROUTES = (("POST", ""), ("GET", "/{workloadId}"), ("DELETE", "/{workloadId}"), ("POST", "/{workloadId}/suspend"), ("POST", "/{workloadId}/resume"))
 LABEL = "console.muster/id"
 TRAINING = {"image": "python:3", "command": "python -u", "args": "train.py --name 'a b'", "compute": {
     "gpuDevicesRequest": 1, "cpuCoreRequest": 0.5, "cpuMemoryRequest": "64Mi", "cpuCoreLimit": 2}}
@@ -391,14 +389,14 @@ def register(tests):  # pylint: disable=too-many-statements
         theirs = submit(c, "trainings", yours, "unheard", {"image": "i"})
         reaches(c, theirs, "Running")
         made = submit(c, "trainings", mine, "heard", {"image": "i"}, token=token)
-        first = stream.next()[1]
+        first = stream.change(lambda data: True)
         expect((first["name"], first["action"], first["type"], first["topics"]), ("heard", "create", "training", ["workloads"]))
         reaches(c, made, "Running")
         drop(c, "trainings", yours, theirs)
         drop(c, "trainings", mine, made)
         actions = []
         while len([one for one in actions if one == "delete"]) < 2:
-            data = stream.next()[1]
+            data = stream.change(lambda data: True)
             expect((data["id"], data["name"]), (made["workloadId"], "heard"))
             actions.append(data["action"])
         expect("update" in actions, True, "phases")

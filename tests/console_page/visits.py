@@ -53,7 +53,7 @@ class Console:
                 [sides.MUSTER, "console", "--listen", "127.0.0.1:0", "--database", str(folder / "console.db"), "--kubeconfig",
                  self.machine.state / "kubeconfig", "--metrics-bind-address", "0", "--health-probe-bind-address", "0",
                  "--allow-networks", "127.0.0.1/32"], stdout=out, stderr=log)
-        self.port = until(lambda: (found := re.search(r"the console listens.*port=(\d+)", self.log())) and int(found[1]), "the port")
+        self.port = until(lambda: (found := re.search(r"the console is listening.*port=(\d+)", self.log())) and int(found[1]), "the port")
         self.link = until(lambda: (found := re.search(r"(http://\S+)", (folder / "out").read_text())) and found[1], "the link")
         return self
 

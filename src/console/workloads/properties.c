@@ -280,13 +280,13 @@ static int update_workload_type(struct request *request, struct err *err)
 {
     struct workload_defaults defaults;
     size_t row = 0;
-    int r = find_type(request, &row, err);
+    int r;
 
-    if (r < 0)
-        return r;
     if (!access_has_everywhere(&request->caller->access, RESOURCE_WORKLOAD_PROPERTIES, ACTION_UPDATE))
         return err_set(err, -EACCES, "'%.100s' has no role that allows this in the whole tenant",
                        request->caller->name);
+    if ((r = find_type(request, &row, err)) < 0)
+        return r;
     const struct workload_kind *kind = &workload_kinds[row];
     (void)make_id(ID_TYPE, row, request->id);
     (void)snprintf(request->name, sizeof request->name, "%s", kind->title);
