@@ -194,17 +194,21 @@ static void send_list(struct sync *sync)
                                                            });
 }
 
-static void list_services(struct sync *sync)
+static bool lists_more(const struct sync *sync)
 {
-    sync->wants.lists_services = false;
-    sync->wants.resource = KUBE_SERVICES;
+    return sync->wants.others && *sync->wants.others != _KUBE_KNOWN_MAX;
+}
+
+static void list_more(struct sync *sync)
+{
+    sync->wants.resource = *sync->wants.others++;
     send_list(sync);
 }
 
 static void send(struct sync *sync, enum step step, enum kube_verb verb)
 {
     const struct want *want = &sync->wants.list.items[sync->at];
-    bool has_doc = verb == KUBE_CREATE || verb == KUBE_PATCH_MERGE;
+    bool has_doc = verb == KUBE_CREATE || verb == KUBE_UPDATE || verb == KUBE_PATCH_MERGE;
     struct kube_request request = {
         .verb = verb,
         .resource = kube_known(want->resource),
@@ -239,6 +243,11 @@ static void send_delete(struct sync *sync)
                                                              });
 }
 
+static enum kube_verb change_of(const struct want *want)
+{
+    return want->is_replaced ? KUBE_UPDATE : KUBE_PATCH_MERGE;
+}
+
 /* The next want that is not done. What a list has shown is written at once, everything else is read first. */
 static void go_on(struct sync *sync)
 {
@@ -257,7 +266,7 @@ static void go_on(struct sync *sync)
     else if (want->mode == WANT_GONE)
         send_delete(sync);
     else
-        send(sync, STEP_WRITE, want->is_listed ? KUBE_PATCH_MERGE : KUBE_CREATE);
+        send(sync, STEP_WRITE, !want->is_listed ? KUBE_CREATE : change_of(want));
 }
 
 static void end_want(struct sync *sync, const char *issue)
@@ -325,7 +334,7 @@ static void on_read(struct sync *sync, const struct kube_answer *answer)
     else if (want_is_met(want, object))
         end_want(sync, NULL);
     else
-        send(sync, STEP_WRITE, KUBE_PATCH_MERGE);
+        send(sync, STEP_WRITE, change_of(want));
 }
 
 static void on_written(struct sync *sync, const struct kube_answer *answer)
@@ -351,8 +360,8 @@ static void on_answer(void *arg, const struct kube_answer *answer)
         on_read(sync, answer);
     else if (sync->step == STEP_WRITE)
         on_written(sync, answer);
-    else if (sync->wants.lists_services)
-        list_services(sync);
+    else if (sync->step == STEP_LIST && lists_more(sync))
+        list_more(sync);
     else
         go_on(sync);
 }

@@ -5,9 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "console/org/pools.h"
 #include "console/rest/context.h"
+#include "text/quantity.h"
+
+enum { HASH_TEXT_MAX = 17 };
+
+/* How a value of the cluster may differ from the wanted one. */
+enum { MAY_LACK_EMPTY = 1, MAY_BE_THE_SAME_AMOUNT = 2 };
 
 struct want *wants_add(struct wants *wants, enum kube_known resource, enum want_mode mode, const char *namespace,
                        const char *name)
@@ -45,16 +52,53 @@ yyjson_mut_val *want_begin(struct want *want, const struct sync_item *item, cons
 
 /* --- what there is --- */
 
+void want_replaces(struct want *want)
+{
+    yyjson_mut_val *metadata = yyjson_mut_ptr_get(yyjson_mut_doc_get_root(want->doc), "/metadata");
+    yyjson_mut_val *annotations = yyjson_mut_obj_get(metadata, "annotations");
+    size_t len = 0;
+    char *text = yyjson_mut_write(want->doc, 0, &len);
+    char hash[HASH_TEXT_MAX];
+
+    BUG_ON(!text);
+    (void)snprintf(hash, sizeof hash, "%016llx", (unsigned long long)hash_bytes(text, len, 0));
+    free(text);
+    if (!annotations)
+        annotations = yyjson_mut_obj_add_obj(want->doc, metadata, "annotations");
+    put_text(want->doc, annotations, OBJECT_HASH, hash);
+    want->is_replaced = true;
+}
+
+/* Values that servers leave out of objects of their own kinds. */
+static bool is_empty(yyjson_mut_val *value)
+{
+    return yyjson_mut_is_false(value) || yyjson_mut_equals_str(value, "") ||
+           (yyjson_mut_is_num(value) && yyjson_mut_get_num(value) == 0) ||
+           (yyjson_mut_is_arr(value) && yyjson_mut_arr_size(value) == 0);
+}
+
+/* "1024Mi" is written as "1Gi". */
+static bool is_same_amount(yyjson_val *there, const char *wanted)
+{
+    struct quantity a, b;
+
+    return yyjson_is_str(there) && quantity_parse_exact(yyjson_get_str(there), &a, NULL) == 0 &&
+           quantity_parse_exact(wanted, &b, NULL) == 0 && a.nano == b.nano;
+}
+
 /* Lists have one value for each place; null stands for what is not there. */
-static bool includes(yyjson_val *there, yyjson_mut_val *wanted)
+static bool includes(yyjson_val *there, yyjson_mut_val *wanted, unsigned ways)
 {
     size_t index, max;
     yyjson_mut_val *key, *value;
 
+    if (!there && (ways & MAY_LACK_EMPTY) && is_empty(wanted))
+        return true;
     if (yyjson_mut_is_num(wanted))
         return yyjson_is_num(there) && yyjson_get_num(there) == yyjson_mut_get_num(wanted);
     if (yyjson_mut_is_str(wanted))
-        return yyjson_equals_str(there, yyjson_mut_get_str(wanted));
+        return yyjson_equals_str(there, yyjson_mut_get_str(wanted)) ||
+               ((ways & MAY_BE_THE_SAME_AMOUNT) && is_same_amount(there, yyjson_mut_get_str(wanted)));
     if (yyjson_mut_is_bool(wanted))
         return yyjson_is_bool(there) && yyjson_get_bool(there) == yyjson_mut_get_bool(wanted);
     if (yyjson_mut_is_null(wanted))
@@ -64,14 +108,17 @@ static bool includes(yyjson_val *there, yyjson_mut_val *wanted)
             return false;
         yyjson_mut_arr_foreach(wanted, index, max, value)
         {
-            if (!includes(yyjson_arr_get(there, index), value))
+            if (!includes(yyjson_arr_get(there, index), value, ways))
                 return false;
         }
         return true;
     }
     yyjson_mut_obj_foreach(wanted, index, max, key, value)
     {
-        if (!includes(yyjson_obj_get(there, yyjson_mut_get_str(key)), value))
+        const char *name = yyjson_mut_get_str(key);
+        bool holds_amounts = strcmp(name, "limits") == 0 || strcmp(name, "requests") == 0;
+
+        if (!includes(yyjson_obj_get(there, name), value, holds_amounts ? ways | MAY_BE_THE_SAME_AMOUNT : ways))
             return false;
     }
     return true;
@@ -90,7 +137,7 @@ bool want_is_met(const struct want *want, yyjson_val *object)
         const char *name = yyjson_mut_get_str(key);
 
         if (strcmp(name, "apiVersion") != 0 && strcmp(name, "kind") != 0 &&
-            !includes(yyjson_obj_get(object, name), value))
+            !includes(yyjson_obj_get(object, name), value, want->is_replaced ? MAY_LACK_EMPTY : 0))
             return false;
     }
     return true;

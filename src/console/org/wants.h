@@ -17,6 +17,7 @@ struct err;
  */
 #define OBJECT_LABEL_ID "console.muster/id"
 #define OBJECT_LABEL_KIND "console.muster/kind"
+#define OBJECT_HASH "console.muster/hash"  // annotation
 
 enum want_mode {
     WANT_SAME,      // made where it is missing, and changed to be as the document says
@@ -35,6 +36,7 @@ struct want {
     char *project;         // whose namespace it is; NULL: none
     yyjson_mut_doc *doc;   // NULL for those that are only checked or deleted
     yyjson_mut_doc *kept;  // the part of it that can be changed later, which alone is compared and changed; NULL: all
+    bool is_replaced;      // written as a whole: what the document has no more goes
     bool is_listed;        // there is one with our labels
     bool is_done;
     char *issue;  // why the cluster does not follow; NULL: it does
@@ -48,8 +50,8 @@ struct wants {
      */
     bool is_listing;
     enum kube_known resource;
-    bool lists_services;  // then the Services with those labels, too
-    bool is_ordered;      // an object that fails ends all
+    const enum kube_known *others;  // then those of these kinds, up to _KUBE_KNOWN_MAX; NULL: of no other
+    bool is_ordered;                // an object that fails ends all
 };
 
 /* The item; `doc` is NULL when it is deleted. */
@@ -65,6 +67,12 @@ struct want *wants_add(struct wants *wants, enum kube_known resource, enum want_
 
 /* The document of a want with its metadata and the labels of the item; returns its root. */
 yyjson_mut_val *want_begin(struct want *want, const struct sync_item *item, const char *label_kind);
+
+/*
+ * The document is whole, and the object is written as a whole. What it has more is told by an annotation with a hash of the
+ * document that it was made from.
+ */
+void want_replaces(struct want *want);
 
 /* An object with our labels that a list has shown. */
 void wants_see(struct wants *wants, yyjson_val *object);

@@ -92,6 +92,7 @@
     ROW(create_workload)          \
     ROW(get_workload_kind)        \
     ROW(delete_workload)          \
+    ROW(update_workload)          \
     ROW(suspend_workload)         \
     ROW(resume_workload)          \
     ROW(batch_workloads)          \

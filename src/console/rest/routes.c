@@ -47,6 +47,13 @@ enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16 };
         ROUTE("POST", WORKLOADS path "/{workloadId}/suspend", suspend_workload, type ":update"), \
         ROUTE("POST", WORKLOADS path "/{workloadId}/resume", resume_workload, type ":update")
 
+/* The four routes of a kind of workloads that do not end. */
+#define SERVER_ROUTES(path)                                                                   \
+    ROUTE("POST", WORKLOADS path, create_workload, "inferences:create"),                      \
+        ROUTE("GET", WORKLOADS path "/{workloadId}", get_workload_kind, "inferences:read"),   \
+        ROUTE("PATCH", WORKLOADS path "/{workloadId}", update_workload, "inferences:update"), \
+        ROUTE("DELETE", WORKLOADS path "/{workloadId}", delete_workload, "inferences:delete")
+
 /* The six routes of the templates of a kind of workloads. */
 #define TEMPLATE_ROUTES(path)                                                                                  \
     ROUTE("GET", WORKLOAD_TEMPLATES path, list_workload_templates, "templates:read"),                          \
@@ -190,7 +197,8 @@ static const struct rest_route rows[] = {
     ROUTE("GET", OURS "workloads/window", live_window, "workloads:read"),
     ROUTE("GET", OURS "workloads/counts", live_counts, "workloads:read"),
     ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}", live_workload, "workloads:read"),
-    ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}/why", live_why, "workloads:read", .requests_max = PROGRAMS_MAX),
+    ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}/why", live_why, "workloads:read",
+          .requests_max = PROGRAMS_MAX),
     ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}/events", live_events, "workloads:read",
           .requests_max = EVENTS_MAX),
     ROUTE("POST", OURS "preview", live_preview, "workloads:create", .requests_max = PROGRAMS_MAX,
@@ -246,6 +254,7 @@ static const struct rest_route rows[] = {
     WORKLOAD_ROUTES("workspaces", "workspaces"),
     WORKLOAD_ROUTES("trainings", "trainings"),
     WORKLOAD_ROUTES("distributed", "trainings"),
+    SERVER_ROUTES("inferences"),
 
     ROUTE("GET", "/api/v1/workload-templates", list_workload_templates, "templates:read"),
     ROUTE("GET", WORKLOAD_TEMPLATES "count", count_workload_templates, "templates:read"),
@@ -254,6 +263,10 @@ static const struct rest_route rows[] = {
     TEMPLATE_ROUTES("workspaces"),
     TEMPLATE_ROUTES("trainings"),
     TEMPLATE_ROUTES("distributed"),
+    ROUTE("GET", WORKLOAD_TEMPLATES "inferences", list_workload_templates, "templates:read"),
+    ROUTE("POST", WORKLOAD_TEMPLATES "inferences", create_workload_template, "templates:create"),
+    ROUTE("GET", WORKLOAD_TEMPLATES "inferences/{templateId}", get_workload_template, "templates:read"),
+    ROUTE("DELETE", WORKLOAD_TEMPLATES "inferences/{templateId}", delete_workload_template, "templates:delete"),
 };
 
 void handle_not_yet(void *arg, struct http_exchange *exchange)

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -106,12 +107,49 @@ static void numbers_lists_and_nulls_are_compared_by_value(void **state)
     yyjson_doc_free(wanted);
 }
 
+static void an_object_that_is_replaced_has_the_hash_of_its_document_and_may_lack_what_is_empty(void **state)
+{
+    struct sync_item item = {.kind = "workload", .id = "7"};
+    struct wants wants = {0};
+    struct want *want = wants_add(&wants, KUBE_DEPLOYMENTS, WANT_SAME, "ns", "a");
+    yyjson_mut_val *root = want_begin(want, &item, "workload");
+    yyjson_mut_val *spec = yyjson_mut_obj_add_obj(want->doc, root, "spec");
+    static const char format[] =
+        "{\"metadata\": {\"name\": \"a\", \"namespace\": \"ns\", \"labels\": {\"console.muster/id\": \"7\", "
+        "\"console.muster/kind\": \"workload\"}, \"annotations\": {\"console.muster/hash\": \"%s\"}}, "
+        "\"spec\": {\"limits\": {\"memory\": \"%s\"}}}";
+    static const struct {
+        const char *hash;  // NULL: its own
+        const char *memory;
+        bool is_met;
+    } rows[] = {{NULL, "1Gi", true}, {NULL, "2Gi", false}, {"0", "1Gi", false}};
+    char text[512];
+
+    (void)state;
+    (void)yyjson_mut_obj_add_str(want->doc, yyjson_mut_obj_add_obj(want->doc, spec, "limits"), "memory", "1024Mi");
+    (void)yyjson_mut_obj_add_arr(want->doc, spec, "volumes");
+    (void)yyjson_mut_obj_add_str(want->doc, spec, "value", "");
+    (void)yyjson_mut_obj_add_bool(want->doc, spec, "tty", false);
+    want_replaces(want);
+    const char *hash = yyjson_mut_get_str(
+        yyjson_mut_ptr_get(yyjson_mut_doc_get_root(want->doc), "/metadata/annotations/console.muster~1hash"));
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        (void)snprintf(text, sizeof text, format, rows[i].hash ? rows[i].hash : hash, rows[i].memory);
+        yyjson_doc *doc = parse(text);
+
+        assert_int_equal(want_is_met(want, yyjson_doc_get_root(doc)), rows[i].is_met);
+        yyjson_doc_free(doc);
+    }
+    wants_done(&wants);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_object_that_has_all_that_is_wanted_is_done),
         cmocka_unit_test(an_object_of_ours_that_is_not_wanted_goes_once),
         cmocka_unit_test(numbers_lists_and_nulls_are_compared_by_value),
+        cmocka_unit_test(an_object_that_is_replaced_has_the_hash_of_its_document_and_may_lack_what_is_empty),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "console/policies/policy.h"
+#include "console/workloads/inference.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
 #include "console/workloads/refusals.h"
@@ -24,20 +25,28 @@ static void phases_follow_from_what_is_wanted_and_what_there_is(void **state)
 {
     (void)state;
     expect_phase(DESIRED_RUNNING, (struct workload_facts){0}, "Creating");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true}, "Pending");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true, .pods = 2}, "Pending");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true, .pods = 2, .scheduled = 1}, "Initializing");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true, .pods = 2, .scheduled = 2, .running = 1},
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true}, "Pending");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .pods = 2}, "Pending");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .pods = 2, .scheduled = 1},
+                 "Initializing");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .pods = 2, .scheduled = 2, .running = 1},
                  "Running");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true, .is_suspended = true}, "Resuming");
-    expect_phase(DESIRED_STOPPED, (struct workload_facts){.has_job = true}, "Stopping");
-    expect_phase(DESIRED_STOPPED, (struct workload_facts){.has_job = true, .is_suspended = true, .pods = 1},
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .is_suspended = true}, "Resuming");
+    expect_phase(DESIRED_RUNNING,
+                 (struct workload_facts){.has_object = true, .is_updating = true, .scheduled = 2, .running = 1},
+                 "Updating");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .is_degraded = true, .scheduled = 1},
+                 "Degraded");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .is_degraded = true, .pods = 1},
+                 "Pending");
+    expect_phase(DESIRED_STOPPED, (struct workload_facts){.has_object = true}, "Stopping");
+    expect_phase(DESIRED_STOPPED, (struct workload_facts){.has_object = true, .is_suspended = true, .pods = 1},
                  "Stopping");
-    expect_phase(DESIRED_STOPPED, (struct workload_facts){.has_job = true, .is_suspended = true}, "Stopped");
+    expect_phase(DESIRED_STOPPED, (struct workload_facts){.has_object = true, .is_suspended = true}, "Stopped");
     expect_phase(DESIRED_STOPPED, (struct workload_facts){0}, "Stopped");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true, .has_completed = true}, "Completed");
-    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_job = true, .has_failed = true, .pods = 1}, "Failed");
-    expect_phase(DESIRED_DELETED, (struct workload_facts){.has_job = true, .has_failed = true}, "Deleting");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .has_completed = true}, "Completed");
+    expect_phase(DESIRED_RUNNING, (struct workload_facts){.has_object = true, .has_failed = true, .pods = 1}, "Failed");
+    expect_phase(DESIRED_DELETED, (struct workload_facts){.has_object = true, .has_failed = true}, "Deleting");
     assert_true(phase_is_end("Completed") && phase_is_end("Failed") && !phase_is_end("Stopped"));
 }
 
@@ -186,12 +195,54 @@ static void a_workload_gets_the_defaults_of_its_policy_that_it_has_no_member_for
     yyjson_mut_doc_free(doc);
 }
 
+static int check_inference(const char *text)
+{
+    yyjson_doc *doc = parse(text);
+    yyjson_mut_doc *copy = yyjson_doc_mut_copy(doc, NULL);
+    struct err err = {0};
+    int r = inference_check(yyjson_mut_doc_get_root(copy), &err);
+
+    yyjson_mut_doc_free(copy);
+    yyjson_doc_free(doc);
+    return r;
+}
+
+static void expect_replicas(const char *text, int64_t wanted)
+{
+    yyjson_doc *doc = parse(text);
+
+    assert_int_equal(inference_replicas(yyjson_doc_get_root(doc)), wanted);
+    yyjson_doc_free(doc);
+}
+
+static void inference_has_the_replicas_that_it_begins_with_and_no_less_than_one(void **state)
+{
+    (void)state;
+    expect_replicas("{}", 1);
+    expect_replicas("{\"autoscaling\": {\"minReplicas\": 0}}", 1);
+    expect_replicas("{\"autoscaling\": {\"minReplicas\": 2}}", 2);
+    expect_replicas("{\"autoscaling\": {\"minReplicas\": 2, \"initialReplicas\": 3}}", 3);
+    assert_int_equal(check_inference("{}"), 0);
+    assert_int_equal(check_inference("{\"autoscaling\": {\"minReplicas\": 4}}"), 0);
+    assert_int_equal(check_inference("{\"autoscaling\": {\"minReplicas\": 2, \"maxReplicas\": 1}}"), -EINVAL);
+    assert_int_equal(check_inference("{\"autoscaling\": {\"minReplicas\": 1, \"maxReplicas\": 2}}"), -EINVAL);
+    assert_int_equal(check_inference("{\"autoscaling\": {\"maxReplicas\": 2, \"metric\": \"latency\"}}"), -EINVAL);
+    assert_int_equal(check_inference("{\"autoscaling\": {\"maxReplicas\": 2, \"metric\": \"latency\", "
+                                     "\"metricThreshold\": 5}}"),
+                     0);
+    assert_int_equal(check_inference("{\"servingPort\": {\"container\": 80, \"authorizationType\": \"public\"}}"), 0);
+    assert_int_equal(
+        check_inference("{\"servingPort\": {\"container\": 80, \"authorizationType\": \"authenticatedUsers\"}}"),
+        -ENOSYS);
+}
+
 static void kinds_have_a_path_and_a_class_of_priority(void **state)
 {
     (void)state;
     assert_string_equal(workload_kind_at("/api/v1/workloads/trainings/x/suspend")->type, "training");
     assert_string_equal(workload_kind_at("/api/v1/workloads/workspaces")->type, "workspace");
     assert_null(workload_kind_at("/api/v1/workloads/trainingsx"));
+    assert_true(workload_kind_at("/api/v1/workloads/inferences/x")->is_server);
     assert_null(workload_kind_at("/api/v1/workloads/pods"));
     assert_int_equal(workload_priority_find(workload_kind_find("training")->priority)->value, 40);
     assert_int_equal(workload_priority_find(workload_kind_find("workspace")->priority)->value, 125);
@@ -206,6 +257,7 @@ int main(void)
         cmocka_unit_test(gpus_are_whole_ones_portions_or_memory),
         cmocka_unit_test(what_has_no_effect_is_incomplete_or_reserved_is_refused),
         cmocka_unit_test(a_workload_gets_the_defaults_of_its_policy_that_it_has_no_member_for),
+        cmocka_unit_test(inference_has_the_replicas_that_it_begins_with_and_no_less_than_one),
         cmocka_unit_test(kinds_have_a_path_and_a_class_of_priority),
     };
 

@@ -9,6 +9,7 @@
 #include "console/data/items.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
+#include "console/workloads/inference.h"
 #include "objects/keys.h"
 
 #define INDEX_PATH "metadata.annotations['batch.kubernetes.io/job-completion-index']"
@@ -32,6 +33,8 @@ int64_t workload_pod_count(yyjson_val *item)
 {
     yyjson_val *parallelism = yyjson_ptr_get(item, "/spec/parallelism");
 
+    if (strcmp(text_at(item, "/type"), WORKLOAD_INFERENCE) == 0)
+        return inference_replicas(yyjson_obj_get(item, "spec"));
     if (strcmp(text_at(item, "/type"), WORKLOAD_DISTRIBUTED) == 0)
         return yyjson_get_sint(yyjson_ptr_get(item, "/spec/numWorkers")) + has_master(item);
     return parallelism ? yyjson_get_sint(parallelism) : 1;

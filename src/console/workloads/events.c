@@ -13,6 +13,7 @@
 #include "console/rest/handlers.h"
 #include "console/rest/listing.h"
 #include "console/workloads/distributed.h"
+#include "console/workloads/inference.h"
 #include "console/workloads/workloads.h"
 #include "frame/service.h"
 #include "kube/client/client.h"
@@ -52,10 +53,27 @@ static bool is_index(const char *text)
     return *text && strspn(text, "0123456789") == strlen(text);
 }
 
+static bool is_workload(struct asking *asking, const char *name)
+{
+    _cleanup_(json_doc_freep) yyjson_doc *other = NULL;
+    const char *project = kube_text(yyjson_doc_get_root(asking->item), "projectId");
+
+    return item_find(asking->request.console->db, ITEM_WORKLOAD, project, name, &other, NULL) != -ENOENT;
+}
+
+/* What a Deployment has below it: its name and a hash. "a-1" may be a workload of its own. */
+static bool is_own_set(struct asking *asking, const char *set)
+{
+    const char *name = kube_text(yyjson_doc_get_root(asking->item), "name");
+    size_t len = strlen(name);
+
+    return strncmp(set, name, len) == 0 && set[len] == '-' && set[len + 1] && !strchr(set + len + 1, '-') &&
+           !is_workload(asking, set);
+}
+
 /* Pods are called after their Job, with their index where they have one, and five random letters. */
 static bool is_own_pod(struct asking *asking, const char *pod)
 {
-    _cleanup_(json_doc_freep) yyjson_doc *other = NULL;
     yyjson_val *item = yyjson_doc_get_root(asking->item);
     const char *name = kube_text(item, "name");
     size_t len = strlen(pod), name_len = strlen(name);
@@ -65,24 +83,28 @@ static bool is_own_pod(struct asking *asking, const char *pod)
         return false;
     memcpy(stem, pod, len - SUFFIX_BYTES);
     stem[len - SUFFIX_BYTES] = '\0';
+    if (strcmp(kube_text(item, "type"), WORKLOAD_INFERENCE) == 0)
+        return is_own_set(asking, stem);
     if (strcmp(kube_text(item, "type"), WORKLOAD_DISTRIBUTED) != 0)
         return strcmp(stem, name) == 0;
     if (strncmp(stem, name, name_len) != 0 || stem[name_len] != '-' || !is_index(stem + name_len + 1))
         return false;
-    /* "a-1" may be the index 1 of "a", and a workload of its own. */
-    return item_find(asking->request.console->db, ITEM_WORKLOAD, kube_text(item, "projectId"), stem, &other, NULL) ==
-           -ENOENT;
+    return !is_workload(asking, stem);
 }
 
-/* "pg-NAME-UID". */
+/* "pg-NAME-UID", by the name of what makes the pods, or of a pod that is a group of its own. */
 static bool is_own_group(struct asking *asking, const char *group)
 {
     static const char prefix[] = "pg-";
     const char *name = kube_text(yyjson_doc_get_root(asking->item), "name");
-    size_t len = strlen(name);
+    size_t len = strlen(group), rest = strlen(prefix) + 1 + UID_BYTES;
+    char inner[NAME_BYTES];
 
-    return strncmp(group, prefix, strlen(prefix)) == 0 && strncmp(group + strlen(prefix), name, len) == 0 &&
-           group[strlen(prefix) + len] == '-' && strlen(group) == strlen(prefix) + len + 1 + UID_BYTES;
+    if (strncmp(group, prefix, strlen(prefix)) != 0 || len <= rest || len - rest >= sizeof inner)
+        return false;
+    memcpy(inner, group + strlen(prefix), len - rest);
+    inner[len - rest] = '\0';
+    return strcmp(inner, name) == 0 || is_own_pod(asking, inner);
 }
 
 static bool is_own(struct asking *asking, yyjson_val *event)
@@ -94,7 +116,9 @@ static bool is_own(struct asking *asking, yyjson_val *event)
         return is_own_pod(asking, name);
     if (strcmp(kind, "PodGroup") == 0)
         return is_own_group(asking, name);
-    return (strcmp(kind, "Job") == 0 || strcmp(kind, "Service") == 0) &&
+    if (strcmp(kind, "ReplicaSet") == 0)
+        return is_own_set(asking, name);
+    return (strcmp(kind, "Job") == 0 || strcmp(kind, "Deployment") == 0 || strcmp(kind, "Service") == 0) &&
            strcmp(name, kube_text(yyjson_doc_get_root(asking->item), "name")) == 0;
 }
 
@@ -173,6 +197,15 @@ static void add_phases(struct asking *asking)
     }
 }
 
+/* Times have as many digits as they need: "10.25Z" is before "10.256Z". */
+static int compare_times(const char *a, const char *b)
+{
+    size_t a_len = strcspn(a, "Z"), b_len = strcspn(b, "Z");
+    int order = memcmp(a, b, MIN(a_len, b_len));
+
+    return order ? order : (a_len > b_len) - (a_len < b_len);
+}
+
 static int compare(const void *a, const void *b, void *arg)
 {
     const struct asking *asking = arg;
@@ -180,7 +213,7 @@ static int compare(const void *a, const void *b, void *arg)
     const char *left = yyjson_mut_get_str(yyjson_mut_ptr_get(*(yyjson_mut_val *const *)a, pointer));
     const char *right = yyjson_mut_get_str(yyjson_mut_ptr_get(*(yyjson_mut_val *const *)b, pointer));
 
-    return asking->is_ascending ? strcmp(left, right) : strcmp(right, left);
+    return asking->is_ascending ? compare_times(left, right) : compare_times(right, left);
 }
 
 static void answer(struct asking *asking)
@@ -246,7 +279,7 @@ static void ask(struct console *console, struct http_exchange *exchange, bool is
     asking->is_history = is_history;
     int r = serve_begin(console, exchange, NULL, &asking->request, &err);
     if (r == 0)
-        r = workload_take(&asking->request, &asking->item, &err);
+        r = workload_take(&asking->request, ACTION_READ, &asking->item, &err);
     if (r == 0)
         r = read_order(asking, &err);
     if (r < 0) {

@@ -14,6 +14,7 @@
 #include "console/org/sync.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
+#include "console/workloads/facts.h"
 #include "console/workloads/pod_row.h"
 #include "frame/service.h"
 #include "kube/client/meta.h"
@@ -31,20 +32,36 @@ struct watched_pod {
 /* What the cluster has of one workload. */
 struct watched {
     char id[UUID_TEXT_MAX];
-    char *job_namespace;  // NULL: there is no Job
-    char *job_name;
+    const struct source *source;  // where its object is; NULL: there is none
+    char *object_namespace;
+    char *object_name;
     int64_t generation;
     yyjson_doc *conditions;
     VEC(struct watched_pod *) pods;
     struct workload_facts facts;  // as they were noted
 };
 
+/* Objects of one kind that workloads have. */
+struct source {
+    struct workload_watch *watch;
+    const struct source_kind *kind;
+    struct follower *follower;
+    struct strmap objects;  // struct watched, by the object's name
+};
+
+static const struct source_kind {
+    enum kube_known resource;
+    void (*read)(yyjson_val *object, struct workload_facts *ret_facts);
+} source_kinds[] = {
+    {KUBE_JOBS, facts_of_job},
+    {KUBE_DEPLOYMENTS, facts_of_deployment},
+};
+
 struct workload_watch {
     struct console *console;
-    struct follower *jobs_follower;
+    struct source sources[ARRAY_LEN(source_kinds)];
     struct follower *pods_follower;
     struct strmap workloads;  // struct watched, by identifier
-    struct strmap jobs;       // the same, by the Job's name
     struct strmap pods;       // struct watched_pod
 };
 
@@ -88,8 +105,8 @@ static void count_pods(struct watched *workload)
 
 static void watched_free(struct watched *workload)
 {
-    free(workload->job_namespace);
-    free(workload->job_name);
+    free(workload->object_namespace);
+    free(workload->object_name);
     yyjson_doc_free(workload->conditions);
     vec_done(&workload->pods);
     free(workload);
@@ -97,9 +114,9 @@ static void watched_free(struct watched *workload)
 
 static bool is_same(const struct workload_facts *a, const struct workload_facts *b)
 {
-    return a->has_job == b->has_job && a->is_suspended == b->is_suspended && a->has_completed == b->has_completed &&
-           a->has_failed == b->has_failed && a->pods == b->pods && a->scheduled == b->scheduled &&
-           a->running == b->running;
+    return a->has_object == b->has_object && a->is_suspended == b->is_suspended && a->is_updating == b->is_updating &&
+           a->is_degraded == b->is_degraded && a->has_completed == b->has_completed && a->has_failed == b->has_failed &&
+           a->pods == b->pods && a->scheduled == b->scheduled && a->running == b->running;
 }
 
 /* In one transaction, since another console may change the item at the same time. */
@@ -131,53 +148,44 @@ static void settle(struct workload_watch *watch, struct watched *workload, const
                  log_error(&err));
         sync_add(console->sync, ITEM_WORKLOAD, workload->id);
     }
-    if (!workload->job_name && workload->pods.len == 0) {
+    if (!workload->source && workload->pods.len == 0) {
         (void)strmap_remove(&watch->workloads, "", workload->id);
         watched_free(workload);
     }
 }
 
-/* --- Jobs --- */
+/* --- objects --- */
 
-static void read_job(struct watched *workload, yyjson_val *job)
+static void read_object(struct watched *workload, yyjson_val *object)
 {
-    struct workload_facts *facts = &workload->facts;
-    yyjson_val *conditions = yyjson_ptr_get(job, "/status/conditions");
-    yyjson_val *condition;
-    yyjson_arr_iter iter;
+    yyjson_val *conditions = yyjson_ptr_get(object, "/status/conditions");
 
-    facts->has_job = true;
-    facts->is_suspended = yyjson_get_bool(yyjson_ptr_get(job, "/spec/suspend"));
-    facts->has_completed = facts->has_failed = false;
-    yyjson_arr_iter_init(conditions, &iter);
-    while ((condition = yyjson_arr_iter_next(&iter))) {
-        if (strcmp(kube_text(condition, "status"), "True") != 0)
-            continue;
-        facts->has_completed = facts->has_completed || strcmp(kube_text(condition, "type"), "Complete") == 0;
-        facts->has_failed = facts->has_failed || strcmp(kube_text(condition, "type"), "Failed") == 0;
-    }
+    workload->source->kind->read(object, &workload->facts);
+    count_pods(workload);
     yyjson_doc_free(workload->conditions);
     workload->conditions = conditions ? json_copy(conditions) : NULL;
 }
 
-static void forget_job(struct workload_watch *watch, struct watched *workload)
+static void forget_object(struct source *source, struct watched *workload)
 {
-    (void)strmap_remove(&watch->jobs, workload->job_namespace, workload->job_name);
-    free(workload->job_namespace);
-    free(workload->job_name);
+    (void)strmap_remove(&source->objects, workload->object_namespace, workload->object_name);
+    free(workload->object_namespace);
+    free(workload->object_name);
     yyjson_doc_free(workload->conditions);
-    workload->job_namespace = workload->job_name = NULL;
+    workload->object_namespace = workload->object_name = NULL;
     workload->conditions = NULL;
+    workload->source = NULL;
     workload->generation = 0;
-    workload->facts.has_job = workload->facts.is_suspended = false;
-    workload->facts.has_completed = workload->facts.has_failed = false;
+    workload->facts = (struct workload_facts){0};
+    count_pods(workload);
 }
 
-/* The status of a Job changes all the time; what was asked for has a generation. */
-static void on_job(void *arg, const struct follow_event *event)
+/* The status of an object changes all the time; what was asked for has a generation. */
+static void on_object(void *arg, const struct follow_event *event)
 {
-    struct workload_watch *watch = arg;
-    struct watched *workload = strmap_get(&watch->jobs, event->namespace, event->name);
+    struct source *source = arg;
+    struct workload_watch *watch = source->watch;
+    struct watched *workload = strmap_get(&source->objects, event->namespace, event->name);
     const char *id = event->object ? label_id(event->object) : "";
     struct workload_facts before;
 
@@ -185,7 +193,7 @@ static void on_job(void *arg, const struct follow_event *event)
         if (!workload)
             return;
         before = workload->facts;
-        forget_job(watch, workload);
+        forget_object(source, workload);
         sync_add(watch->console->sync, ITEM_WORKLOAD, workload->id);
         settle(watch, workload, &before);
         return;
@@ -194,14 +202,15 @@ static void on_job(void *arg, const struct follow_event *event)
         return;
     if (!workload) {
         workload = ensure(watch, id);
-        if (workload->job_name)
+        if (workload->source)
             return;
-        workload->job_namespace = xstrdup(event->namespace);
-        workload->job_name = xstrdup(event->name);
-        (void)strmap_put(&watch->jobs, workload->job_namespace, workload->job_name, workload);
+        workload->source = source;
+        workload->object_namespace = xstrdup(event->namespace);
+        workload->object_name = xstrdup(event->name);
+        (void)strmap_put(&source->objects, workload->object_namespace, workload->object_name, workload);
     }
     before = workload->facts;
-    read_job(workload, event->object);
+    read_object(workload, event->object);
     int64_t generation = yyjson_get_sint(yyjson_ptr_get(event->object, "/metadata/generation"));
     if (generation != workload->generation)
         sync_add(watch->console->sync, ITEM_WORKLOAD, workload->id);
@@ -309,31 +318,41 @@ static void on_problem(void *arg, const struct err *err, nsec_t wait)
 {
     struct workload_watch *watch = arg;
 
-    service_follow_problem(watch->console->service, "jobs and pods", err, wait);
+    service_follow_problem(watch->console->service, "the objects of workloads", err, wait);
 }
 
-static struct follower *follow(struct workload_watch *watch, enum kube_known resource, follow_event_fn on_event)
+static void on_source_problem(void *arg, const struct err *err, nsec_t wait)
 {
-    return follower_new(watch->console->service->client, &(struct follow_options){
-                                                             .resource = kube_known(resource),
-                                                             .label_selector = SELECTOR,
-                                                             .is_unshared = true,
-                                                             .on_event = on_event,
-                                                             .on_problem = on_problem,
-                                                             .arg = watch,
-                                                         });
+    const struct source *source = arg;
+
+    on_problem(source->watch, err, wait);
 }
 
 struct workload_watch *workload_watch_new(struct console *console)
 {
     struct workload_watch *watch = xcalloc(1, sizeof *watch);
+    struct follow_options options = {.label_selector = SELECTOR, .is_unshared = true};
 
     watch->console = console;
     strmap_init(&watch->workloads);
-    strmap_init(&watch->jobs);
     strmap_init(&watch->pods);
-    watch->jobs_follower = follow(watch, KUBE_JOBS, on_job);
-    watch->pods_follower = follow(watch, KUBE_PODS, on_pod);
+    options.on_event = on_object;
+    options.on_problem = on_source_problem;
+    for (size_t i = 0; i < ARRAY_LEN(source_kinds); i++) {
+        struct source *source = &watch->sources[i];
+
+        source->watch = watch;
+        source->kind = &source_kinds[i];
+        strmap_init(&source->objects);
+        options.resource = kube_known(source->kind->resource);
+        options.arg = source;
+        source->follower = follower_new(console->service->client, &options);
+    }
+    options.resource = kube_known(KUBE_PODS);
+    options.on_event = on_pod;
+    options.on_problem = on_problem;
+    options.arg = watch;
+    watch->pods_follower = follower_new(console->service->client, &options);
     return watch;
 }
 
@@ -344,14 +363,16 @@ void workload_watch_free(struct workload_watch *watch)
 
     if (!watch)
         return;
-    follower_free(watch->jobs_follower);
+    for (size_t i = 0; i < ARRAY_LEN(watch->sources); i++)
+        follower_free(watch->sources[i].follower);
     follower_free(watch->pods_follower);
     for (size_t cursor = 0; (pod = strmap_next(&watch->pods, &cursor));)
         pod_free(pod);
     for (size_t cursor = 0; (workload = strmap_next(&watch->workloads, &cursor));)
         watched_free(workload);
     strmap_done(&watch->pods);
-    strmap_done(&watch->jobs);
+    for (size_t i = 0; i < ARRAY_LEN(watch->sources); i++)
+        strmap_done(&watch->sources[i].objects);
     strmap_done(&watch->workloads);
     free(watch);
 }

@@ -10,8 +10,8 @@ struct console;
 struct err;
 
 /*
- * Follows the Jobs and pods of workloads, and writes the phase of a workload into its item when it changes. A Job that is
- * deleted or changed by somebody is compared with its item again.
+ * Follows the Jobs, Deployments and pods of workloads, and writes the phase of a workload into its item when it changes. An
+ * object that is deleted or changed by somebody is compared with its item again.
  */
 struct workload_watch;
 
@@ -24,7 +24,7 @@ struct workload_facts workload_facts(const struct workload_watch *watch, const c
 /* Why its pods wait, as the scheduler says; "": they do not, or it has not said so. Borrowed until the next event. */
 const char *workload_wait_reason(const struct workload_watch *watch, const char *id);
 
-/* The conditions of its Job, as an array; NULL: there are none. Borrowed until the next event. */
+/* The conditions of its object, as an array; NULL: there are none. Borrowed until the next event. */
 yyjson_val *workload_conditions(const struct workload_watch *watch, const char *id);
 
 /* Calls `fn` with each pod of a workload, as the REST shows it. */

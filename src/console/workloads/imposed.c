@@ -48,6 +48,20 @@ static void put_claim(yyjson_mut_doc *doc, const struct asset_kind *kind, yyjson
     (void)yyjson_mut_obj_add_bool(doc, source, "existingPvc", true);
 }
 
+/* A spec that is changed has them already. */
+static bool has_value(yyjson_mut_val *list, yyjson_mut_val *value)
+{
+    yyjson_mut_val *item;
+    yyjson_mut_arr_iter iter;
+
+    yyjson_mut_arr_iter_init(list, &iter);
+    while ((item = yyjson_mut_arr_iter_next(&iter))) {
+        if (yyjson_mut_equals(item, value))
+            return true;
+    }
+    return false;
+}
+
 /* 1: it was one of this kind. */
 static int add_source(struct request *request, const struct source_row *row, const char *id, yyjson_mut_val *spec,
                       struct err *err)
@@ -62,7 +76,9 @@ static int add_source(struct request *request, const struct source_row *row, con
     put_text(request->doc, source, "name", yyjson_get_str(yyjson_doc_ptr_get(found, "/meta/name")));
     if (row->object)
         put_claim(request->doc, kind, yyjson_doc_get_root(found), source, row->object);
-    (void)yyjson_mut_arr_append(list_of(request->doc, spec, row->list), source);
+    yyjson_mut_val *list = list_of(request->doc, spec, row->list);
+    if (!has_value(list, source))
+        (void)yyjson_mut_arr_append(list, source);
     return 1;
 }
 

@@ -6,6 +6,9 @@
 #include "console/assets/kinds.h"
 #include "console/assets/rows.h"
 #include "console/workloads/distributed.h"
+#include "console/workloads/inference.h"
+
+enum { THRESHOLD_MAX = 1000000000, RETENTION_MAX = 3600 };
 
 static const struct field pod_rows[] = {OBJECT("nodeAffinityRequired", affinity_fields), END};
 static const struct field distributed_rows[] = {
@@ -18,11 +21,50 @@ static const struct field distributed_rows[] = {
     END,
 };
 
+static const struct field port_rows[] = {
+    WHOLE("container", 1, PORT_MAX),
+    OPTION("protocol", "http", "grpc"),
+    OPTION("authorizationType", "public", "authenticatedUsers", "authorizedUsers", "authorizedGroups",
+           "authorizedUsersOrGroups"),
+    TEXTS("authorizedUsers"),
+    TEXTS("authorizedGroups"),
+    BOOL("clusterLocalAccessOnly"),
+    END,
+};
+static const struct field autoscaling_rows[] = {
+    WHOLE("minReplicas", 0, INFERENCE_REPLICAS_MAX),
+    WHOLE("maxReplicas", 1, INFERENCE_REPLICAS_MAX),
+    WHOLE("initialReplicas", 0, INFERENCE_REPLICAS_MAX),
+    WHOLE("activationReplicas", 1, INFERENCE_REPLICAS_MAX),
+    TEXT_MAX("metric", 63),
+    WHOLE("metricThreshold", 0, THRESHOLD_MAX),
+    {"metricThresholdPercentage", FIELD_NUMBER, 0, 1, 100, NULL, NULL},
+    WHOLE("concurrencyHardLimit", 0, THRESHOLD_MAX),
+    WHOLE("scaleToZeroRetentionSeconds", 0, RETENTION_MAX),
+    WHOLE("scaleDownDelaySeconds", 0, RETENTION_MAX),
+    WHOLE("initializationTimeoutSeconds", 1, SECONDS_MAX),
+    END,
+};
+static const struct field serving_rows[] = {
+    WHOLE("initializationTimeoutSeconds", 1, SECONDS_MAX),
+    WHOLE("requestTimeoutSeconds", 1, SECONDS_MAX),
+    END,
+};
+static const struct field inference_rows[] = {
+    OBJECT("nodeAffinityRequired", affinity_fields),
+    OBJECT("servingPort", port_rows),
+    OBJECT("autoscaling", autoscaling_rows),
+    OBJECT("servingConfiguration", serving_rows),
+    END,
+};
+
 const struct workload_kind workload_kinds[] = {
-    {"workspace", "Workspace", WORKLOADS "workspaces", RESOURCE_WORKSPACES, "high", "Build", pod_rows, NULL},
-    {"training", "Training", WORKLOADS "trainings", RESOURCE_TRAININGS, "low", "Train", pod_rows, NULL},
+    {"workspace", "Workspace", WORKLOADS "workspaces", RESOURCE_WORKSPACES, "high", "Build", pod_rows, NULL, false},
+    {"training", "Training", WORKLOADS "trainings", RESOURCE_TRAININGS, "low", "Train", pod_rows, NULL, false},
     {WORKLOAD_DISTRIBUTED, "Distributed", WORKLOADS "distributed", RESOURCE_TRAININGS, "low", "Train", distributed_rows,
-     "worker"},
+     "worker", false},
+    {WORKLOAD_INFERENCE, "Inference", WORKLOADS "inferences", RESOURCE_INFERENCES, "very-high", "Deploy",
+     inference_rows, NULL, true},
 };
 
 const size_t workload_kind_count = ARRAY_LEN(workload_kinds);

@@ -21,6 +21,7 @@ struct workload_kind {
     const char *category;
     const struct field *more;  // members of specs that policies have no rules for
     const char *part;          // of its policies that is about the pods; NULL: they have no parts
+    bool is_server;            // never ends by itself, and is not stopped
 };
 
 extern const struct workload_kind workload_kinds[];

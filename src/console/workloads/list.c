@@ -52,6 +52,18 @@ static void put_pod_ask(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *co
                    yyjson_obj_get(compute, "cpuMemoryLimit"));
 }
 
+static void put_scale(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_val *scaling)
+{
+    static const char *const members[][2] = {{"minReplicas", "min"}, {"maxReplicas", "max"}};
+
+    for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+        yyjson_val *given = yyjson_obj_get(scaling, members[i][0]);
+
+        if (given)
+            (void)yyjson_mut_obj_add_sint(doc, to, members[i][1], yyjson_get_sint(given));
+    }
+}
+
 static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *item, const struct workload_facts *facts,
                      const struct gpu_ask *ask)
 {
@@ -64,6 +76,7 @@ static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *item,
     yyjson_mut_val *allocated = yyjson_mut_obj_add_obj(doc, row, "allocatedResources");
 
     (void)yyjson_mut_obj_add_sint(doc, requested, "number", number);
+    put_scale(doc, requested, yyjson_obj_get(spec, "autoscaling"));
     if (parallelism)
         (void)yyjson_mut_obj_add_sint(doc, requested, "parallelism", number);
     if (completions)
@@ -137,10 +150,11 @@ static yyjson_mut_val *render(struct request *request, yyjson_val *item)
     yyjson_val *spec = yyjson_obj_get(item, "spec");
     struct workload_facts facts = workload_facts(request->console->workloads, text_at(item, "/id"));
     bool has_ended = phase_is_end(text_at(item, "/status/phase"));
+    const struct workload_kind *kind = workload_kind_find(text_at(item, "/type"));
     struct gpu_ask ask = {0};
 
     BUG_ON(spec_gpus(yyjson_obj_get(spec, "compute"), &ask, NULL) < 0);
-    put_text(doc, row, "type", workload_kind_find(text_at(item, "/type"))->title);
+    put_text(doc, row, "type", kind->title);
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
         (void)yyjson_mut_obj_add_val(doc, row, members[i], copy_item(doc, yyjson_obj_get(item, members[i])));
     if (*text_at(spec, "/distributedFramework"))
@@ -158,7 +172,7 @@ static yyjson_mut_val *render(struct request *request, yyjson_val *item)
     put_command(doc, row, spec);
     yyjson_mut_val *actions = yyjson_mut_obj_add_obj(doc, row, "actionsSupport");
     (void)yyjson_mut_obj_add_bool(doc, actions, "delete", true);
-    (void)yyjson_mut_obj_add_bool(doc, actions, "suspend", !has_ended);
+    (void)yyjson_mut_obj_add_bool(doc, actions, "suspend", !has_ended && !kind->is_server);
     return row;
 }
 
@@ -248,7 +262,7 @@ READS(handle_count_workloads, count_workloads)
 static int get_workload(struct request *request, struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
-    int r = workload_take(request, &doc, err);
+    int r = workload_take(request, ACTION_READ, &doc, err);
 
     if (r == 0)
         request->answer = render(request, yyjson_doc_get_root(doc));
@@ -326,7 +340,7 @@ static int list_workload_pods(struct request *request, struct err *err)
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
     struct listing_rows rows = {0};
     struct pod_walk walk = {.request = request, .rows = &rows};
-    int r = workload_take(request, &doc, err);
+    int r = workload_take(request, ACTION_READ, &doc, err);
 
     if (r < 0)
         return r;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * What a workload is in the cluster: a Job in the namespace of its project. A Job starts a pod again that was lost, is
- * suspended without being lost itself, and says when it has ended; workspaces are Jobs of one pod as well.
+ * What a workload is in the cluster: a Job in the namespace of its project, or a Deployment where it answers requests
+ * (inference.c). A Job starts a pod again that was lost, is suspended without being lost itself, and says when it has ended;
+ * workspaces are Jobs of one pod as well.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "console/rest/context.h"
 #include "console/workloads/distributed.h"
 #include "console/workloads/follow.h"
+#include "console/workloads/inference.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/phase.h"
 #include "console/workloads/template.h"
@@ -30,6 +32,11 @@ static const char *text_at(yyjson_val *item, const char *pointer)
 static bool is_distributed(yyjson_val *item)
 {
     return strcmp(text_at(item, "/type"), WORKLOAD_DISTRIBUTED) == 0;
+}
+
+static bool is_inference(yyjson_val *item)
+{
+    return strcmp(text_at(item, "/type"), WORKLOAD_INFERENCE) == 0;
 }
 
 /* The class belongs to the cluster: it is made where it is missing, and nobody's item. */
@@ -107,6 +114,7 @@ static int want_job(const struct sync_item *item, yyjson_val *root, struct wants
 
 static int workload_wants(struct console *console, const struct sync_item *item, struct wants *wants, struct err *err)
 {
+    static const enum kube_known others[] = {KUBE_DEPLOYMENTS, KUBE_SERVICES, _KUBE_KNOWN_MAX};
     yyjson_val *root = yyjson_doc_get_root(item->doc);
     const char *namespace = text_at(root, "/namespace");
 
@@ -114,12 +122,13 @@ static int workload_wants(struct console *console, const struct sync_item *item,
     if (!root) {
         wants->is_listing = true;
         wants->resource = KUBE_JOBS;
-        wants->lists_services = true;
+        wants->others = others;
         return 0;
     }
     if (strcmp(text_at(root, "/desired"), DESIRED_DELETED) == 0) {
-        (void)wants_add(wants, KUBE_JOBS, WANT_GONE, namespace, text_at(root, "/name"));
-        if (is_distributed(root))
+        (void)wants_add(wants, is_inference(root) ? KUBE_DEPLOYMENTS : KUBE_JOBS, WANT_GONE, namespace,
+                        text_at(root, "/name"));
+        if (is_distributed(root) || is_inference(root))
             (void)wants_add(wants, KUBE_SERVICES, WANT_GONE, namespace, text_at(root, "/name"));
         return 0;
     }
@@ -130,6 +139,8 @@ static int workload_wants(struct console *console, const struct sync_item *item,
         return err_set(err, -EAGAIN, "the cluster has no namespace '%s' of the project yet", namespace);
     wants->is_ordered = true;
     want_priority(console, root, wants);
+    if (is_inference(root))
+        return inference_want(item, wants, err);
     if (is_distributed(root))
         distributed_want_service(item, wants);
     return want_job(item, root, wants, err);

@@ -12,13 +12,15 @@ const char *workload_phase(const char *desired, const struct workload_facts *fac
     if (facts->has_failed)
         return PHASE_FAILED;
     if (strcmp(desired, DESIRED_STOPPED) == 0)
-        return facts->pods > 0 || (facts->has_job && !facts->is_suspended) ? "Stopping" : "Stopped";
-    if (!facts->has_job)
+        return facts->pods > 0 || (facts->has_object && !facts->is_suspended) ? "Stopping" : "Stopped";
+    if (!facts->has_object)
         return PHASE_CREATING;
     if (facts->is_suspended)
         return "Resuming";
+    if (facts->scheduled > 0 && facts->is_degraded)
+        return "Degraded";
     if (facts->running > 0)
-        return "Running";
+        return facts->is_updating ? "Updating" : "Running";
     return facts->scheduled > 0 ? "Initializing" : "Pending";
 }
 

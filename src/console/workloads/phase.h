@@ -15,8 +15,10 @@
 
 /* What the cluster has of a workload. Pods that have ended do not count. */
 struct workload_facts {
-    bool has_job;
+    bool has_object;
     bool is_suspended;
+    bool is_updating;  // pods of an older spec are there
+    bool is_degraded;  // it does not get on
     bool has_completed;
     bool has_failed;
     uint32_t pods;

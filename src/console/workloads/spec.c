@@ -8,6 +8,7 @@
 #include "console/policies/policy.h"
 #include "console/rest/context.h"
 #include "console/workloads/imposed.h"
+#include "console/workloads/inference.h"
 #include "console/workloads/kinds.h"
 #include "console/workloads/refusals.h"
 #include "console/workloads/words.h"
@@ -244,7 +245,8 @@ int spec_read(struct request *request, const struct workload_kind *kind, const s
     if ((r = imposed_add(request, imposed, spec, err)) < 0)
         return r;
     drop_excluded(fields, spec);
-    if ((r = check_whole(request, spec, err)) < 0)
+    if ((r = check_whole(request, spec, err)) < 0 ||
+        (strcmp(kind->type, WORKLOAD_INFERENCE) == 0 && (r = inference_check(spec, err)) < 0))
         return r;
     *ret_spec = spec;
     return 0;

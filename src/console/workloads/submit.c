@@ -100,27 +100,36 @@ static void put_priority(struct request *request, const struct workload_defaults
                                                  : priority->value < PRIORITY_NON_PREEMPTIBLE);
 }
 
-static int put_rest(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
-                    yyjson_mut_val *item, struct err *err)
+int workload_put_spec(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
+                      yyjson_mut_val *item, struct err *err)
 {
+    static const char *const members[] = {"nodePool", "priorityClassName", "priority", "preemptible",
+                                          "category", "updatedAt",         "spec"};
+    const char *category = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "category"));
     struct workload_defaults defaults;
+    yyjson_mut_doc *doc = request->doc;
     int r = workload_defaults_load(request->console->db, kind, &defaults, err);
 
-    yyjson_mut_doc *doc = request->doc;
-    const char *category = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "category"));
-
-    if (r < 0)
+    for (size_t i = 0; i < ARRAY_LEN(members); i++)
+        (void)yyjson_mut_obj_remove_key(item, members[i]);
+    if (r < 0 || (r = put_pool(request, spec, item, err)) < 0)
         return r;
-    put_text(doc, item, "type", kind->type);
     put_priority(request, &defaults, spec, item);
     put_text(doc, item, "category", category && *category ? category : defaults.category);
-    put_text(doc, item, "createdBy", request->caller->name);
-    put_now(doc, item, "createdAt");
     put_now(doc, item, "updatedAt");
     (void)yyjson_mut_obj_add_val(doc, item, "spec", spec);
+    return 0;
+}
+
+static void put_rest(struct request *request, const struct workload_kind *kind, yyjson_mut_val *item)
+{
+    yyjson_mut_doc *doc = request->doc;
+
+    put_text(doc, item, "type", kind->type);
+    put_text(doc, item, "createdBy", request->caller->name);
+    put_now(doc, item, "createdAt");
     put_text(doc, item, "desired", DESIRED_RUNNING);
     workload_set_phase(doc, yyjson_mut_obj_add_obj(doc, item, "status"), PHASE_CREATING, "");
-    return 0;
 }
 
 static int keep(struct request *request, yyjson_mut_val *item, const char *project, struct err *err)
@@ -184,12 +193,11 @@ static int create_workload(struct request *request, struct err *err)
     put_from(request, item, "departmentId", project, "/parent/id");
     put_from(request, item, "departmentName", project, "/parent/name");
     put_from(request, item, "namespace", project, "/status/namespace");
-    if ((r = put_pool(request, spec, item, err)) < 0)
-        return r;
     if (strcmp(kind->type, WORKLOAD_DISTRIBUTED) == 0 && (r = distributed_read(request, body, spec, item, err)) < 0)
         return r;
-    if ((r = put_rest(request, kind, spec, item, err)) < 0)
+    if ((r = workload_put_spec(request, kind, spec, item, err)) < 0)
         return r;
+    put_rest(request, kind, item);
     return keep(request, item, place.project, err);
 }
 CHANGES(handle_create_workload, create_workload)

@@ -345,6 +345,15 @@ static void encode_placement(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_v
         (void)yyjson_mut_obj_add_val(doc, pod, "affinity", affinity);
 }
 
+static const char *restart_policy(yyjson_val *item)
+{
+    const char *given = text_in(yyjson_obj_get(item, "spec"), "restartPolicy");
+
+    if (workload_kind_find(text_in(item, "type"))->is_server)
+        return "Always";
+    return *given ? given : "Never";
+}
+
 int template_encode(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *to, struct err *err)
 {
     yyjson_val *spec = yyjson_obj_get(item, "spec");
@@ -358,7 +367,7 @@ int template_encode(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *to, s
     encode_metadata(doc, item, &ask, to);
     yyjson_mut_val *pod = yyjson_mut_obj_add_obj(doc, to, "spec");
     put_text(doc, pod, "schedulerName", KEY_SCHEDULER_NAME);
-    put_text(doc, pod, "restartPolicy", *text_in(spec, "restartPolicy") ? text_in(spec, "restartPolicy") : "Never");
+    put_text(doc, pod, "restartPolicy", restart_policy(item));
     copy(doc, pod, "terminationGracePeriodSeconds", yyjson_obj_get(spec, "terminationGracePeriodSeconds"));
     if ((r = encode_container(doc, item, &ask, pod, err)) < 0)
         return r;

@@ -113,10 +113,10 @@ static int take(struct request *request, const struct workload_kind *kind, const
     return 0;
 }
 
-int workload_take(struct request *request, yyjson_doc **ret_doc, struct err *err)
+int workload_take(struct request *request, enum action action, yyjson_doc **ret_doc, struct err *err)
 {
     return take(request, workload_kind_at(http_exchange_path(request->exchange)),
-                rest_param(request->exchange, "workloadId"), ACTION_READ, ret_doc, err);
+                rest_param(request->exchange, "workloadId"), action, ret_doc, err);
 }
 
 /* --- answers --- */
@@ -145,7 +145,7 @@ void workload_answer(struct request *request, yyjson_val *item)
 static int get_workload_kind(struct request *request, struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
-    int r = workload_take(request, &doc, err);
+    int r = workload_take(request, ACTION_READ, &doc, err);
 
     if (r == 0)
         workload_answer(request, yyjson_doc_get_root(doc));
@@ -203,6 +203,9 @@ int workload_change(struct request *request, const struct workload_kind *kind, c
     if (r < 0)
         return r;
     yyjson_val *item = yyjson_doc_get_root(doc);
+    if (!is_deletion && workload_kind_find(text_at(item, "/type"))->is_server)
+        return err_set(err, -EINVAL, "an %s cannot be stopped: change its replicas or delete it",
+                       text_at(item, "/type"));
     if (!is_deletion && strcmp(text_at(item, "/desired"), DESIRED_DELETED) == 0)
         return err_set(err, -EINVAL, "the workload is being deleted");
     if (!is_deletion && phase_is_end(text_at(item, "/status/phase")))

@@ -38,10 +38,14 @@ MUST_CHECK int workloads_delete_in(struct console *console, const char *project,
 void workload_place(yyjson_val *item, struct place *ret_place);
 
 /*
- * The item that the path names, of the kind that it names (any, for /workloads/{workloadId}), when the caller may read it;
- * fills in what the audit says. -ENOENT otherwise.
+ * The item that the path names, of the kind that it names (any, for /workloads/{workloadId}), when the caller may do this to
+ * it; fills in what the audit says. -ENOENT when the caller may not read it, -EACCES when it may not do the rest.
  */
-MUST_CHECK int workload_take(struct request *request, yyjson_doc **ret_doc, struct err *err);
+MUST_CHECK int workload_take(struct request *request, enum action action, yyjson_doc **ret_doc, struct err *err);
+
+/* The spec of an item, and the members that follow from it: its node pool, priority and category. */
+MUST_CHECK int workload_put_spec(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
+                                 yyjson_mut_val *item, struct err *err);
 
 /* The answer about one workload of its kind, by its item. */
 void workload_answer(struct request *request, yyjson_val *item);
