@@ -154,6 +154,12 @@ MUST_CHECK int cel_compile(const struct cel_env *env, const char *expression, st
                            struct err *err);
 void cel_program_free(struct cel_program *program);
 
+/*
+ * Takes an expression apart that is true when all of its parts are: `a && b && c`. The parts are of its text. Returns how
+ * many there are; 0 when there is just one, more than `max`, or no expression.
+ */
+size_t cel_conjuncts(const char *expression, struct cel_text *parts, size_t max);
+
 /* The type of the result, as it is written in cel_env_field(). */
 const char *cel_program_type(const struct cel_program *program);
 

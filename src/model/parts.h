@@ -145,7 +145,7 @@ void claim_leave(struct state *state, uint32_t claim, name_id uid);  // of a pod
 void claims_leave(struct state *state, pod_id pod);
 
 /*
- * The slot of the claim for GPUs that the pod asks for as a resource: of the one that was made, else of the plan for it;
+ * The slot of the claim for what the pod asks for as resources: of the one that was made, else of the plan for it;
  * NO_ID when it needs none (device_class.c).
  */
 uint32_t extended_slot(struct state *state, pod_id pod, const char *made);

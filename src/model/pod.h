@@ -59,7 +59,7 @@ struct pod_claim {
     uint32_t claim;  // in state->claims, NO_ID when there is none of that name
     uint32_t slot;   // its place there even so
     bool is_from_template;
-    bool is_extended;  // for GPUs asked for as a resource: of no use where a device plugin hands them out
+    bool is_extended;  // for what it asks for as resources: of no use where device plugins hand them out
 };
 
 enum { POD_ROLE_LEADER = 1, POD_ROLE_HEAD = 2 };

@@ -64,7 +64,7 @@ static bool find_named(const struct resources *res, name_id name, uint32_t *ret_
     return false;
 }
 
-bool resources_find(const struct resources *res, struct intern *names, const char *name, uint32_t *ret_dim)
+bool resources_find(const struct resources *res, const struct intern *names, const char *name, uint32_t *ret_dim)
 {
     name_id id;
 

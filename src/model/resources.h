@@ -51,7 +51,7 @@ MUST_CHECK int resources_add(struct resources *res, struct intern *names, const 
                              struct err *err);
 
 /* The same without adding: false when there is none. */
-bool resources_find(const struct resources *res, struct intern *names, const char *name, uint32_t *ret_dim);
+bool resources_find(const struct resources *res, const struct intern *names, const char *name, uint32_t *ret_dim);
 
 /* Devices in `v`, in billionths: whole and fractional ones plus g for each MIG slice of g. */
 int64_t resources_total_gpu(const struct resources *res, const int64_t *v);

@@ -30,7 +30,15 @@ void state_fit_dimensions(struct state *state)
     BUG_ON(state->undo.is_recording);
     if (state->nodes.len > 0)
         relay_rows(state, state->res.count);
+    uint32_t old_dims = state->book_dims;
+    bool is_served = false;
+
     state->book_dims = state->res.count;
+    for (uint32_t d = old_dims; d < state->book_dims; d++)
+        is_served |= state_class_serves(state, d);
+    for (node_id id = 0; is_served && id < state->nodes.len; id++)
+        if (state->nodes.items[id].is_present)
+            node_mark_stale(state, id);
     vec_foreach (&state->nodes, node)
         numa_fit_dimensions(&node->numa, state->res.count);
     state->changes.requests = true;

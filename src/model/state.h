@@ -208,3 +208,16 @@ gang_id state_find_gang(const struct state *state, const char *namespace, const 
 queue_id state_find_queue(const struct state *state, const char *name);
 const struct device_class *state_find_device_class(const struct state *state, name_id name);  // NULL: none
 topology_id state_find_topology(const struct state *state, name_id name);
+
+/*
+ * Does a device class serve this resource, which is not GPUs? Nodes without a plugin for it have as much of it idle as
+ * anybody may ask for: their devices limit it.
+ */
+#define SERVED_IDLE (INT64_C(1) << 40)
+bool state_class_serves(const struct state *state, uint32_t dim);
+
+/* Does a device plugin of the node hand the resource out? */
+bool state_plugin_serves(const struct state *state, node_id node, const char *resource);
+
+/* Does the pod, by a claim for what it asks for as resources, need devices on the node? */
+bool pod_needs_devices_on(const struct state *state, pod_id pod, node_id node);

@@ -86,6 +86,9 @@ static void find_largest(struct engine *engine)
         for (uint32_t r = 0; r < state->res.count; r++)
             engine->largest.items[r] = MAX(engine->largest.items[r], books.allocatable[r]);
     }
+    for (uint32_t r = RES_FIXED; r < state->res.count; r++)
+        if (state_class_serves(state, r))
+            engine->largest.items[r] = SERVED_IDLE;
 }
 
 void engine_take_in(struct engine *engine)

@@ -48,97 +48,6 @@ static bool meets_constraints(const struct search *search, const struct pick *pi
     return true;
 }
 
-/* What the device takes of the counter. */
-static device_nano drawn(const struct device_offer *offer, const char *set, const char *counter)
-{
-    device_nano sum = 0;
-
-    for (size_t c = 0; c < offer->consume_count; c++)
-        for (size_t n = 0; offer->consumes[c].name == set && n < offer->consumes[c].counter_count; n++)
-            if (offer->consumes[c].counters[n].name == counter)
-                sum += amount_nano(&offer->consumes[c].counters[n]);
-    return sum;
-}
-
-static const struct pool_view *pool_of(const struct allocator *allocator, const struct slice *slice)
-{
-    uint32_t rank = allocator->inventory->rank.items[slice - allocator->state->slices.items];
-
-    vec_foreach (&allocator->view.pools, pool)
-        if (rank >= pool->pool_start && rank < pool->pool_end)
-            return pool;
-    return NULL;
-}
-
-static bool device_is_in_part_held(const struct allocator *allocator, uint32_t number)
-{
-    return device_is_held(allocator, number) ||
-           share_book_has(allocator->shares, allocator->inventory->canon.items[number]);
-}
-
-/* What devices of the pool that are held or picked take of a counter. */
-static device_nano drawn_by_all(const struct allocator *allocator, const struct pool_view *pool, const char *set,
-                                const char *counter)
-{
-    device_nano sum = 0;
-
-    for (uint32_t i = pool->pool_start; i < pool->pool_end; i++) {
-        uint32_t id = allocator->inventory->ordered.items[i];
-        const struct slice *slice = &allocator->state->slices.items[id];
-
-        for (uint32_t d = 0; slice->generation == pool->generation && slice->offers && d < slice->device_count; d++)
-            if (slice->offers[d].consume_count > 0 &&
-                device_is_in_part_held(allocator, allocator->inventory->first.items[id] + d))
-                sum += drawn(&slice->offers[d], set, counter);
-    }
-    vec_foreach (&allocator->picks, other)
-        if (other->draws && pool_of(allocator, other->slice) == pool)
-            sum += drawn(&other->slice->offers[other->device], set, counter);
-    return sum;
-}
-
-static bool set_has_room(const struct allocator *allocator, const struct pool_view *pool, const struct counter_set *set,
-                         const struct device_offer *offer)
-{
-    for (size_t n = 0; n < set->counter_count; n++) {
-        const char *counter = set->counters[n].name;
-
-        if (drawn(offer, set->name, counter) + drawn_by_all(allocator, pool, set->name, counter) >
-            amount_nano(&set->counters[n]))
-            return false;
-    }
-    return true;
-}
-
-/* Counters are drawn on once by all shares of a device. */
-static bool must_draw(const struct allocator *allocator, const struct pick *pick)
-{
-    if (!pick->slice->offers || pick->slice->offers[pick->device].consume_count == 0)
-        return false;
-    if (!pick->is_share)
-        return true;
-    vec_foreach (&allocator->picks, other)
-        if (other->number == pick->number)
-            return false;
-    return !share_book_has_amounts(allocator->shares, allocator->inventory->canon.items[pick->number]);
-}
-
-static bool counters_have_room(const struct allocator *allocator, const struct pick *pick)
-{
-    if (!pick->draws)
-        return true;
-    const struct device_offer *offer = &pick->slice->offers[pick->device];
-    const struct pool_view *pool = pool_of(allocator, pick->slice);
-    for (uint32_t i = pool->pool_start; i < pool->pool_end; i++) {
-        const struct slice *slice = &allocator->state->slices.items[allocator->inventory->ordered.items[i]];
-
-        for (uint32_t c = 0; slice->generation == pool->generation && c < slice->counter_count; c++)
-            if (!set_has_room(allocator, pool, &slice->counters[c], offer))
-                return false;
-    }
-    return true;
-}
-
 const struct device_amount *capacity_lacking(const struct allocator *allocator, const struct device_offer *offer,
                                              uint32_t number, const struct device_amount *amounts,
                                              device_nano *ret_left)
@@ -189,8 +98,8 @@ static enum outcome take(const struct search *search, struct pick *pick, bool mu
 
     if (is_in_use(allocator, pick))
         return OUTCOME_NO;
-    pick->draws = must_draw(allocator, pick);
-    if (!counters_have_room(allocator, pick))
+    pick->draws = pick_must_draw(allocator, pick);
+    if (!allocator->ignores_counters && !counters_have_room(allocator, pick))
         return OUTCOME_NO;
     if (offer && !taints_are_tolerated(offer, pick->ask))
         return OUTCOME_NO;
@@ -377,26 +286,4 @@ bool allocator_find(struct allocator *allocator, node_id node, const struct clai
     bool is_found = go_on(&search, (struct place){0}) == OUTCOME_YES;
     bitset_done(&spares);
     return is_found;
-}
-
-bool allocator_counters_allow(struct allocator *allocator, node_id node, const struct device *devices, uint32_t count)
-{
-    allocator_begin(allocator, node);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct device *device = &devices[i];
-        uint32_t number = device_number(allocator->inventory, device->driver, device->pool, device->name);
-
-        if (number == NO_ID || device->is_admin)
-            continue;
-        struct pick pick = {.number = number, .is_share = device->is_share};
-        pick.slice = device_slice(allocator->inventory, allocator->state, number, &pick.device);
-        /* Counters of a pool that the node does not see are none of its concern. */
-        if (!pool_of(allocator, pick.slice))
-            continue;
-        pick.draws = must_draw(allocator, &pick);
-        if (!counters_have_room(allocator, &pick))
-            return false;
-        vec_push(&allocator->picks, pick);
-    }
-    return true;
 }

@@ -41,6 +41,7 @@ struct allocator {
     VEC(struct pick) picks;
     struct node_view view;
     uint32_t steps;
+    bool ignores_counters;  // to see what else stands in the way
 };
 
 void allocator_done(struct allocator *allocator);
@@ -57,17 +58,28 @@ bool allocator_counters_allow(struct allocator *allocator, node_id node, const s
 /* Does the ask tolerate the taint? One without an effect asks for nothing. */
 bool taint_is_tolerated(const struct device_taint *taint, const struct device_ask *ask);
 
-/* What stands in the way of a claim on a node, as far as one thing does. */
+/* A part of a selector, one of several that have to be true, and how many devices meet it. */
+struct claim_part {
+    const char *text;
+    uint32_t met;
+};
+
+/* What stands in the way of a claim on a node, as far as one thing does. What it points to lasts until the next search. */
 struct claim_problem {
-    const char *request;   // by its full name; NULL: nothing is known
-    const char *class;     // that is not there
-    const char *selector;  // that no device meets which met those before it
-    uint32_t met;          // devices that met those before
-    uint32_t taint_count;  // devices that meet all selectors and have a taint that is not tolerated
-    uint32_t wanted;       // devices that the request asks for
-    uint32_t suitable;     // devices that would do, held or not
-    uint32_t free;         // those of them that are free
-    bool is_unjudged;      // a selector failed with an error
+    bool is_known;
+    const char *request;             // by its full name; NULL: it is the requests together
+    const char *class;               // that is not there
+    const char *selector;            // that no device meets which met those before it
+    uint32_t met;                    // devices that met those before
+    const struct claim_part *parts;  // of the selector, when there are several
+    uint32_t part_count;
+    const struct device_taint *taint;  // the first that is not tolerated
+    uint32_t taint_count;              // devices that meet all selectors and have a taint that is not tolerated
+    uint32_t wanted;                   // devices that the request asks for
+    uint32_t suitable;                 // devices that would do, held or not
+    uint32_t free;                     // those of them that are free
+    bool is_unjudged;                  // a selector failed with an error
+    const char *pool;                  // whose slices are not all there
     /* Devices that meet all selectors and have too little of a capacity, and the one that has most of it left. */
     uint32_t short_count;
     const char *capacity;
@@ -75,11 +87,18 @@ struct claim_problem {
     enum share_answer capacity_answer;
     device_nano capacity_needed;
     device_nano capacity_left;
+    /* Devices that would be free, but for a counter; with no request, what they draw on it together. */
+    uint32_t counter_count;
+    const char *counter_set;
+    const char *counter;
+    device_nano counter_needed;
+    device_nano counter_left;
+    const struct device_constraint *constraint;  // without which the claim could have devices
 };
 
 void allocator_explain(struct allocator *allocator, node_id node, const struct claim *claim,
                        struct claim_problem *ret_problem);
 
-/* Appends the problem in words, beginning with a colon: it follows the name of the request. */
+/* Appends the problem in words, beginning with a colon: it follows the name of the claim or the request. */
 struct strbuf;
 void claim_problem_write(const struct claim_problem *problem, struct strbuf *out);

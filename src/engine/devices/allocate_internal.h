@@ -53,6 +53,21 @@ const struct device_amount *capacity_lacking(const struct allocator *allocator, 
                                              uint32_t number, const struct device_amount *amounts,
                                              device_nano *ret_left);
 
+/* A counter of which less is left than a device draws on it. */
+struct counter_lack {
+    const char *set;
+    const char *counter;
+    device_nano needed;
+    device_nano left;
+};
+
+/* Does the device draw on counters? Shares of one draw on them once. */
+bool pick_must_draw(const struct allocator *allocator, const struct pick *pick);
+
+/* Do the counters have room for a device that draws on them? If not, the first that lacks some. `picks` count as well. */
+bool counters_have_room(const struct allocator *allocator, const struct pick *pick);
+bool counter_lacking(const struct allocator *allocator, const struct pick *pick, struct counter_lack *ret_lack);
+
 /* Does the device meet the selectors of the class and the ask? */
 enum answer device_meets(struct allocator *allocator, const struct option *option, const struct slice *slice,
                          uint32_t device, uint32_t number);

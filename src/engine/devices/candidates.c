@@ -214,10 +214,14 @@ bool wanted_claim_read(struct allocator *allocator, node_id node, const struct c
     if (ask->request_count == 0)
         return read_plain(allocator, node, ret_wanted);
     ret_wanted->requests = arena_calloc(&allocator->arena, ask->request_count, sizeof *ret_wanted->requests);
+    ret_wanted->request_count = 0;
     for (size_t r = 0; r < ask->request_count; r++) {
-        struct wanted_request *request = &ret_wanted->requests[r];
+        struct wanted_request *request = &ret_wanted->requests[ret_wanted->request_count];
         uint32_t fewest = UINT32_MAX;
 
+        if (claim->is_plan && state_plugin_serves(allocator->state, node, ask->requests[r].name))
+            continue;
+        ret_wanted->request_count++;
         request->option_count = (uint32_t)ask->requests[r].ask_count;
         request->options = arena_calloc(&allocator->arena, request->option_count, sizeof *request->options);
         for (uint32_t o = 0; o < request->option_count; o++) {

@@ -125,8 +125,8 @@ static int describe(struct device_value *value, const struct device_offer *offer
     return 0;
 }
 
-static enum answer evaluate(const struct cel_program *program, const struct state *state, const struct slice *slice,
-                            uint32_t device)
+enum answer selector_evaluate(const struct cel_program *program, const struct state *state, const struct slice *slice,
+                              uint32_t device)
 {
     static const struct device_offer nothing = {0};
     const struct device_offer *offer = slice->offers ? &slice->offers[device] : &nothing;
@@ -153,6 +153,6 @@ enum answer selector_ask(struct selector_book *book, const struct state *state, 
     if (!selector->answers)
         selector->answers = xcalloc(book->device_count, 1);
     if (selector->answers[number] == ANSWER_UNKNOWN)
-        selector->answers[number] = (uint8_t)evaluate(selector->program, state, slice, device);
+        selector->answers[number] = (uint8_t)selector_evaluate(selector->program, state, slice, device);
     return selector->answers[number];
 }

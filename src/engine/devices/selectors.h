@@ -40,3 +40,7 @@ void selector_book_reset(struct selector_book *book, uint32_t device_count);
  */
 enum answer selector_ask(struct selector_book *book, const struct state *state, const char *text,
                          const struct slice *slice, uint32_t device, uint32_t number);
+
+/* The same of a selector that is not kept. */
+enum answer selector_evaluate(const struct cel_program *program, const struct state *state, const struct slice *slice,
+                              uint32_t device);

@@ -11,146 +11,10 @@
  */
 #include <string.h>
 
-#include "base/strbuf.h"
-#include "engine/context.h"
-#include "engine/node_reason.h"
-#include "engine/nodes/pods/affinity.h"
+#include "engine/nodes/claims_internal.h"
 #include "engine/nodes/devices.h"
 #include "engine/nodes/filter.h"
-
-/* Kubernetes' limit on the pods that share one claim. */
-enum { CLAIM_USERS_MAX = 256 };
-
-static struct claim *claim_of(const struct engine *engine, const struct pod *pod, uint32_t i)
-{
-    if (pod->claims[i].claim == NO_ID)
-        return NULL;
-    struct claim *claim = &engine->state->claims.items[pod->claims[i].claim];
-    return claim->is_present ? claim : NULL;
-}
-
-static bool is_reserved_for(const struct claim *claim, name_id uid)
-{
-    for (uint32_t i = 0; i < claim->reserved_count; i++) {
-        if (claim->reserved_for[i] == uid)
-            return true;
-    }
-    return false;
-}
-
-/* GPUs that pods share by name are charged to the queue that the claim is labelled with. */
-static bool is_of_queue(const struct state *state, const struct claim *claim, const struct pod *pod)
-{
-    static const char label[] = "kai.scheduler/queue";
-    name_id key;
-
-    if (pod->gang == NO_ID || !intern_find(&state->names, label, sizeof label - 1, &key))
-        return false;
-    return labels_get(state_labels(state, claim->labels), key) == state->gangs.items[pod->gang].queue_name;
-}
-
-/* Are all classes there that devices of an open claim may be of? */
-static bool classes_exist(const struct state *state, const struct claim *claim)
-{
-    name_id name;
-
-    if (claim->ask.request_count == 0)
-        return state_find_device_class(state, claim->device_class) != NULL;
-    for (size_t r = 0; r < claim->ask.request_count; r++)
-        for (size_t o = 0; o < claim->ask.requests[r].ask_count; o++) {
-            const char *class = claim->ask.requests[r].asks[o].device_class;
-
-            if (!intern_find(&state->names, class, strlen(class), &name) || !state_find_device_class(state, name))
-                return false;
-        }
-    return true;
-}
-
-bool claims_exist(struct engine *engine, pod_id id)
-{
-    const struct state *state = engine->state;
-    const struct pod *pod = &state->pods.items[id];
-
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = claim_of(engine, pod, i);
-        if (!claim || (claim->reserved_count >= CLAIM_USERS_MAX && !is_reserved_for(claim, pod->uid)))
-            return false;
-        if (!pod->claims[i].is_from_template && claim->is_gpu && !is_of_queue(state, claim, pod))
-            return false;
-        if (!claim->is_allocated && !classes_exist(state, claim))
-            return false;
-    }
-    return true;
-}
-
-/* GPUs asked for as a resource need no devices where a plugin hands the resource out. */
-static bool is_needed_on(const struct engine *engine, const struct pod *pod, uint32_t i, node_id node)
-{
-    return !pod->claims[i].is_extended || engine->state->nodes.items[node].plugin_gpus == 0;
-}
-
-/* Those that can take any device come last and leave the others theirs. */
-static bool takes_any(const struct engine *engine, const struct claim *claim)
-{
-    const struct device_class *class = state_find_device_class(engine->state, claim->device_class);
-
-    return claim->ask.request_count == 0 && !(class && (class->driver != 0 || class->selector_count > 0));
-}
-
-/* The pod's claims that have no devices yet and need some on the node. The list lies in the arena. */
-static const struct claim **open_claims(const struct engine *engine, const struct pod *pod, node_id node,
-                                        struct arena *arena, uint32_t *ret_count)
-{
-    const struct claim **open = arena_calloc(arena, pod->claim_count, sizeof *open);
-    uint32_t count = 0;
-
-    for (int round = 0; round < 2; round++)
-        for (uint32_t i = 0; i < pod->claim_count; i++) {
-            const struct claim *claim = claim_of(engine, pod, i);
-            bool is_named_before = false;
-
-            if (!claim || claim->is_allocated || !is_needed_on(engine, pod, i, node) ||
-                takes_any(engine, claim) != (round == 1))
-                continue;
-            for (uint32_t k = 0; k < count; k++)
-                is_named_before |= open[k] == claim;
-            if (!is_named_before)
-                open[count++] = claim;
-        }
-    *ret_count = count;
-    return open;
-}
-
-/*
- * Pods that share the claim are being evicted: one more would only follow them. When all have left, the claim gets other
- * devices. A claim that nobody uses is left as it was given out.
- */
-static bool evicts(struct engine *engine, const struct claim *claim)
-{
-    return claim->is_allocated && claim->reserved_count > 0 && devices_evict(engine, claim);
-}
-
-bool claims_pass(struct engine *engine, pod_id id, node_id node)
-{
-    const struct pod *pod = &engine->state->pods.items[id];
-    struct arena arena;
-    uint32_t count;
-
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = claim_of(engine, pod, i);
-        if (!is_needed_on(engine, pod, i, node))
-            continue;
-        if (!claim || (claim->is_allocated && !devices_reach(engine, claim, node)) || evicts(engine, claim))
-            return false;
-    }
-    if (pod->claim_count == 0)
-        return true;
-    arena_init(&arena);
-    const struct claim **open = open_claims(engine, pod, node, &arena, &count);
-    bool result = count == 0 || allocator_find(devices_allocator(engine), node, open, count);
-    arena_done(&arena);
-    return result;
-}
+#include "engine/nodes/pods/affinity.h"
 
 /* Claims are noted in the order in which they are first changed, as they are listed in the state. */
 static struct claim_note *find_note(struct engine *engine, uint32_t claim)
@@ -206,7 +70,7 @@ static void set_reserved(struct engine *engine, struct claim *claim, const name_
 
 static void reserve(struct engine *engine, struct claim *claim, name_id uid)
 {
-    if (is_reserved_for(claim, uid))
+    if (claim_is_reserved_for(claim, uid))
         return;
     name_id *uids = arena_alloc(&engine->state->scratch, (claim->reserved_count + 1) * sizeof *uids);
     for (uint32_t i = 0; i < claim->reserved_count; i++)
@@ -217,7 +81,7 @@ static void reserve(struct engine *engine, struct claim *claim, name_id uid)
 
 static void unreserve(struct engine *engine, struct claim *claim, name_id uid)
 {
-    if (!is_reserved_for(claim, uid))
+    if (!claim_is_reserved_for(claim, uid))
         return;
     name_id *uids = arena_alloc(&engine->state->scratch, claim->reserved_count * sizeof *uids);
     uint32_t count = 0;
@@ -291,7 +155,7 @@ static void allocate_open(struct engine *engine, const struct pod *pod)
     if (pod->node == NO_ID || !engine->state->nodes.items[pod->node].is_present)
         return;
     arena_init(&arena);
-    const struct claim **open = open_claims(engine, pod, pod->node, &arena, &count);
+    const struct claim **open = claims_open(engine, pod, pod->node, &arena, &count);
     /* A pod that is put somewhere without being asked about may find devices for some of its claims alone. */
     if (count > 0 && !allocate(engine, pod->node, open, count))
         for (uint32_t i = 0; count > 1 && i < count; i++)
@@ -304,8 +168,8 @@ void claims_allocate(struct engine *engine, pod_id id)
     const struct pod *pod = &engine->state->pods.items[id];
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
-        struct claim *claim = claim_of(engine, pod, i);
-        if (!claim || (pod->node != NO_ID && !is_needed_on(engine, pod, i, pod->node)))
+        struct claim *claim = claim_of_pod(engine, pod, i);
+        if (!claim || (pod->node != NO_ID && !claim_is_needed_on(engine, pod, i, pod->node)))
             continue;
         reserve(engine, claim, pod->uid);
     }
@@ -325,7 +189,7 @@ void claims_release(struct engine *engine, pod_id id)
     const struct pod *pod = &engine->state->pods.items[id];
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
-        struct claim *claim = claim_of(engine, pod, i);
+        struct claim *claim = claim_of_pod(engine, pod, i);
         if (!claim)
             continue;
         unreserve(engine, claim, pod->uid);
@@ -340,10 +204,10 @@ void claims_release(struct engine *engine, pod_id id)
 /* The i-th claim of a pod that was evicted, when the pod had devices by it; how it had them goes to `ret`. */
 static struct claim *left_claim(struct engine *engine, const struct pod *pod, uint32_t i, const struct claim_note **ret)
 {
-    struct claim *claim = claim_of(engine, pod, i);
+    struct claim *claim = claim_of_pod(engine, pod, i);
 
     *ret = claim ? find_note(engine, pod->claims[i].claim) : NULL;
-    return *ret && (*ret)->is_allocated && is_needed_on(engine, pod, i, pod->node) ? claim : NULL;
+    return *ret && (*ret)->is_allocated && claim_is_needed_on(engine, pod, i, pod->node) ? claim : NULL;
 }
 
 bool claims_return(struct engine *engine, pod_id id)
@@ -390,7 +254,7 @@ bool claims_took_devices(struct engine *engine, pod_id id, pod_id from)
     const struct claim_note *left;
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = claim_of(engine, pod, i);
+        const struct claim *claim = claim_of_pod(engine, pod, i);
         for (uint32_t k = 0; claim && claim->is_allocated && k < owner->claim_count; k++)
             if (left_claim(engine, owner, k, &left) && have_device_in_common(claim, left))
                 return true;
@@ -413,9 +277,9 @@ void claims_keep(struct engine *engine, pod_id id)
     const struct pod *pod = &engine->state->pods.items[id];
 
     for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = claim_of(engine, pod, i);
+        const struct claim *claim = claim_of_pod(engine, pod, i);
         struct claim_note *known = claim ? find_note(engine, pod->claims[i].claim) : NULL;
-        if (!known || !is_needed_on(engine, pod, i, pod->node))
+        if (!known || !claim_is_needed_on(engine, pod, i, pod->node))
             continue;
         known->reserved_for = with_uid(engine, known, pod->uid);
         known->reserved_count++;
@@ -445,48 +309,4 @@ void claims_close(struct engine *engine)
     }
     vec_clear(&engine->claim_notes);
     devices_close(engine);
-}
-
-void claims_reason(struct engine *engine, pod_id id, node_id node, struct arena *arena, struct node_reason *ret)
-{
-    const struct state *state = engine->state;
-    const struct pod *pod = &state->pods.items[id];
-
-    (void)arena;
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        if (pod->claims[i].claim == NO_ID)
-            continue;
-        const struct claim *claim = &state->claims.items[pod->claims[i].claim];
-        if (claim->is_allocated && !devices_reach(engine, claim, node)) {
-            ret->claim = pod->claims[i].claim;
-            ret->texts[ret->text_count++] = "claim {claim} node selector does not match node {node}";
-            return;
-        }
-        if (evicts(engine, claim)) {
-            ret->claim = pod->claims[i].claim;
-            ret->texts[ret->text_count++] =
-                "claim {claim} has a device with a NoExecute taint that it does not tolerate";
-            return;
-        }
-    }
-}
-
-void name_claim_problem(struct engine *engine, pod_id id, node_id node, struct strbuf *out)
-{
-    const struct state *state = engine->state;
-    const struct pod *pod = &state->pods.items[id];
-
-    for (uint32_t i = 0; i < pod->claim_count; i++) {
-        const struct claim *claim = claim_of(engine, pod, i);
-        struct claim_problem problem;
-
-        if (!claim || claim->is_allocated || claim->ask.request_count == 0)
-            continue;
-        allocator_explain(devices_allocator(engine), node, claim, &problem);
-        if (!problem.request)
-            continue;
-        strbuf_addf(out, "claim %s, request %s", state_name(state, claim->name), problem.request);
-        claim_problem_write(&problem, out);
-        return;
-    }
 }

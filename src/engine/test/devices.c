@@ -138,7 +138,7 @@ static void the_reason_names_request_and_selector(void **state)
     strbuf_clear(&text);
     name_claim_problem(s.engine, many, nodes[1], &text);
     assert_string_equal(text.text, "claim many, request r: 3 of 4 devices are suitable; 1 with taints that are not "
-                                   "tolerated");
+                                   "tolerated (broken:NoSchedule)");
     strbuf_done(&text);
     small_state_end(&s);
 }

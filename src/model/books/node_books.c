@@ -137,6 +137,9 @@ static void reset_books(struct state *state, node_id id)
 
     node_drop_books(state, id);
     memcpy(books.idle, books.allocatable, bytes);
+    for (uint32_t d = RES_FIXED; state->nodes.items[id].is_present && d < state->book_dims; d++)
+        if (books.allocatable[d] == 0 && state_class_serves(state, d))
+            books.idle[d] = SERVED_IDLE;
     memset(books.used, 0, bytes);
     memset(books.releasing, 0, bytes);
 }

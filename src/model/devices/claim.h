@@ -63,9 +63,9 @@ struct claim {
     name_id name;
     name_id namespace;
     bool is_present;
-    bool is_plan;       // for GPUs that a pod asks for as a resource; the state's own, until the real one is made
+    bool is_plan;       // for what a pod asks for as resources; the state's own, until the real one is made
     bool is_gpu;        // its device class is one of GPUs, and they are counted
-    bool is_synthetic;  // for GPUs asked for as a resource: counted there
+    bool is_synthetic;  // for what a pod asks for as resources: counted there
     name_id device_class;
     labels_id labels;
     int64_t count;

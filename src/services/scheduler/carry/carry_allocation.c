@@ -16,6 +16,8 @@ struct writer {
     const struct state *state;
     yyjson_mut_doc *doc;
     const struct claim *claim;
+    device_request_fn request_of;
+    const void *arg;
 };
 
 static const struct slice *slice_of(const struct state *state, const struct device *device, uint32_t *ret_place)
@@ -45,6 +47,14 @@ static const struct device_ask *ask_of(const struct writer *w, const struct devi
             if (strcmp(ask->requests[r].asks[o].full_name, name) == 0)
                 return &ask->requests[r].asks[o];
     return NULL;
+}
+
+/* The request of a plan is for a resource; those of its claim are for containers. */
+static const char *request_name(const struct writer *w, uint32_t device)
+{
+    const struct device_ask *ask = w->claim->is_plan ? NULL : ask_of(w, &w->claim->devices[device]);
+
+    return ask ? ask->full_name : w->request_of(w->arg, device);
 }
 
 static void add_tolerations(const struct writer *w, yyjson_mut_val *result, const struct device_ask *ask)
@@ -100,15 +110,15 @@ static void add_share(const struct writer *w, yyjson_mut_val *result, const stru
     }
 }
 
-static void add_result(const struct writer *w, yyjson_mut_val *results, const struct device *device,
-                       const char *request)
+static void add_result(const struct writer *w, yyjson_mut_val *results, uint32_t index)
 {
+    const struct device *device = &w->claim->devices[index];
     yyjson_mut_val *result = yyjson_mut_arr_add_obj(w->doc, results);
     const struct device_ask *ask = ask_of(w, device);
     uint32_t place = 0;
     const struct slice *slice = slice_of(w->state, device, &place);
 
-    (void)yyjson_mut_obj_add_strcpy(w->doc, result, "request", ask ? ask->full_name : request);
+    (void)yyjson_mut_obj_add_strcpy(w->doc, result, "request", request_name(w, index));
     (void)yyjson_mut_obj_add_str(w->doc, result, "driver", state_name(w->state, device->driver));
     (void)yyjson_mut_obj_add_str(w->doc, result, "pool", state_name(w->state, device->pool));
     (void)yyjson_mut_obj_add_str(w->doc, result, "device", state_name(w->state, device->name));
@@ -165,6 +175,28 @@ static bool is_class_before(const struct writer *w, size_t request, const char *
     return false;
 }
 
+struct names VEC_OF(const char *);
+
+/* The requests that the class serves, by the names that results have. */
+static void requests_of_class(const struct writer *w, const char *class, struct names *names)
+{
+    const struct claim_ask *ask = &w->claim->ask;
+
+    for (size_t r = 0; !w->claim->is_plan && r < ask->request_count; r++) {
+        const struct device_ask *own = chosen(w, &ask->requests[r]);
+
+        if (own && own->device_class == class)
+            vec_push(names, own->full_name);
+    }
+    for (uint32_t i = 0; w->claim->is_plan && i < w->claim->device_count; i++) {
+        const struct device_ask *own = ask_of(w, &w->claim->devices[i]);
+        const char *name = request_name(w, i);
+
+        if (own && own->device_class == class && (names->len == 0 || strcmp(vec_last(names), name) != 0))
+            vec_push(names, name);
+    }
+}
+
 /* Each class tells its drivers once, for all requests that it serves. */
 static void add_class_configs(const struct writer *w, yyjson_mut_val *list)
 {
@@ -173,19 +205,14 @@ static void add_class_configs(const struct writer *w, yyjson_mut_val *list)
     for (size_t r = 0; r < ask->request_count; r++) {
         const struct device_ask *own = chosen(w, &ask->requests[r]);
         name_id name = 0;
-        VEC(const char *) names = {0};
+        struct names names = {0};
 
         if (!own || is_class_before(w, r, own->device_class) ||
             !intern_find(&w->state->names, own->device_class, strlen(own->device_class), &name))
             continue;
         const struct device_class *class = state_find_device_class(w->state, name);
-        for (size_t k = r; k < ask->request_count; k++) {
-            const struct device_ask *other = chosen(w, &ask->requests[k]);
-
-            if (other && other->device_class == own->device_class)
-                vec_push(&names, other->full_name);
-        }
-        for (uint32_t i = 0; class && i < class->config_count; i++)
+        requests_of_class(w, own->device_class, &names);
+        for (uint32_t i = 0; class && names.len > 0 && i < class->config_count; i++)
             add_config(w, list, "FromClass", names.items, names.len, &class->configs[i]);
         vec_done(&names);
     }
@@ -293,12 +320,12 @@ static void add_selector(const struct writer *w, yyjson_mut_val *allocation, con
 void carry_allocation(struct carrying *carrying, yyjson_mut_val *allocation, const struct claim *claim,
                       device_request_fn request_of, const void *arg)
 {
-    struct writer w = {carrying->carry, carrying->carry->state, carrying->doc, claim};
+    struct writer w = {carrying->carry, carrying->carry->state, carrying->doc, claim, request_of, arg};
     yyjson_mut_val *devices = yyjson_mut_obj_add_obj(w.doc, allocation, "devices");
     yyjson_mut_val *results = yyjson_mut_obj_add_arr(w.doc, devices, "results");
 
     for (uint32_t i = 0; claim && i < claim->device_count; i++)
-        add_result(&w, results, &claim->devices[i], request_of(arg, i));
+        add_result(&w, results, i);
     if (!claim)
         return;
     add_configs(&w, devices);

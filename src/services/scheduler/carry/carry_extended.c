@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * GPUs that a pod asks for as a resource and gets as devices: which requests the claim that is made for them has, and
- * which container uses which (Kubernetes' KEP 5004; the names of requests are Kubernetes' own).
+ * What a pod asks for as resources and gets as devices: which requests the claim that is made for them has, and which
+ * container uses which (Kubernetes' KEP 5004; the names of requests are Kubernetes' own).
  *
  * Containers that run in the end have a request each. An init container that ends before them uses theirs, as far as
  * they start after it; what it needs beyond that is one request more, of which only the largest is kept, since such
@@ -10,6 +10,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -31,8 +32,10 @@ struct mapping {
     uint32_t request;  // index of the container whose request it is
 };
 
+/* One of the resources. */
 struct extended {
     const char *resource;
+    const char *device_class;
     VEC(yyjson_val *) containers;  // init containers first
     VEC(struct container_request) requests;
     VEC(struct mapping) mappings;
@@ -158,48 +161,113 @@ static int work_out(struct extended *e, yyjson_val *pod, struct err *err)
     return 0;
 }
 
+/* All resources that the pod has devices for. */
+struct plan {
+    const struct state *state;
+    const struct claim *claim;
+    VEC(struct extended) resources;
+};
+
+static const char *resource_of(const struct plan *plan, uint32_t device)
+{
+    return state_name(plan->state, plan->claim->devices[device].request);
+}
+
+static uint32_t devices_before(const struct plan *plan, uint32_t end, const char *resource)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < end; i++)
+        count += strcmp(resource_of(plan, i), resource) == 0;
+    return count;
+}
+
+/* Devices of a resource go to its requests in order. "" when there are more of them. */
 static const char *request_of_device(const void *arg, uint32_t device)
 {
-    const struct extended *e = arg;
-    int64_t left = device;
+    const struct plan *plan = arg;
+    const char *resource = resource_of(plan, device);
+    int64_t left = devices_before(plan, device, resource);
 
-    for (uint32_t i = 0; i < e->order.len; i++) {
-        const struct container_request *request = &e->requests.items[e->order.items[i]];
-
-        if (left < request->count)
-            return request->name;
-        left -= request->count;
+    vec_foreach (&plan->resources, e) {
+        if (strcmp(e->resource, resource) != 0)
+            continue;
+        vec_foreach (&e->order, at) {
+            if (left < e->requests.items[*at].count)
+                return e->requests.items[*at].name;
+            left -= e->requests.items[*at].count;
+        }
     }
     return "";
 }
 
-static void encode(struct carrying *carrying, const struct extended *e, const struct claim *claim)
+static int add_resource(struct plan *plan, const struct device_ask *ask, yyjson_val *pod, struct err *err)
+{
+    struct extended e = {.resource = ask->full_name, .device_class = ask->device_class};
+    uint32_t count = devices_before(plan, plan->claim->device_count, e.resource);
+    int64_t asked = 0;
+
+    if (count == 0)
+        return 0;
+    int r = work_out(&e, pod, err);
+    vec_foreach (&e.order, at)
+        asked += e.requests.items[*at].count;
+    if (r >= 0 && asked < count)
+        r = err_set(err, -EINVAL, "its containers request fewer of %s than the %u devices that were selected",
+                    e.resource, count);
+    vec_push(&plan->resources, e);
+    return r;
+}
+
+static int by_request_name(const void *a, const void *b)
+{
+    const char *l = yyjson_mut_get_str(yyjson_mut_obj_get(*(yyjson_mut_val *const *)a, "name"));
+    const char *r = yyjson_mut_get_str(yyjson_mut_obj_get(*(yyjson_mut_val *const *)b, "name"));
+
+    return strcmp(l, r);
+}
+
+static void encode_requests(yyjson_mut_doc *doc, const struct plan *plan, yyjson_mut_val *list)
+{
+    VEC(yyjson_mut_val *) requests = {0};
+
+    vec_foreach (&plan->resources, e)
+        vec_foreach (&e->order, at) {
+            yyjson_mut_val *request = yyjson_mut_obj(doc);
+
+            (void)yyjson_mut_obj_add_strcpy(doc, request, "name", e->requests.items[*at].name);
+            yyjson_mut_val *exactly = yyjson_mut_obj_add_obj(doc, request, "exactly");
+            (void)yyjson_mut_obj_add_str(doc, exactly, "deviceClassName", e->device_class);
+            (void)yyjson_mut_obj_add_str(doc, exactly, "allocationMode", "ExactCount");
+            (void)yyjson_mut_obj_add_int(doc, exactly, "count", e->requests.items[*at].count);
+            vec_push(&requests, request);
+        }
+    if (requests.len > 1)
+        qsort(requests.items, requests.len, sizeof *requests.items, by_request_name);
+    vec_foreach (&requests, request)
+        (void)yyjson_mut_arr_append(list, *request);
+    vec_done(&requests);
+}
+
+static void encode(struct carrying *carrying, const struct plan *plan)
 {
     yyjson_mut_doc *doc = carrying->doc;
     yyjson_mut_val *spec = yyjson_mut_obj_get(yyjson_mut_doc_get_root(doc), "spec");
-    yyjson_mut_val *plan = yyjson_mut_obj_add_obj(doc, spec, "extendedResourceClaimAllocation");
-    yyjson_mut_val *allocation = yyjson_mut_obj_add_obj(doc, plan, "allocation");
-    yyjson_mut_val *requests = yyjson_mut_obj_add_arr(doc, plan, "deviceRequests");
-    yyjson_mut_val *mappings = yyjson_mut_obj_add_arr(doc, plan, "containerMappings");
+    yyjson_mut_val *object = yyjson_mut_obj_add_obj(doc, spec, "extendedResourceClaimAllocation");
+    yyjson_mut_val *allocation = yyjson_mut_obj_add_obj(doc, object, "allocation");
+    yyjson_mut_val *requests = yyjson_mut_obj_add_arr(doc, object, "deviceRequests");
+    yyjson_mut_val *mappings = yyjson_mut_obj_add_arr(doc, object, "containerMappings");
 
-    carry_allocation(carrying, allocation, claim, request_of_device, e);
-    vec_foreach (&e->order, at) {
-        yyjson_mut_val *request = yyjson_mut_arr_add_obj(doc, requests);
+    carry_allocation(carrying, allocation, plan->claim, request_of_device, plan);
+    encode_requests(doc, plan, requests);
+    vec_foreach (&plan->resources, e)
+        vec_foreach (&e->mappings, mapping) {
+            yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, mappings);
 
-        (void)yyjson_mut_obj_add_strcpy(doc, request, "name", e->requests.items[*at].name);
-        yyjson_mut_val *exactly = yyjson_mut_obj_add_obj(doc, request, "exactly");
-        (void)yyjson_mut_obj_add_str(doc, exactly, "deviceClassName",
-                                     state_name(carrying->carry->state, claim->device_class));
-        (void)yyjson_mut_obj_add_str(doc, exactly, "allocationMode", "ExactCount");
-        (void)yyjson_mut_obj_add_int(doc, exactly, "count", e->requests.items[*at].count);
-    }
-    vec_foreach (&e->mappings, mapping) {
-        yyjson_mut_val *entry = yyjson_mut_arr_add_obj(doc, mappings);
-
-        (void)yyjson_mut_obj_add_strcpy(doc, entry, "containerName", kube_text(mapping->container, "name"));
-        (void)yyjson_mut_obj_add_strcpy(doc, entry, "resourceName", e->resource);
-        (void)yyjson_mut_obj_add_strcpy(doc, entry, "requestName", e->requests.items[mapping->request].name);
-    }
+            (void)yyjson_mut_obj_add_strcpy(doc, entry, "containerName", kube_text(mapping->container, "name"));
+            (void)yyjson_mut_obj_add_strcpy(doc, entry, "resourceName", e->resource);
+            (void)yyjson_mut_obj_add_strcpy(doc, entry, "requestName", e->requests.items[mapping->request].name);
+        }
 }
 
 int carry_extended(struct carrying *carrying, yyjson_val *object, struct err *err)
@@ -208,17 +276,17 @@ int carry_extended(struct carrying *carrying, yyjson_val *object, struct err *er
     pod_id id = key_pod(state, carrying->key);
     const struct pod *pod = id == NO_ID ? NULL : &state->pods.items[id];
     const struct pod_claim *link = pod && pod->claim_count > 0 ? &pod->claims[pod->claim_count - 1] : NULL;
+    int r = 0;
 
     if (!link || !link->is_extended || !state->claims.items[link->slot].is_allocated)
         return 0;
-    const struct claim *claim = &state->claims.items[link->slot];
-    struct extended e = {.resource = state_name(state, pod->gpu_resource)};
-    int r = work_out(&e, object, err);
-    if (r >= 0 && claim->device_count > 0 && *request_of_device(&e, claim->device_count - 1) == '\0')
-        r = err_set(err, -EINVAL, "its containers request fewer of %s than the %u devices that were selected",
-                    e.resource, claim->device_count);
+    struct plan plan = {.state = state, .claim = &state->claims.items[link->slot]};
+    for (size_t i = 0; r >= 0 && i < plan.claim->ask.request_count; i++)
+        r = add_resource(&plan, plan.claim->ask.requests[i].asks, object, err);
     if (r >= 0)
-        encode(carrying, &e, claim);
-    extended_done(&e);
+        encode(carrying, &plan);
+    vec_foreach (&plan.resources, e)
+        extended_done(e);
+    vec_done(&plan.resources);
     return r;
 }
