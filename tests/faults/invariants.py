@@ -58,10 +58,11 @@ def crowded(cluster):
 
 
 def given_twice(claims):
-    """Devices that two claims have."""
+    """Devices that two claims have, and not just a share of them or a look at them."""
     found = collections.Counter(
         f"{one['driver']}/{one['pool']}/{one['device']}" for claim in claims
-        for one in claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", []))
+        for one in claim.get("status", {}).get("allocation", {}).get("devices", {}).get("results", [])
+        if "shareID" not in one and not one.get("adminAccess"))
     return [f"device {name} is given to {count} claims" for name, count in found.items() if count > 1]
 
 

@@ -176,14 +176,6 @@ void claims_allocate(struct engine *engine, pod_id id)
     allocate_open(engine, pod);
 }
 
-bool claims_allocate_anew(struct engine *engine, pod_id id)
-{
-    if (!claims_pass(engine, id, engine->state->pods.items[id].node))
-        return false;
-    claims_allocate(engine, id);
-    return true;
-}
-
 void claims_release(struct engine *engine, pod_id id)
 {
     const struct pod *pod = &engine->state->pods.items[id];

@@ -143,6 +143,14 @@ bool claims_pass(struct engine *engine, pod_id id, node_id node)
     return result;
 }
 
+bool claims_allocate_anew(struct engine *engine, pod_id id)
+{
+    if (!claims_pass(engine, id, engine->state->pods.items[id].node))
+        return false;
+    claims_allocate(engine, id);
+    return true;
+}
+
 void claims_reason(struct engine *engine, pod_id id, node_id node, struct arena *arena, struct node_reason *ret)
 {
     const struct state *state = engine->state;
