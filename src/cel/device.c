@@ -6,19 +6,32 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "cel/core.h"
 
 static const char device_type[] = "kubernetes.DRADevice";
 
-struct cel_env *device_env_new(void)
+#define ATTRIBUTES "attributes"
+
+struct cel_env *device_env_new(enum device_lists lists)
 {
     struct cel_env *env = cel_env_new();
 
     cel_env_field(env, device_type, "driver", "string");
     cel_env_field(env, device_type, "allowMultipleAllocations", "bool");
-    cel_env_field(env, device_type, "attributes", "map(string, map(string, any))");
+    cel_env_field(env, device_type, ATTRIBUTES,
+                  lists == DEVICE_LISTS_ON ? "map(string, map(string, dyn))" : "map(string, map(string, any))");
     cel_env_field(env, device_type, "capacity", "map(string, map(string, kubernetes.Quantity))");
     cel_env_variable(env, "device", device_type);
     return env;
+}
+
+/* An attribute may be the result: its type is not known. */
+static bool may_be_bool(const struct cel_env *env, const char *type)
+{
+    vec_foreach (&env->fields, field)
+        if (strcmp(field->name, ATTRIBUTES) == 0 && strcmp(type, field->type->params[1]->params[1]->name) == 0)
+            return true;
+    return strcmp(type, type_bool.name) == 0 || strcmp(type, type_any.name) == 0;
 }
 
 int device_selector_compile(const struct cel_env *env, const char *expression, struct cel_program **ret_selector,
@@ -33,7 +46,7 @@ int device_selector_compile(const struct cel_env *env, const char *expression, s
     if (r < 0)
         return r;
     const char *type = cel_program_type(program);
-    if (strcmp(type, "bool") != 0 && strcmp(type, "any") != 0) {
+    if (!may_be_bool(env, type)) {
         r = err_set(err, -EINVAL, "1:1: must evaluate to bool or the unknown type, not %s", type);
         cel_program_free(program);
         return r;
@@ -88,7 +101,7 @@ struct cel_value device_value_finish(struct device_value *device, bool allows_mu
 
     cel_map_put(device->arena, map, cel_string("driver"), cel_string(device->driver));
     cel_map_put(device->arena, map, cel_string("allowMultipleAllocations"), cel_bool(allows_multiple));
-    cel_map_put(device->arena, map, cel_string("attributes"), cel_map_value(device->attributes));
+    cel_map_put(device->arena, map, cel_string(ATTRIBUTES), cel_map_value(device->attributes));
     cel_map_put(device->arena, map, cel_string("capacity"), cel_map_value(device->capacity));
     return cel_map_value(map);
 }

@@ -7,7 +7,10 @@
  * Selectors of devices, as resource.k8s.io has them: expressions over one variable, `device`, with the name of its driver,
  * attributes and capacities by domain, and whether several claims may share it.
  */
-struct cel_env *device_env_new(void);
+enum device_lists { DEVICE_LISTS_OFF, DEVICE_LISTS_ON };
+
+/* With lists, an attribute may be one, as where Kubernetes has the gate DRAListTypeAttributes on. */
+struct cel_env *device_env_new(enum device_lists lists);
 
 /* Compiles a selector. -EINVAL when it is wrong, or cannot be true or false. */
 MUST_CHECK int device_selector_compile(const struct cel_env *env, const char *expression,

@@ -26,6 +26,20 @@ DEVICES = [
     {"driver": "nic.example.com"},
 ]
 
+# Where attributes may be lists.
+LIST_DEVICES = [
+    {
+        "driver": DOMAIN,
+        "attributes": {
+            "model": {"string": "H200"}, "numa": {"ints": [0, 1]}, "links": {"strings": ["a", "b", "a"]}, "flags": {"bools": [True, False]},
+            "firmware": {"versions": ["1.2.3", "2.0.0-rc.1"]}, "one": {"ints": [7]}, "cores": {"int": 132}, "mig": {"bool": False},
+        },
+        "capacity": {"memory": {"value": "141Gi"}},
+    },
+    {"driver": DOMAIN, "attributes": {"numa": {"int": 1}, "links": {"string": "a"}, "firmware": {"version": "1.2.3"}, "model": {"string": "A100"},
+                                      "flags": {"bool": True}}, "capacity": {"memory": {"value": "40Gi"}}},
+]
+
 A = f"device.attributes['{DOMAIN}']"
 C = f"device.capacity['{DOMAIN}']"
 
@@ -59,6 +73,20 @@ MEMBERS = [
     "dyn(device).driver == 'x'", "dyn(device)['driver'] == 'gpu.example.com'", "type(device) == map", "undefined == 1", "undefined.x",
     f"{A}.empty == ''", f"optional.ofNonZeroValue({A}.empty).hasValue()", "device.attributes['other.example.com'].zone.size() == 6",
     f"has({A}.model) && {A}.model.size() == 4", f"{A}.model.includes('H200')", "['a', 'b'].includes('b')", "[1, 2].includes(3)",
+]
+
+# Attributes that may be lists.
+LISTS = [
+    f"{A}.numa.includes(0)", f"{A}.numa.includes(1)", f"{A}.numa.includes('x')", f"{A}.numa.includes({A}.numa)", f"0 in {A}.numa", f"{A}.numa[0] == 0",
+    f"{A}.numa.exists(n, n == 1)", f"{A}.numa.all(n, n < 2)", f"{A}.numa.size() == 2", f"size({A}.numa) > 1", f"{A}.numa == [0, 1]", f"[0, 1] == {A}.numa",
+    f"{A}.numa != 1", f"{A}.links.includes('b')", f"{A}.links.exists_one(l, l == 'b')", f"{A}.links.distinct().size() == 2", f"{A}.links.join(',') == 'a,b,a'",
+    f"{A}.links.filter(l, l != 'a') == ['b']", f"{A}.links.map(l, l + '!')[2] == 'a!'", f"{A}.flags.includes(false)", f"{A}.flags[0]", f"{A}.flags", f"{A}.mig", f"!{A}.mig",
+    f"{A}.firmware.includes(semver('1.2.3'))", f"{A}.firmware.exists(v, v.major() == 2)", f"{A}.firmware.all(v, v.isGreaterThan(semver('1.0.0')))", f"{A}.one == [7]",
+    f"{A}.numa.sum() == 1", f"{A}.numa.max() == 1", f"{A}.links.sort() == ['a', 'a', 'b']", f"{A}.numa + [2] == [0, 1, 2]", f"sets.contains({A}.numa, [1])",
+    f"sets.intersects([1, 5], {A}.numa)", f"{A}.numa.indexOf(1) == 1", f"type({A}.numa) == list", f"{A}.cores", f"{A}.missing", f"has({A}.numa)", "dyn(true)",
+    f"{A}.?numa.orValue([]).includes(1)", f"{A}.?none.orValue([]).size() == 0", "device", "device.driver.includes('gpu.example.com')", "lists.range(60).includes(3)",
+    "lists.range(60).includes(70)", "[[1], [2]].includes([2])", f"{A}.model == 'H200' && {A}.numa.includes(1)", f"{A}.numa.exists(n, {A}.links.exists(l, l.size() == n))",
+    f"cel.bind(d, {A}, d.numa.all(n, n in d.numa))", f"{A}.model.startsWith('H')", f"{A}.numa.startsWith('H')", f"{A}.numa < 3", f"{A}.cores + 1 > 3",
 ]
 
 # Expressions whose values are compared; each pair is put around ==.
@@ -143,6 +171,8 @@ def written():
 class Random:
     """Expressions of a wanted type, mostly right."""
 
+    more = ()
+
     def __init__(self, seed):
         self.pick = random.Random(seed)
         self.names = []
@@ -151,7 +181,7 @@ class Random:
         return self.pick.choice(choices)
 
     def any_type(self):
-        return self.one("int", "string", "bool", "list", "double", "uint")
+        return self.one("int", "string", "bool", "list", "double", "uint", *self.more)
 
     def make(self, kind, depth):
         if self.pick.random() < 0.03:
@@ -234,11 +264,95 @@ class Random:
         return self.make("bool", self.pick.randrange(1, 5))
 
 
+class Wide(Random):
+    """The types that Kubernetes adds, maps and optionals too."""
+
+    more = ("quantity", "semver", "map", "duration", "optional", "address")
+
+    def leaf(self, kind):
+        leaves = {
+            "quantity": ["quantity('1Gi')", "quantity('500m')", "quantity('-3')", "quantity('1e3')", f"{C}.memory", f"{C}.missing"],
+            "semver": ["semver('1.2.3')", "semver('12.4.1-rc.1')", "semver('v2', true)", f"{A}.version", "semver('x')"],
+            "map": ["{}", "{'a': 1}", "{'a': 1, 'b': 2}", A, "{1: 2}"],
+            "duration": ["duration('90s')", "duration('-1h')", "timestamp('2024-02-29T12:30:45Z') - timestamp('2024-01-01T00:00:00Z')"],
+            "optional": ["optional.none()", "optional.of(1)", f"{A}.?cores", f"{A}.?missing", "optional.ofNonZeroValue(0)"],
+            "address": ["ip('10.1.2.3')", "ip('::1')", "cidr('10.0.0.0/8').ip()", "ip('x')"],
+        }
+        return self.pick.choice(leaves[kind]) if kind in leaves else super().leaf(kind)
+
+    def make_quantity(self, depth):
+        a, b = self.make("quantity", depth), self.make("quantity", depth)
+        return self.one(f"{a}.add({b})", f"{a}.sub({b})", f"{a}.add({self.make('int', depth)})", f"quantity({self.make('string', depth)})",
+                        f"({self.make('bool', depth)} ? {a} : {b})")
+
+    def make_semver(self, depth):
+        return self.one(f"semver({self.make('string', depth)})", f"semver(string({self.make('int', depth)}) + '.0.1')",
+                        f"({self.make('bool', depth)} ? {self.make('semver', depth)} : {self.make('semver', depth)})")
+
+    def make_map(self, depth):
+        a, b = self.make("map", depth), self.make("int", depth)
+        return self.one("{" + f"{self.make('string', depth)}: {b}" + "}", f"({self.make('bool', depth)} ? {a} : {{'z': {b}}})",
+                        f"{self.make('list', depth)}.transformMap(i, v, i + v)", f"{a}.transformMap(k, v, k)", "{?'o': " + self.make("optional", depth) + "}")
+
+    def make_duration(self, depth):
+        a, b = self.make("duration", depth), self.make("duration", depth)
+        return self.one(f"({a} + {b})", f"({a} - {b})", f"duration({self.make('string', depth)})", f"duration(string({self.make('int', depth)}) + 's')")
+
+    def make_optional(self, depth):
+        a = self.make("optional", depth)
+        return self.one(f"{a}.or({self.make('optional', depth)})", f"optional.of({self.make('int', depth)})", f"{a}.optMap(o, o)", f"{self.make('map', depth)}[?'a']",
+                        f"{self.make('list', depth)}[?{self.make('int', depth)}]", f"{self.make('map', depth)}.?b")
+
+    def make_address(self, depth):
+        return self.one(f"ip({self.make('string', depth)})", f"ip(string({self.make('address', depth)}))",
+                        f"({self.make('bool', depth)} ? {self.make('address', depth)} : {self.make('address', depth)})")
+
+    def make_int(self, depth):
+        wide = self.one(f"{self.make('quantity', depth)}.compareTo({self.make('quantity', depth)})", f"{self.make('quantity', depth)}.asInteger()",
+                        f"sign({self.make('quantity', depth)})", f"{self.make('semver', depth)}.{self.one('major', 'minor', 'patch')}()",
+                        f"{self.make('semver', depth)}.compareTo({self.make('semver', depth)})", f"size({self.make('map', depth)})", f"{self.make('map', depth)}.a",
+                        f"{self.make('duration', depth)}.getSeconds()", f"{self.make('optional', depth)}.orValue({self.make('int', depth)})",
+                        f"{self.make('optional', depth)}.value()", f"{self.make('address', depth)}.family()")
+        return self.one(wide, super().make_int(depth))
+
+    def make_string(self, depth):
+        wide = self.one(f"string({self.make('duration', depth)})", f"string({self.make('address', depth)})", f"'%s'.format([{self.make(self.any_type(), depth)}])",
+                        f"type({self.make(self.any_type(), depth)}) == type(1) ? 'i' : 'o'", f"{self.make('string', depth)}.upperAscii()",
+                        f"{self.make('string', depth)}.findAll('[a-z]').join('')")
+        return self.one(wide, super().make_string(depth), super().make_string(depth))
+
+    def make_bool(self, depth):
+        wide = self.one(f"{self.make('quantity', depth)}.{self.one('isLessThan', 'isGreaterThan')}({self.make('quantity', depth)})", f"{self.make('quantity', depth)}.isInteger()",
+                        f"{self.make('semver', depth)}.{self.one('isLessThan', 'isGreaterThan')}({self.make('semver', depth)})", f"isQuantity({self.make('string', depth)})",
+                        f"isSemver({self.make('string', depth)})", f"{self.make('optional', depth)}.hasValue()", f"('a' in {self.make('map', depth)})",
+                        f"{self.make('map', depth)}.exists(k, {self.make('bool', depth)})", f"({self.make('duration', depth)} < {self.make('duration', depth)})",
+                        f"cidr('10.0.0.0/8').containsIP({self.make('address', depth)})", f"isIP({self.make('string', depth)})",
+                        f"{self.make('list', depth)}.includes({self.make('int', depth)})", f"sets.{self.one('contains', 'intersects', 'equivalent')}({self.make('list', depth)}, {self.make('list', depth)})",
+                        f"{self.make('list', depth)}.all(i, v, {self.make('bool', depth)})")
+        return self.one(wide, super().make_bool(depth))
+
+
+class Listed(Wide):
+    """Where attributes may be lists."""
+
+    def leaf(self, kind):
+        if self.pick.random() < 0.3:
+            leaves = {"list": [f"{A}.numa", f"{A}.one", f"{A}.links"], "int": [f"{A}.numa[0]", f"{A}.numa.size()"], "string": [f"{A}.links[1]"],
+                      "bool": [f"{A}.flags[0]", f"{A}.numa.includes(1)"], "semver": [f"{A}.firmware[0]", f"{A}.firmware"]}
+            if kind in leaves:
+                return self.pick.choice(leaves[kind])
+        return super().leaf(kind)
+
+
 def requests(seed, count):
     """All written expressions on each device, and `count` random ones."""
     for expression in written():
         for device in DEVICES:
             yield {"expression": expression, "device": device}
+    for expression in LISTS:
+        for device in LIST_DEVICES:
+            yield {"expression": expression, "device": device, "lists": True}
     for number in range(count):
-        source = Random(f"{seed}-{number}")
-        yield {"expression": source.expression(), "device": source.pick.choice(DEVICES)}
+        kind, devices = ((Random, DEVICES), (Wide, DEVICES), (Wide, DEVICES), (Listed, LIST_DEVICES))[number % 4]
+        source = kind(f"{seed}-{number}")
+        yield {"expression": source.expression(), "device": source.pick.choice(devices), "lists": kind is Listed}

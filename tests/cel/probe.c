@@ -14,17 +14,50 @@
 
 static const char *const classes[] = {"value", "overload", "key", "range", "division", "failed", "cost", "memory"};
 
+static int attribute_value(struct arena *arena, yyjson_val *attribute, struct cel_value *ret_value);
+
+/* A list of values that are each of this kind. */
+static int list_value(struct arena *arena, yyjson_val *list, const char *kind, struct cel_value *ret_value)
+{
+    struct cel_value *values = arena_calloc(arena, yyjson_arr_size(list), sizeof *values);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    size_t i, max;
+    yyjson_val *item;
+    int r = 0;
+
+    yyjson_arr_foreach(list, i, max, item)
+    {
+        yyjson_mut_val *one = yyjson_mut_obj(doc);
+        yyjson_mut_obj_add_val(doc, one, kind, yyjson_val_mut_copy(doc, item));
+        yyjson_doc *read = yyjson_mut_val_imut_copy(one, NULL);
+        if (r == 0)
+            r = attribute_value(arena, yyjson_doc_get_root(read), &values[i]);
+        yyjson_doc_free(read);
+    }
+    yyjson_mut_doc_free(doc);
+    if (r == 0)
+        *ret_value = cel_list(arena, values, yyjson_arr_size(list));
+    return r;
+}
+
 /* 0, or -1 for an attribute that Kubernetes refuses too. */
 static int attribute_value(struct arena *arena, yyjson_val *attribute, struct cel_value *ret_value)
 {
+    static const struct {
+        const char *list;
+        const char *kind;
+    } lists[] = {{"ints", "int"}, {"bools", "bool"}, {"strings", "string"}, {"versions", "version"}};
     yyjson_val *value;
 
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+        if ((value = yyjson_obj_get(attribute, lists[i].list)))
+            return list_value(arena, value, lists[i].kind, ret_value);
     if ((value = yyjson_obj_get(attribute, "int")))
         *ret_value = cel_int(yyjson_get_sint(value));
     else if ((value = yyjson_obj_get(attribute, "bool")))
         *ret_value = cel_bool(yyjson_get_bool(value));
     else if ((value = yyjson_obj_get(attribute, "string")))
-        *ret_value = cel_string(yyjson_get_str(value));
+        *ret_value = cel_string(arena_strdup(arena, yyjson_get_str(value)));
     else if ((value = yyjson_obj_get(attribute, "version")))
         return cel_semver(arena, yyjson_get_str(value), ret_value);
     else
@@ -102,7 +135,7 @@ static void evaluate(const struct cel_env *env, yyjson_val *request)
 
 int main(void)
 {
-    struct cel_env *env = device_env_new();
+    struct cel_env *envs[] = {device_env_new(DEVICE_LISTS_OFF), device_env_new(DEVICE_LISTS_ON)};
     char *line = NULL;
     size_t cap = 0;
     ssize_t len;
@@ -116,9 +149,11 @@ int main(void)
             status = EXIT_FAILURE;
             break;
         }
-        evaluate(env, yyjson_doc_get_root(doc));
+        yyjson_val *request = yyjson_doc_get_root(doc);
+        evaluate(envs[yyjson_get_bool(yyjson_obj_get(request, "lists"))], request);
     }
     free(line);
-    cel_env_free(env);
+    cel_env_free(envs[0]);
+    cel_env_free(envs[1]);
     return status;
 }

@@ -78,7 +78,7 @@ static struct cel_result ask(const struct cel_program *selector, struct cel_valu
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     _cleanup_(freep) char *expression = xstrndup((const char *)data, size);
-    struct cel_env *env = device_env_new();
+    struct cel_env *env = device_env_new(size % 2 ? DEVICE_LISTS_ON : DEVICE_LISTS_OFF);
     struct cel_program *selector = NULL;
     struct err err = {0};
     struct arena arena;

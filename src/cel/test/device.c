@@ -26,7 +26,7 @@ static int set_up(void **state)
     struct cel_value version;
     struct cel_value memory;
 
-    bench->env = device_env_new();
+    bench->env = device_env_new(DEVICE_LISTS_OFF);
     arena_init(&bench->arena);
     assert_int_equal(cel_semver(&bench->arena, "12.4.1", &version), 0);
     assert_int_equal(cel_quantity(&bench->arena, "141Gi", &memory), 0);

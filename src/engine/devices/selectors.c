@@ -58,7 +58,7 @@ static struct kept_selector *find(struct selector_book *book, const char *text)
     if (book->all.len >= SELECTORS_MAX)
         drop_all(book);
     if (!book->env)
-        book->env = device_env_new();
+        book->env = device_env_new(DEVICE_LISTS_ON);
     struct kept_selector selector = {0};
     if (device_selector_compile(book->env, text, &selector.program, NULL) < 0)
         selector.program = NULL;

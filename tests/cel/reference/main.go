@@ -2,7 +2,7 @@
 
 // Evaluates device selectors as Kubernetes does: a request a line on stdin, an answer a line on stdout.
 //
-//	{"expression": "...", "device": {"driver": "...", "attributes": {...}, "capacity": {...}}}
+//	{"expression": "...", "device": {"driver": "...", "attributes": {...}, "capacity": {...}}, "lists": false}
 //	{"class": "value", "value": true, "cost": 5}
 package main
 
@@ -28,6 +28,7 @@ type device struct {
 type request struct {
 	Expression string
 	Device     device
+	Lists      bool
 }
 
 type answer struct {
@@ -63,7 +64,7 @@ func classOf(err error) string {
 }
 
 func evaluate(req request) answer {
-	compiler := dracel.GetCompiler(dracel.Features{EnableConsumableCapacity: true})
+	compiler := dracel.GetCompiler(dracel.Features{EnableConsumableCapacity: true, EnableListTypeAttributes: req.Lists})
 	compiled := compiler.CompileCELExpression(req.Expression, dracel.Options{DisableCostEstimation: true})
 	if compiled.Error != nil {
 		return answer{Class: "compile", Text: compiled.Error.Error()}
