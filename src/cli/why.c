@@ -17,15 +17,18 @@
 #include "sim/simulate/simulate.h"
 #include "sim/why/why_elsewhere.h"
 #include "sim/why/why_find.h"
+#include "sim/why/why_past.h"
 #include "text/file.h"
 #include "text/json.h"
 #include "text/table.h"
 
-enum { OPTION_OUTPUT, OPTION_ID, OPTION_KUBECONFIG };
+enum { OPTION_OUTPUT, OPTION_ID, OPTION_JOURNAL, OPTION_AT, OPTION_KUBECONFIG };
 
 static const struct command_option why_options[] = {
     [OPTION_OUTPUT] = OUTPUT_OPTION,
     [OPTION_ID] = {0, "id", "ID", NULL, "the scenario to use, where a file holds several"},
+    [OPTION_JOURNAL] = {0, "journal", "FOLDER", NULL, "answer about the past that a scheduler recorded, not about now"},
+    [OPTION_AT] = {0, "at", "TIME", NULL, "with --journal: as of that time, such as 2026-03-01T12:00:00Z"},
     [OPTION_KUBECONFIG] = KUBECONFIG_OPTION,
 };
 
@@ -35,6 +38,8 @@ static const char *const why_examples[] = {
     "muster why team-a/train-llm nodes.yaml queues.yaml jobs/",
     "muster why -o json train-llm-0 snapshot.zip",
     "muster why team-a/train-llm kube:staging",
+    "muster why team-a/train-llm --journal /var/lib/muster/journal --at 2026-03-01T12:00:00Z",
+    "muster why --journal /var/lib/muster/journal",
     NULL,
 };
 
@@ -44,6 +49,8 @@ struct call {
     const char *workload;
     const char *id;  // of the scenario, where a file holds several; NULL: any
     const char *kubeconfig;
+    const char *journal;  // NULL: about now
+    nsec_t at;            // of the journal, NSEC_MAX: its end
     bool as_json;
     FILE *out;
 };
@@ -131,6 +138,19 @@ static int answer_cluster(const struct call *call, const char *const *paths, siz
     return r;
 }
 
+static int answer_past(const struct call *call, struct err *err)
+{
+    const struct table_view view = table_view_of(stdout);
+    const struct why_past_question question = {
+        .journal = call->journal,
+        .workload = call->workload,
+        .at = call->at,
+        .as_json = call->as_json,
+    };
+
+    return why_past_answer(&question, &view, call->out, err);
+}
+
 /* All output is made before any is written, so that bad input leaves none. */
 static int run(struct call *call, const char *const *paths, size_t count)
 {
@@ -142,7 +162,10 @@ static int run(struct call *call, const char *const *paths, size_t count)
     call->out = open_memstream(&text, &len);
     if (!call->out)
         return command_failed(-ENOMEM, &(struct err){-ENOMEM, "no memory for the output"});
-    r = call->id ? answer_scenario(call, paths[0], &err) : answer_cluster(call, paths, count, &err);
+    if (call->journal)
+        r = answer_past(call, &err);
+    else
+        r = call->id ? answer_scenario(call, paths[0], &err) : answer_cluster(call, paths, count, &err);
     (void)fclose(call->out);
     if (r < 0)
         return command_failed(r, &err);
@@ -161,9 +184,21 @@ static int run_here(struct call *call)
     return run(call, live, ARRAY_LEN(live));
 }
 
+/* Without a WORKLOAD, all that the journal has. */
+static int run_past(const struct command *command, struct call *call, const struct arguments *arguments)
+{
+    if (call->id || call->kubeconfig)
+        return command_wrong(command, "--journal takes neither --id nor --kubeconfig");
+    if (arguments->operand_count > 1)
+        return command_wrong(command, "--journal takes no PATH");
+    call->workload = arguments->operand_count == 1 ? arguments->operands[0] : NULL;
+    return run(call, NULL, 0);
+}
+
 static int run_why(const struct command *command, struct arguments *arguments)
 {
-    struct call call = {0};
+    struct call call = {.at = NSEC_MAX};
+    struct err err = {0};
     int option;
 
     while ((option = arguments_next(arguments)) >= 0) {
@@ -171,11 +206,19 @@ static int run_why(const struct command *command, struct arguments *arguments)
             call.as_json = strcmp(arguments->value, "json") == 0;
         else if (option == OPTION_ID)
             call.id = arguments->value;
-        else
+        else if (option == OPTION_JOURNAL)
+            call.journal = arguments->value;
+        else if (option == OPTION_KUBECONFIG)
             call.kubeconfig = arguments->value;
+        else if (time_parse(arguments->value, &call.at, &err) < 0)
+            return command_wrong(command, "--at: %s", err.text);
     }
     if (option != ARGUMENT_END)
         return arguments_status(arguments, option);
+    if (call.journal)
+        return run_past(command, &call, arguments);
+    if (call.at != NSEC_MAX)
+        return command_wrong(command, "--at needs --journal");
     if (arguments->operand_count == 0)
         return command_wrong(command, "a WORKLOAD is missing");
     if (call.id && arguments->operand_count != 2)
@@ -189,13 +232,15 @@ static int run_why(const struct command *command, struct arguments *arguments)
 const struct command why_command = {
     .name = "why",
     .summary = "explain why a workload is pending, and what would help",
-    .usage = "[-o table|json] [--id ID] WORKLOAD [PATH...]",
+    .usage = "[-o table|json] [--id ID] [--journal FOLDER [--at TIME]] WORKLOAD [PATH...]",
     .text =
         "WORKLOAD is the name of a workload, a pod or a PodGroup, or namespace/name. PATH is a manifest, a folder of\n"
         "manifests, a KAI snapshot, a scenario, or kube: or kube:CONTEXT for a live cluster (read-only: only list\n"
         "requests are made). Without a PATH, the Muster of this machine or the cluster of the kubeconfig is read. "
         "Every\n"
-        "suggested change was tried on a copy of the cluster and lets the workload start.\n",
+        "suggested change was tried on a copy of the cluster and lets the workload start.\n"
+        "With --journal, the answer is about the past: how long the workload waited for which reason, and if it was\n"
+        "pending then, why and what would have helped. Without a WORKLOAD, waits are summed over queues and reasons.\n",
     .group = GROUP_TRY,
     .options = why_options,
     .option_count = ARRAY_LEN(why_options),

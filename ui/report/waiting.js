@@ -49,6 +49,26 @@ function waitedTable(parent, sim) {
   });
 }
 
+/* Waiting time of all workloads by queue and reason. Rows and columns add up; the longest of each come first. */
+function waitsTable(parent, sim) {
+  const byQueue = new Map();
+  const byReason = new Map();
+  for (const { queue, reason, seconds } of sim.waits) {
+    if (!byQueue.has(queue)) byQueue.set(queue, { total: 0, seconds: new Map() });
+    const row = byQueue.get(queue);
+    row.total += seconds;
+    row.seconds.set(reason, seconds);
+    byReason.set(reason, (byReason.get(reason) || 0) + seconds);
+  }
+  const reasons = [...byReason.keys()].sort((a, b) => byReason.get(b) - byReason.get(a));
+  const all = [...byReason.values()].reduce((sum, seconds) => sum + seconds, 0);
+  const cell = (seconds) => (seconds ? { text: formatSeconds(seconds), class: 'heat', style: `--h: ${Math.round(seconds / all * 45)}` } : '–');
+  const rows = [...byQueue].sort((a, b) => b[1].total - a[1].total).map(([queue, row]) => [
+    queue ? queueCell(queue) : 'no queue', `${formatSeconds(row.total)} (${formatPart(row.total / all)})`, ...reasons.map((reason) => cell(row.seconds.get(reason)))]);
+  rows.push(['all queues', formatSeconds(all), ...reasons.map((reason) => cell(byReason.get(reason)))]);
+  table(parent, 'Waiting time of all workloads together', ['Queue', 'Waited', ...reasons.map((reason) => data.reasons.find(({ code }) => code === reason).words)], rows);
+}
+
 function whySection(parent) {
   const box = section(parent, 'why', 'Why work waited', 'Workloads that wait, by the reason that the latest cycle gave. Each reason is explained in the verdicts page of the documentation; "muster why" explains a single workload.');
   const top = Math.max(1, ...data.simulations.flatMap((sim) => sim.waiting));
@@ -66,6 +86,7 @@ function whySection(parent) {
     barChart(right, 'Waiting time by reason.', sim.reasons.map(({ code, seconds }) => ({
       name: reasonWords(code), value: seconds, color: reasonColor(code), text: `${formatSeconds(seconds)} (${formatPart(seconds / all)})`,
     })).sort((a, b) => b.value - a.value));
+    waitsTable(details(panel, 'By queue and reason'), sim);
   });
   data.simulations.forEach((sim, i) => {
     if (!sim.waited.length) return;

@@ -132,8 +132,11 @@ static int walk_segment(struct replay *replay, const struct segment_at *segment,
     struct record record;
     int r = player_init(&player, replay, segment->path, segment->number, err);
 
-    while (r >= 0 && next_cycle(&player, &record) > 0 && record.cycle.now <= until)
-        fn(context, player.state, &record.cycle);
+    while (r >= 0 && next_cycle(&player, &record) > 0 && record.cycle.now <= until) {
+        /* Nothing is decided that would settle it, and ids of what has left would never be used again. */
+        state_settle(player.state);
+        fn(context, segment->number, player.state, &record.cycle);
+    }
     player_done(&player);
     return r;
 }
@@ -201,8 +204,8 @@ static void copy_decisions(struct replay_moment *moment, const struct record_cyc
     moment->then_count = cycle->decision_count;
 }
 
-/* Simulates up to that cycle, and leaves the engine open behind it. */
-static int sim_run_up_to(struct replay_moment *moment, const struct segment_at *segment, uint64_t wanted,
+/* Simulates up to that cycle, and leaves the engine open behind it; without deciding, the state as it found it. */
+static int sim_run_up_to(struct replay_moment *moment, const struct segment_at *segment, uint64_t wanted, bool decides,
                          struct err *err)
 {
     struct player player;
@@ -210,10 +213,13 @@ static int sim_run_up_to(struct replay_moment *moment, const struct segment_at *
     int r = player_init(&player, &moment->replay, segment->path, segment->number, err);
 
     for (uint64_t i = 1; r >= 0 && next_cycle(&player, &record) > 0; i++) {
-        bool is_same = player_cycle(&player, &record.cycle);
+        bool is_same = !decides || player_cycle(&player, &record.cycle);
 
         if (i < wanted) {
-            player_close(&player, &record.cycle, is_same);
+            if (decides)
+                player_close(&player, &record.cycle, is_same);
+            else
+                state_settle(player.state);
             continue;
         }
         moment->segment = segment->number;
@@ -223,14 +229,15 @@ static int sim_run_up_to(struct replay_moment *moment, const struct segment_at *
         copy_decisions(moment, &record.cycle);
         moment->config = player.config;
         moment->state = TAKE_PTR(player.state);
-        moment->engine = TAKE_PTR(player.engine);
+        if (decides)
+            moment->engine = TAKE_PTR(player.engine);
         break;
     }
     player_done(&player);
     return r;
 }
 
-int replay_find(struct replay_moment *moment, const char *path, nsec_t at, struct err *err)
+static int find_moment(struct replay_moment *moment, const char *path, nsec_t at, bool decides, struct err *err)
 {
     _cleanup_(list_done) struct segment_list list = {0};
     const struct segment_at *segment = NULL;
@@ -244,10 +251,20 @@ int replay_find(struct replay_moment *moment, const char *path, nsec_t at, struc
     if (r >= 0 && segment)
         r = count_cycles(moment, segment, at, &cycles, err);
     if (r >= 0 && cycles > 0)
-        r = sim_run_up_to(moment, segment, cycles, err);
+        r = sim_run_up_to(moment, segment, cycles, decides, err);
     if (r >= 0 && !moment->state)
         r = err_set(err, -ENOENT, "%s: has no cycle at or before that time", path);
     return r;
+}
+
+int replay_find(struct replay_moment *moment, const char *path, nsec_t at, struct err *err)
+{
+    return find_moment(moment, path, at, true, err);
+}
+
+int replay_find_state(struct replay_moment *moment, const char *path, nsec_t at, struct err *err)
+{
+    return find_moment(moment, path, at, false, err);
 }
 
 void replay_moment_done(struct replay_moment *moment)

@@ -63,6 +63,7 @@ static void write_reasons(struct emit *e)
     emit_open(e, "reasons", '[');
     for (int i = 0; i < _VERDICT_CODE_MAX; i++) {
         emit_open(e, NULL, '{');
+        emit_str(e, "code", verdict_code_name((enum verdict_code)i));
         emit_str(e, "words", reason_words((enum verdict_code)i, words));
         emit_str(e, "outlook", reason_outlook((enum verdict_code)i));
         emit_close(e, '}');

@@ -8,6 +8,7 @@
 #include "model/state.h"
 #include "sim/report/metrics.h"
 #include "sim/report/report.h"
+#include "sim/report/wait_sums.h"
 #include "sim/report/workload.h"
 #include "sim/run/run.h"
 #include "sim/scenario/scenario_emit.h"
@@ -46,6 +47,24 @@ static void write_reasons(struct emit *e, const struct sim_run *run)
         emit_close(e, '}');
     }
     emit_close(e, ']');
+}
+
+/* The same by queues: what the reasons of all workloads add up to. */
+static void write_waits(struct emit *e, const struct sim_run *run)
+{
+    struct wait_sums sums;
+
+    wait_sums_init(&sums);
+    for (uint32_t i = 0; i < run->jobs.len; i++) {
+        uint32_t queue = run->jobs.items[i].queue;
+        nsec_t time[_VERDICT_CODE_MAX];
+
+        for (int code = 0; code < _VERDICT_CODE_MAX; code++)
+            time[code] = waits_of(&run->waits, i, (enum verdict_code)code);
+        wait_sums_add(&sums, queue == NO_ID ? "" : state_name(run->state, run->queues.items[queue].name), time);
+    }
+    wait_sums_write(e, &sums);
+    wait_sums_done(&sums);
 }
 
 struct waited {
@@ -170,6 +189,7 @@ static void write_workloads(struct emit *e, const struct sim_run *run)
 void report_write_workloads(struct emit *e, const struct sim_run *run)
 {
     write_reasons(e, run);
+    write_waits(e, run);
     write_waited(e, run);
     emit_double(e, "allocatedNow", run->used->value);
     emit_double(e, "fragmentedNow", run->idle_partly->value + run->idle_shared->value);

@@ -87,3 +87,8 @@ void emit_double(struct emit *e, const char *key, double value)
         (void)snprintf(text, sizeof text, "%.17g", value);
     (void)fputs(isfinite(value) ? text : "null", e->out);
 }
+
+void emit_key(struct emit *e, const char *key)
+{
+    start(e, key);
+}

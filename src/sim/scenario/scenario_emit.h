@@ -22,3 +22,6 @@ void emit_int(struct emit *e, const char *key, int64_t value);
 
 /* Whole numbers without a point; other numbers with as many digits as it takes to read the same number again. */
 void emit_double(struct emit *e, const char *key, double value);
+
+/* The key of a value that the caller writes. */
+void emit_key(struct emit *e, const char *key);

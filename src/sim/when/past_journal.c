@@ -148,11 +148,12 @@ static void see_bound(struct watching *watching, const struct state *state, cons
     watching->history->jobs.items[sighting->index].started = sighting->started;
 }
 
-static void see_all(void *context, const struct state *state, const struct record_cycle *cycle)
+static void see_all(void *context, uint64_t segment, const struct state *state, const struct record_cycle *cycle)
 {
     struct watching *watching = context;
     uint32_t kept = 0;
 
+    (void)segment;
     watching->cycle++;
     watching->now = cycle->now;
     vec_foreach (&state->gangs, gang)
