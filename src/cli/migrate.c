@@ -25,7 +25,7 @@ static const char *const from_choices[] = {"auto", "kai", "runai", "kueue", "vol
 
 static const struct command_option migrate_options[] = {
     [OPTION_OUTPUT] = OUTPUT_OPTION,
-    [OPTION_FROM] = {0, "from", "SYSTEM", from_choices, "the scheduler to come from (default: all that are found)"},
+    [OPTION_FROM] = {0, "from", "SYSTEM", from_choices, "the scheduler to migrate from (default: all that are found)"},
     [OPTION_VALUES] = {0, "values", "FILE", NULL, "write values for Muster's Helm chart"},
     [OPTION_MANIFESTS] = {0, "manifests", "FILE", NULL, "write the Queues and PriorityClasses to apply"},
     [OPTION_KUBECONFIG] = KUBECONFIG_OPTION,

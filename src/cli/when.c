@@ -174,15 +174,15 @@ static const char *conflict_in(const struct when_call *call)
     if (call->rows && call->every == 0)
         return "--rows-out needs --backtest";
     if (call->trace && call->journal)
-        return "--trace and --journal do not go together";
+        return "--trace and --journal cannot be combined";
     if (call->trace && (call->history || call->files.len > 0))
-        return "--trace brings its own history; --history and -f do not go with it";
+        return "--trace brings its own history; --history and -f cannot be combined with it";
     if (call->trace && call->every == 0 && !call->has_at)
         return "--trace needs --at or --backtest";
     if (call->has_at && !call->trace && !call->journal)
         return "--at needs --journal or --trace";
     if (call->journal && (call->paths.len > 0 || call->files.len > 0))
-        return "--journal brings its own cluster; PATH and -f do not go with it";
+        return "--journal brings its own cluster; PATH and -f cannot be combined with it";
     if (call->journal && !call->workload)
         return "a WORKLOAD is missing";
     if (call->trace && call->paths.len == 0)

@@ -42,11 +42,11 @@ static const struct flag flags[] = {
      "file with the keys of secrets; default: next to the database's file, or to --audit-head", 0, 0},
     {"tls-cert", FLAG_STRING, AT(tls_cert), "", "certificate chain in PEM; required unless --listen is on loopback", 0,
      0},
-    {"tls-key", FLAG_STRING, AT(tls_key), "", "its key in PEM", 0, 0},
-    {"cluster-name", FLAG_STRING, AT(cluster_name), "cluster", "name of the cluster in the REST", 0, 0},
+    {"tls-key", FLAG_STRING, AT(tls_key), "", "private key of the certificate, in PEM", 0, 0},
+    {"cluster-name", FLAG_STRING, AT(cluster_name), "cluster", "name of the cluster in the REST API", 0, 0},
     {"allow-networks", FLAG_STRING, AT(allow_networks), "",
-     "private networks that URLs given by users may lead to: 10.0.0.0/8,fd00::/8", 0, 0},
-    {"url", FLAG_STRING, AT(url), "", "how browsers reach the console, for links; default: the address", 0, 0},
+     "private networks that users' URLs may point to: 10.0.0.0/8,fd00::/8", 0, 0},
+    {"url", FLAG_STRING, AT(url), "", "URL of the console for browsers, used in links; default: the address", 0, 0},
 };
 
 static bool is_loopback(const char *host)
@@ -71,7 +71,7 @@ static int configure(struct service *service, struct err *err)
     if (r == 0)
         return err_set(err, -EINVAL, "--listen: expected an address");
     if ((*values->tls_cert != '\0') != (*values->tls_key != '\0'))
-        return err_set(err, -EINVAL, "--tls-cert and --tls-key go together");
+        return err_set(err, -EINVAL, "--tls-cert and --tls-key need each other");
     if (!*values->tls_cert && !is_loopback(host))
         return err_set(err, -EINVAL, "--listen: without --tls-cert and --tls-key, only 127.0.0.1 and ::1 are served");
     if (!is_file(values->database) && !*values->audit_head)

@@ -50,7 +50,7 @@ void work_meters_init(struct work_meters *meters, const struct service *service,
                                               "Maximum number of concurrent reconciles.", OF_CONTROLLER),
                                 one),
         .reconcile_seconds = meter_series(metrics_histogram(all, "controller_runtime_reconcile_time_seconds",
-                                                            "Length of time of a reconciliation.", OF_CONTROLLER,
+                                                            "Duration of a reconciliation.", OF_CONTROLLER,
                                                             reconcile_buckets, ARRAY_LEN(reconcile_buckets)),
                                           one),
     };

@@ -333,7 +333,7 @@ static int check_answer(const struct websocket_client *client, const char *key, 
     if (answer->status != 101)
         return err_set(err, -EPROTO, "the server refuses a WebSocket (HTTP status %d)", answer->status);
     if (!answer->is_upgrade || !websocket_key_answer(key, expected) || strcmp(expected, answer->accept) != 0)
-        return err_set(err, -EPROTO, "the server's answer to the request for a WebSocket is broken");
+        return err_set(err, -EPROTO, "the server's answer to the request for a WebSocket is malformed");
     return 0;
 }
 

@@ -47,7 +47,7 @@ static int refuse_remote(const char *folder, struct err *err)
 int disk_lock(const char *folder, int *ret_fd, struct err *err)
 {
     if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-        return err_set(err, -errno, "cannot make the folder %s: %s", folder, strerror(errno));
+        return err_set(err, -errno, "cannot create the folder %s: %s", folder, strerror(errno));
     int r = refuse_remote(folder, err);
     if (r < 0)
         return r;

@@ -313,7 +313,7 @@ def register(tests):  # pylint: disable=too-many-statements
                            ({"image": "i", "compute": {"cpuCoreRequest": 2, "cpuCoreLimit": 1}}, "cpuCoreLimit"), ({"image": 5}, "image"),
                            ({"image": "i", "labels": [{"name": "project", "value": "other"}]}, "is set by the console"),
                            ({"image": "i", "annotations": [{"name": "gpu-fraction", "value": "0.01"}]}, "is set by the console"),
-                           ({"image": "i", "compute": {"extendedResources": [{"resource": "nvidia.com/gpu", "quantity": "8"}]}}, "members of its own"),
+                           ({"image": "i", "compute": {"extendedResources": [{"resource": "nvidia.com/gpu", "quantity": "8"}]}}, "requested by other members"),
                            ({"image": "i", "priorityClass": "urgent"}, "priorityClass"), ({"image": "i", "storage": {"nfs": [{"path": "/a"}]}}, "server")):
             refuse(c, project, spec, 400, part)
         refuse(c, project, {"image": "i"}, 400, "templateId", templateId="00000000-0000-4000-8000-000000000000")

@@ -97,7 +97,7 @@ def _(here):
             expect(bound["metadata"]["annotations"]["volume.kubernetes.io/selected-node"], node)
         claim(here, "three")
         writer(here, "elsewhere", "three", **on(hosts(here)[0]))
-        is_told(here, "elsewhere", "claim three: storage class disks makes no volumes there")
+        is_told(here, "elsewhere", "claim three: storage class disks does not provision volumes there")
         expect((driver.refused, pod["metadata"]["name"]), ([], "both"))
 
 

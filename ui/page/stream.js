@@ -32,7 +32,7 @@ async function checkSession() {
     source.close();
     clearTimeout(retryTimer);
     const notice = byId('notice');
-    notice.replaceChildren('This session has ended. Run ', add(null, 'code', {}, 'muster ui'), ' for a new link. What you see is from ', clockText(lastWord || Date.now()), '.');
+    notice.replaceChildren('This session has ended. Run ', add(null, 'code', {}, 'muster ui'), ' for a new link. The page shows the state of ', clockText(lastWord || Date.now()), '.');
     notice.hidden = false;
   } catch {
     // Nobody answers; the stream is tried again.

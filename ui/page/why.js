@@ -63,7 +63,7 @@ function answerBar(queue) {
   };
   piece(held, 'held', `${amount(held)} allocated`);
   piece(within, 'asked', `${amount(within)} requested`);
-  piece(wanted - within, 'beyond', `${amount(wanted - within)} too many`);
+  piece(wanted - within, 'beyond', `${amount(wanted - within)} beyond`);
   const marks = add(null, 'div', { class: 'answer-marks' });
   const mark = (value, text, kind) => {
     if (value > 0 && value <= whole) add(marks, 'span', { class: `${kind}${value / whole > 0.8 ? ' left' : ''}`, style: `left: ${part(value)}`, text });
@@ -87,7 +87,7 @@ function answerOf(why) {
 function remediesOf(why) {
   const box = add(null, 'section', {});
   add(box, 'h3', {}, 'What would help', add(null, 'small', { text: `each was tried on a copy of the cluster, and works (${countText(why.tries || 0, 'try').replace('trys', 'tries')})` }));
-  if (!why.remedies.length) add(box, 'p', { class: 'dim', text: 'No change that Muster tried would help.' });
+  if (!why.remedies.length) add(box, 'p', { class: 'dim', text: 'None of the changes that Muster tried would help.' });
   const steps = add(box, 'ol', { class: 'remedies' });
   for (const remedy of why.remedies) {
     const item = add(steps, 'li', {}, sentenceText(remedy.text));

@@ -55,7 +55,7 @@ static const struct command_option options[] = {
     [OPTION_PRIORITY] = {0, "priority", "latency|normal", priorities,
                          "latency: its work starts at once, within its share (default: normal)"},
     [OPTION_MIG] = {0, "mig", "PROFILE", NULL, "a slice of a GPU in MIG mode in place of a share, such as 1g.10gb"},
-    [OPTION_GPU] = {0, "gpu", "GPU", NULL, "which GPU, by UUID or index (default: the one with most free memory)"},
+    [OPTION_GPU] = {0, "gpu", "GPU", NULL, "GPU, by UUID or index (default: the one with the most free memory)"},
     [OPTION_NAME] = {0, "name", "NAME", NULL, "name of the group in 'muster gpu top' and in metrics"},
     [OPTION_PARKABLE] = {0, "parkable", NULL, NULL,
                          "allocate so that 'muster gpu park' can move the memory to the host and back"},

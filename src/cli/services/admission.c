@@ -17,10 +17,9 @@ const struct command admission_command = {
     .usage = "[FLAG...]",
     .text = "Serves the admission webhooks: adds the environment, volume and runtime class that pods on shared GPUs "
             "need, and\n"
-            "refuses objects that make no sense, with the field that is wrong and what to write instead. Makes and "
-            "renews its\n"
-            "certificates, and writes the caBundle of the webhook configurations in deploy/webhooks.yaml. Runs until "
-            "SIGTERM.\n"
+            "rejects invalid objects, naming the wrong field and what to write instead. Creates and renews its "
+            "certificates,\n"
+            "and writes the caBundle of the webhook configurations in deploy/webhooks.yaml. Runs until SIGTERM.\n"
             "deploy/rbac has the permissions that it needs.\n",
     .group = GROUP_CLUSTER,
     .service = &admission_service,

@@ -132,7 +132,7 @@ static void warn_of_queue(struct api *api, const char *name)
     }
     if (!is_there)
         (void)fprintf(stderr,
-                      "muster: the workload waits until there is a queue '%s': 'muster queue create %s' makes one%s\n",
+                      "muster: the workload waits until there is a queue '%s': 'muster queue create %s' creates it%s\n",
                       name, name, suggestion_text(&suggestion, "", nearest));
     api_answer_done(&answer);
 }

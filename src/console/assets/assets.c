@@ -323,7 +323,7 @@ static int list(struct request *request, const struct asset_kind *only, enum ass
     int r = place_query(request, &query, err);
 
     if (r == 0 && query.has_scope && rest_query_is_true(request->exchange, "includeDescendants"))
-        r = err_set(err, -EINVAL, "scope and includeDescendants exclude each other");
+        r = err_set(err, -EINVAL, "scope and includeDescendants cannot be used together");
     if (r == 0)
         r = load_usage(request, &walk.usage, err);
     for (size_t i = 0; r == 0 && i < asset_kind_count; i++) {

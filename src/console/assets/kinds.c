@@ -92,7 +92,7 @@ static int check_secret(yyjson_mut_val *spec, yyjson_mut_val *secrets, const cha
     bool is_existing = has(spec, "existingSecretName");
 
     if (is_existing && has(secrets, secret))
-        return err_set(err, -EINVAL, "spec: existingSecretName and %s exclude each other", secret);
+        return err_set(err, -EINVAL, "spec: existingSecretName and %s cannot be used together", secret);
     if (is_existing)
         return 0;
     if (!has(secrets, secret))

@@ -97,7 +97,7 @@ static int check_mode(const char *path, struct err *err)
     if (stat(path, &status) < 0)
         return err_set(err, -errno, "%s: %s", path, strerror(errno));
     if (status.st_mode & (S_IRWXG | S_IRWXO))
-        return err_set(err, -EPERM, "%s: others can read the keys: chmod 600 %s", path, path);
+        return err_set(err, -EPERM, "%s: other users can read the keys: run 'chmod 600 %s'", path, path);
     return 0;
 }
 

@@ -169,7 +169,7 @@ static void on_poll(void *arg)
     int r = poll(feed, &err);
 
     if (r < 0)
-        note_failure(feed, "the database was not asked for changes", &err);
+        note_failure(feed, "the database could not be asked for changes", &err);
     loop_timer_start(&feed->poll, r < 0 ? POLL_AFTER_FAILURE : POLL_EACH);
 }
 

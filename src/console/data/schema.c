@@ -58,7 +58,7 @@ int db_schema_taken(struct db *db, int64_t *ret_taken, struct err *err)
                             ret_taken, err);
 
     if (r == -ENOENT)
-        return err_set(err, -EBADMSG, "the database is not a console's: its table 'meta' has no schema");
+        return err_set(err, -EBADMSG, "this is not the database of a console: its table 'meta' has no schema");
     return r;
 }
 

@@ -76,7 +76,7 @@ const struct role built_in_roles[] = {
       {RESOURCE_ACCESS_KEYS, CRUD}}},
     {7,
      "L1 researcher",
-     "Submits workloads and makes assets",
+     "Submits workloads and creates assets",
      {SEES_SCOPE, [GROUP_WORKLOAD] = CRUD, [GROUP_ASSET] = CRUD},
      {OWN_KEYS, {RESOURCE_POLICIES, R}}},
     {8,

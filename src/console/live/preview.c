@@ -70,7 +70,7 @@ static int put_ask(const struct json_at *ask, yyjson_mut_doc *doc, yyjson_mut_va
     if (memory)
         put_text(doc, limits, "memory", memory);
     if (gpu_memory && gpus > 0)
-        return err_set(err, -EINVAL, "workload: gpus and gpuMemory exclude each other");
+        return err_set(err, -EINVAL, "workload: gpus and gpuMemory cannot be used together");
     if (gpu_memory) {
         int64_t bytes = 0;
 
@@ -396,6 +396,6 @@ void handle_live_later(void *arg, struct http_exchange *exchange)
 {
     (void)arg;
     rest_fail(exchange, -ENOSYS,
-              "this answer takes the history of the cluster, which the console does not keep yet: muster when, whatif and "
+              "this answer needs the history of the cluster, which the console does not keep yet: muster when, whatif and "
               "replay read a trace or a journal");
 }

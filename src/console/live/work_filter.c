@@ -89,7 +89,7 @@ static int read_values(const char **at, const char *me, struct work_term *term, 
         if (!value || !*value || term->values.len == VALUES_MAX) {
             free(value);
             return err_set(err, -EINVAL, "%s", value ? "expected one value, or a few with commas between them"
-                                                     : "a quotation mark without its end");
+                                                     : "a quotation mark is not closed");
         }
         if (term->column == WORK_USER && strcmp(value, "me") == 0) {
             free(value);
@@ -97,7 +97,7 @@ static int read_values(const char **at, const char *me, struct work_term *term, 
         }
         vec_push(&term->values, value);
     } while (has_commas && **at == ',' && (*at)++);
-    return **at && **at != ' ' ? err_set(err, -EINVAL, "expected a space behind a quotation mark") : 0;
+    return **at && **at != ' ' ? err_set(err, -EINVAL, "expected a space after a quotation mark") : 0;
 }
 
 static enum comparison read_comparison(const char **at)
@@ -161,9 +161,9 @@ static int read_term(const char **at, const char *me, struct work_term *term, st
     if (term->column < 0)
         return term->column;
     if (is_amount(term->column))
-        return **at == ':' ? err_set(err, -EINVAL, "expected <, <=, =, >= or > behind the column") : read_amount(at, term, err);
+        return **at == ':' ? err_set(err, -EINVAL, "expected <, <=, =, >= or > after the column") : read_amount(at, term, err);
     if (term->column != COLUMN_ANY && **at != ':')
-        return err_set(err, -EINVAL, "expected a colon behind the column");
+        return err_set(err, -EINVAL, "expected a colon after the column");
     *at += term->column != COLUMN_ANY;
     return read_values(at, me, term, err);
 }

@@ -135,7 +135,7 @@ static int fill(struct request *request, yyjson_mut_val *item, struct err *err)
     if (!*name || strlen(name) > ROLE_NAME_MAX || strlen(description) > DESCRIPTION_MAX)
         return err_set(err, -EINVAL, "name: 1 to %d bytes; description: at most %d", ROLE_NAME_MAX, DESCRIPTION_MAX);
     if (!access_may_give(&request->caller->access, actions, NULL, NULL))
-        return err_set(err, -EACCES, "'%.100s' cannot make a role with more permissions than their own",
+        return err_set(err, -EACCES, "'%.100s' cannot create a role with more permissions than their own",
                        request->caller->name);
     for (size_t i = 0; i < ARRAY_LEN(replaced); i++)
         (void)yyjson_mut_obj_remove_key(item, replaced[i]);

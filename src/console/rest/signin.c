@@ -156,7 +156,7 @@ int setup_check(struct console *console, const char *code, struct err *err)
         return r;
     secret_digest(code ? code : "", digest);
     if (r == -ENOENT || !secret_equals(digest, wanted))
-        return err_set(err, -ENOKEY, "the link was used or is wrong: the log of the console has the newest one");
+        return err_set(err, -ENOKEY, "the link was used already or is wrong: the console's log has the current one");
     return 0;
 }
 

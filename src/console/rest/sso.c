@@ -415,7 +415,7 @@ static int use_up(struct sso *sso, struct err *err)
                DB_CALL("DELETE FROM grants WHERE id = $1 AND kind = $2 AND subject = $3 AND expires > $4",
                        db_text(digest), db_text("login"), db_text(sso->idp.alias), db_number(nsec_now_wall())),
                &changed, err);
-    return r == 0 && changed == 0 ? err_set(err, -ENOKEY, "this login is over: sign in again") : r;
+    return r == 0 && changed == 0 ? err_set(err, -ENOKEY, "this login has expired: sign in again") : r;
 }
 
 static int read_return(struct sso *sso, struct err *err)
@@ -429,10 +429,10 @@ static int read_return(struct sso *sso, struct err *err)
 
     sso->code = xstrdup(code && strlen(code) <= CODE_MAX ? code : "");
     if (!find_cookie(sso->exchange, LOGIN_COOKIE, secret))
-        return err_set(err, -ENOKEY, "this login was not begun in this browser, or is over: sign in again");
+        return err_set(err, -ENOKEY, "this login was not started in this browser, or has expired: sign in again");
     oidc_login_from(secret, &sso->login);
     if (!state || !secret_equals(state, sso->login.state))
-        return err_set(err, -ENOKEY, "this login was not begun in this browser, or is over: sign in again");
+        return err_set(err, -ENOKEY, "this login was not started in this browser, or has expired: sign in again");
     if ((r = use_up(sso, err)) < 0)
         return r;
     if (error)
@@ -440,7 +440,7 @@ static int read_return(struct sso *sso, struct err *err)
     if (!*sso->code)
         return err_set(err, -ENOKEY, "the identity provider sent no code");
     if (issuer && sso->known->provider_since && strcmp(issuer, sso->known->provider.issuer) != 0)
-        return err_set(err, -ENOKEY, "the code is of another identity provider");
+        return err_set(err, -ENOKEY, "the code comes from another identity provider");
     return 0;
 }
 

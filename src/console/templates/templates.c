@@ -211,7 +211,7 @@ static int create_workload_template(struct request *request, struct err *err)
         (r = template_scope(request, scope, id, &request->place, err)) < 0)
         return r;
     if (!place_allows(&request->caller->access, RESOURCE_TEMPLATES, ACTION_CREATE, &request->place))
-        return err_set(err, -EACCES, "'%.100s' may not make a template in this scope", request->caller->name);
+        return err_set(err, -EACCES, "'%.100s' may not create a template in this scope", request->caller->name);
     uuid_make(request->id);
     request->type = TYPE;
     (void)snprintf(request->name, sizeof request->name, "%s", name);

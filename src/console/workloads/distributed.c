@@ -54,19 +54,19 @@ int distributed_read(struct request *request, const struct json_at *body, yyjson
         return r;
     if (master && !yyjson_is_null(master))
         return err_set(err, -ENOSYS,
-                       "masterSpec is not supported yet: with masterSpecSameAsWorker the master is as the workers are");
+                       "masterSpec is not supported yet: set masterSpecSameAsWorker to run the master with the spec of the workers");
     if (!framework)
         return err_set(err, -EINVAL, "spec.distributedFramework: expected PyTorch, TF, XGBoost or JAX");
     if (strcmp(framework, "MPI") == 0)
         return err_set(err, -ENOSYS, "spec.distributedFramework: MPI is not supported yet");
     if (yyjson_mut_get_sint(yyjson_mut_obj_get(spec, "slotsPerWorker")) > 1)
-        return err_set(err, -EINVAL, "spec.slotsPerWorker: %s has none, it is of MPI", framework);
+        return err_set(err, -EINVAL, "spec.slotsPerWorker: it is for MPI, not for %s", framework);
     if (is_same && strcmp(framework, "JAX") == 0)
         return err_set(err, -EINVAL, "masterSpecSameAsWorker: JAX has no master");
     if (!yyjson_mut_obj_get(spec, "numWorkers"))
         return err_set(err, -EINVAL, "spec.numWorkers: it is required");
     if (yyjson_mut_obj_get(spec, "completions") || yyjson_mut_obj_get(spec, "parallelism"))
-        return err_set(err, -ENOSYS, "spec.completions and spec.parallelism are of trainings that are not distributed");
+        return err_set(err, -ENOSYS, "spec.completions and spec.parallelism are for trainings that are not distributed");
     (void)yyjson_mut_obj_add_bool(request->doc, item, "masterSpecSameAsWorker", is_same);
     return 0;
 }

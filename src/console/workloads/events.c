@@ -251,7 +251,7 @@ static void on_cancel(void *arg)
     struct err err = {0};
 
     kube_cancel(asking->call);
-    finish(asking, err_set(&err, -ESHUTDOWN, "the request was given up"), &err);
+    finish(asking, err_set(&err, -ESHUTDOWN, "the request was cancelled"), &err);
 }
 
 static int read_order(struct asking *asking, struct err *err)

@@ -136,7 +136,7 @@ static int workload_wants(struct console *console, const struct sync_item *item,
     if (phase_is_end(text_at(root, "/status/phase")))
         return 0;
     if (!sync_has_namespace(console->sync, namespace, text_at(root, "/projectId")))
-        return err_set(err, -EAGAIN, "the cluster has no namespace '%s' of the project yet", namespace);
+        return err_set(err, -EAGAIN, "the namespace '%s' of the project does not exist in the cluster yet", namespace);
     wants->is_ordered = true;
     want_priority(console, root, wants);
     if (is_inference(root))

@@ -245,7 +245,7 @@ static int read_defaults(struct request *request, struct workload_defaults *defa
         (r = json_member_str(body, "priorityId", JSON_OPTIONAL, &priority, err)) < 0)
         return r;
     if (yyjson_arr_size(interfaces) > 0)
-        return err_set(err, -ENOSYS, "resourceInterfaces: types of our own have none");
+        return err_set(err, -ENOSYS, "resourceInterfaces: custom types have none");
     if (category) {
         if ((row = find_row(ID_CATEGORY, category, ARRAY_LEN(categories))) < 0)
             return err_set(err, -EINVAL, "categoryId: there is no such category");

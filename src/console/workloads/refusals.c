@@ -63,11 +63,11 @@ static const struct {
     {"/createHomeDir", NULL, is_true, ""},
     {"/terminateAfterPreemption", NULL, is_true, ""},
     {"/autoDeletionTimeAfterCompletionSeconds", NULL, is_there, ": delete the workload instead"},
-    {"/restartPolicy", NULL, is_always, ": 'Always' never ends; take OnFailure"},
+    {"/restartPolicy", NULL, is_always, ": with 'Always' it never ends; use OnFailure"},
     {"/cleanPodPolicy", NULL, is_all, " with All: pods that have ended are there until the workload is deleted"},
     {"/nodePools", NULL, is_several, " with more than one pool"},
-    {"/compute/gpuPortionLimit", NULL, is_there, ": what is requested is the limit as well"},
-    {"/compute/gpuMemoryLimit", NULL, is_there, ": what is requested is the limit as well"},
+    {"/compute/gpuPortionLimit", NULL, is_there, ": the request is also the limit"},
+    {"/compute/gpuMemoryLimit", NULL, is_there, ": the request is also the limit"},
     {"/security/uidGidSource", NULL, is_from_token, " with fromIdpToken"},
     {"/security/seccompProfileType", NULL, is_localhost, " with Localhost"},
     {"/storage/git", NULL, is_there, ""},
@@ -180,7 +180,7 @@ static int refuse_own_resources(yyjson_val *list, struct err *err)
     while ((item = yyjson_arr_iter_next(&iter))) {
         for (size_t i = 0; i < ARRAY_LEN(names); i++) {
             if (yyjson_equals_str(yyjson_obj_get(item, "resource"), names[i]))
-                return err_set(err, -EINVAL, "spec.compute.extendedResources: '%s' has members of its own in compute",
+                return err_set(err, -EINVAL, "spec.compute.extendedResources: '%s' is requested by other members of compute",
                                names[i]);
         }
     }

@@ -150,16 +150,16 @@ int spec_gpus(yyjson_val *compute, struct gpu_ask *ret_ask, struct err *err)
     struct gpu_ask ask = {.portion = 1};
 
     if (portion && memory > 0)
-        return err_set(err, -EINVAL, "spec.compute: gpuPortionRequest and gpuMemoryRequest exclude each other");
+        return err_set(err, -EINVAL, "spec.compute: gpuPortionRequest and gpuMemoryRequest cannot be used together");
     if (is_memory != (memory > 0))
-        return err_set(err, -EINVAL, "spec.compute: gpuMemoryRequest and the gpuRequestType memory go together");
+        return err_set(err, -EINVAL, "spec.compute: gpuMemoryRequest and gpuRequestType memory need each other");
     ask.devices = devices ? yyjson_get_sint(devices) : portion || memory > 0 ? 1 : 0;
     if (portion)
         ask.portion = yyjson_get_num(portion);
     if (ask.devices > 0 && (ask.portion <= 0 || ask.portion > 1))
         return err_set(err, -EINVAL, "spec.compute.gpuPortionRequest: expected a part of one GPU, above 0 and up to 1");
     if (memory > 0 && ask.devices != 1)
-        return err_set(err, -EINVAL, "spec.compute.gpuMemoryRequest: it is for one GPU; take a portion for several");
+        return err_set(err, -EINVAL, "spec.compute.gpuMemoryRequest: it is for one GPU; use gpuPortionRequest for several");
     ask.memory = memory;
     *ret_ask = ask;
     return 0;

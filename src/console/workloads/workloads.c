@@ -228,7 +228,7 @@ static int change_one(struct request *request, const char *name, struct err *err
     request->sync_kind = ITEM_WORKLOAD;
     request->answer = yyjson_mut_obj(request->doc);
     (void)yyjson_mut_obj_add_int(request->doc, request->answer, "code", request->status);
-    put_text(request->doc, request->answer, "message", "The cluster follows.");
+    put_text(request->doc, request->answer, "message", "The change is applied to the cluster.");
     return 0;
 }
 

@@ -115,11 +115,11 @@ void name_volume_problem(struct engine *engine, pod_id pod, node_id node, struct
         return;
     strbuf_addf(out, "claim %s", state_name(state, volume->name));
     if (problem == VOLUME_ELSEWHERE)
-        strbuf_addstr(out, volume->is_bound ? ": its volume is elsewhere" : ": no volume that it may get is there");
+        strbuf_addstr(out, volume->is_bound ? ": its volume is elsewhere" : ": none of the volumes that it can be bound to is there");
     if (problem == VOLUME_MADE_ELSEWHERE)
-        strbuf_addf(out, ": its volume is being made for node %s", state_name(state, volume->made_for));
+        strbuf_addf(out, ": its volume is being provisioned for node %s", state_name(state, volume->made_for));
     if (problem == VOLUME_NOT_MADE)
-        strbuf_addf(out, ": storage class %s makes no volumes there", state_name(state, volume->class));
+        strbuf_addf(out, ": storage class %s does not provision volumes there", state_name(state, volume->class));
     if (problem != VOLUME_TOO_LARGE)
         return;
     int64_t most = largest_new(state, volume->class, &state->nodes.items[node]);

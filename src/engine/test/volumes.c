@@ -79,7 +79,7 @@ static void a_class_makes_volumes_for_its_topologies_alone(void **unused)
     assert_true(volumes_pass(s.engine, pod, nodes[0]));
     assert_says(&s, name_volume_problem, pod, nodes[0], "");
     assert_false(volumes_pass(s.engine, pod, nodes[1]));
-    assert_says(&s, name_volume_problem, pod, nodes[1], "claim c: storage class fast makes no volumes there");
+    assert_says(&s, name_volume_problem, pod, nodes[1], "claim c: storage class fast does not provision volumes there");
     small_state_end(&s);
 }
 
@@ -94,7 +94,7 @@ static void a_volume_that_is_being_made_holds_its_pod_to_the_node(void **unused)
     pod_id pod = put_user(&s, "g", "p", "c", NULL, NULL);
     small_state_open(&s);
     assert_false(volumes_pass(s.engine, pod, nodes[0]));
-    assert_says(&s, name_volume_problem, pod, nodes[0], "claim c: its volume is being made for node n2");
+    assert_says(&s, name_volume_problem, pod, nodes[0], "claim c: its volume is being provisioned for node n2");
     assert_true(volumes_pass(s.engine, pod, nodes[1]));
     small_state_end(&s);
 }

@@ -464,7 +464,7 @@ static uint32_t connections_of(const struct group *group, const struct peer *pee
 static const char *objection(const struct group *group, const struct peer *peer)
 {
     if (group->spec.uid >= 0 && peer->uid != (uid_t)group->spec.uid && peer->uid != 0)
-        return "the user is another one";
+        return "the process belongs to another user";
     if (group->spec.cgroup[0] && !peer_is_in_cgroup(peer->pid, group->spec.cgroup))
         return "the process is in another cgroup";
     if (group->sessions.len >= SESSIONS_MAX)

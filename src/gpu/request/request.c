@@ -322,7 +322,7 @@ static int check(const struct draft *d, struct err *err)
     /* HAMi counts cards by nvidia.com/gpu and parts of them by its own names; in KAI's words the two exclude each other. */
     const struct gpu_word *memory = memory_of(d);
     if (d->gpus_from && memory && memory->kind == WORD_ANNOTATION)
-        return conflict(d->gpus_from, memory, "a whole GPU and a part of one exclude each other", err);
+        return conflict(d->gpus_from, memory, "a whole GPU and a part of one cannot be requested together", err);
     return 0;
 }
 

@@ -314,7 +314,7 @@ static void what_cannot_be_kept_is_refused_with_its_reason(void **state)
         {{A("gpu-fraction", "0.5"), A("gpu-memory", "100")}, -EINVAL, "not both"},
         {{A("gpu-fraction", "0.5"), V("RUNAI_GPU_MEMORY_LIMIT", "8Gi")}, -EINVAL, "limit"},
         {{A("gpu-fraction", "0.5"), V("RUNAI_GPU_MEMORY_LIMIT", "0.25")}, -EINVAL, "less than the request"},
-        {{A("gpu-fraction", "0.5"), R("nvidia.com/gpu", "1")}, -EINVAL, "exclude each other"},
+        {{A("gpu-fraction", "0.5"), R("nvidia.com/gpu", "1")}, -EINVAL, "cannot be requested together"},
         {{A("gpu-fraction", "0.5"), A("gpu-fraction-num-devices", "0")}, -EINVAL, "num-devices"},
         {{A("gpu-fraction", "0.5"), A("gpu-fraction-num-devices", "17")}, -EINVAL, "num-devices"},
         {{R("nvidia.com/gpu", "1.5")}, -EINVAL, "number of GPUs, or a part"},

@@ -183,7 +183,7 @@ void cgroup_tree_open(struct cgroup_tree *tree, const char *name)
     (void)snprintf(base + strlen(base), sizeof base - strlen(base), "/muster-%.40s", name);
     (void)snprintf(pods, sizeof pods, "%s/pods", base);
     if (!is_there(base) || !is_there(pods)) {
-        (void)snprintf(tree->why, sizeof tree->why, "groups cannot be made in %.150s: %s", base, strerror(errno));
+        (void)snprintf(tree->why, sizeof tree->why, "groups cannot be created in %.150s: %s", base, strerror(errno));
         return;
     }
     (void)snprintf(tree->pods, sizeof tree->pods, "%.4000s", pods);

@@ -112,12 +112,12 @@ bool node_limits_check(struct request *request, yyjson_mut_doc *doc, yyjson_mut_
         return true;
     if (strcmp(plural, "events") == 0) {
         if (!is_about_own(request, doc) || (old && !is_about_own(request, old)))
-            problem = "a node records events about itself and the pods that are bound to it";
+            problem = "a node may record events only about itself and the pods that are bound to it";
     } else if (strcmp(plural, "leases") == 0) {
         if (strcmp(name, request->identity->node) != 0)
-            problem = "a node has one lease, of its own name";
+            problem = "a node may have only the lease with its own name";
     } else if (!old || !keeps_the_rest(request, doc, old)) {
-        problem = "a node changes nothing but the status, and the labels that describe its machine";
+        problem = "a node may change only its status and the labels that describe its machine";
     }
     if (problem)
         fail_forbidden(request, name, "%s", problem);

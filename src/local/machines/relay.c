@@ -170,7 +170,7 @@ static void relay_end(struct relay *relay, const char *message)
 void relays_stop(struct machines *machines)
 {
     for (struct relay *relay; (relay = list_first(&machines->relays, struct relay, in_machines));) {
-        end_sides(relay, "the server stops");
+        end_sides(relay, "the server is stopping");
         relay_free(machines, relay);
     }
     for (struct channel *channel; (channel = list_first(&machines->channels, struct channel, in_machines));)
@@ -184,7 +184,7 @@ static void on_timeout(void *arg)
 
 static void on_client_gone(void *arg)
 {
-    relay_end(arg, "the client is gone");
+    relay_end(arg, "the client has disconnected");
 }
 
 /* --- from the client --- */

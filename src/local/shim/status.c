@@ -293,7 +293,7 @@ static void lose(struct container *container, yyjson_val *run, bool is_same_boot
     container->last = (struct ending){
         .exit_code = EXIT_LOST,
         .reason = "ContainerStatusUnknown",
-        .message = xstrdup("the process beside the container ended while it ran"),
+        .message = xstrdup("the process that watches the container ended while the container ran"),
         .started = number_at(run, 0, "started"),
         .ended = nsec_now_wall(),
     };

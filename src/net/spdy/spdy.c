@@ -163,7 +163,7 @@ static int take_control(struct spdy *spdy, struct err *err)
     uint32_t first = get(spdy->head);
 
     if ((first >> 16 & 0x7fff) != VERSION)
-        return broken(err, "the client speaks another version");
+        return broken(err, "the client uses another version of SPDY");
     switch (first & 0xffff) {
     case SYN_STREAM:
         return open_stream(spdy, err);

@@ -150,7 +150,7 @@ struct websocket *websocket_accept(struct http_exchange *exchange, const char *p
     if (!key || strlen(key) != WEBSOCKET_KEY_LEN || !version || strcmp(version, "13") != 0 ||
         !websocket_key_answer(key, accept) ||
         wslay_event_context_server_init(&socket->context, &callbacks, socket) < 0) {
-        http_reply_text(exchange, 400, "the request for a WebSocket is broken\n");
+        http_reply_text(exchange, 400, "the request for a WebSocket is malformed\n");
         free(socket);
         return NULL;
     }

@@ -292,7 +292,7 @@ int pod_group_decode(struct object_reader *reader, const struct object *object, 
         return 0;
     }
     if (json.min_member >= 0 && json.min_subgroup >= 0)
-        TRY(reader_object_to(reader, object, &json.spec, err, "minMember and minSubGroup exclude each other"));
+        TRY(reader_object_to(reader, object, &json.spec, err, "minMember and minSubGroup cannot be used together"));
     TRY(groups_decode(reader, &json, &spec, err));
     if (spec.has_tree_error)
         TRY(reader_object_to(reader, object, &json.subgroups, err,

@@ -43,7 +43,7 @@ static void what_is_no_tree_is_one_set(void **state)
         GROUP "spec:\n  subGroups:\n  - {name: a, parent: none}\n",
         "a.yaml:6:3: PodGroup team/g: spec.subGroups: expected a tree: different names, and parents that exist");
     world_fails(GROUP "spec: {minMember: 1, minSubGroup: 1}\n",
-                "a.yaml:4:7: PodGroup team/g: spec: minMember and minSubGroup exclude each other");
+                "a.yaml:4:7: PodGroup team/g: spec: minMember and minSubGroup cannot be used together");
 }
 
 static void fields_are_read(void **state)

@@ -13,7 +13,7 @@
 #define AT(member) FLAG_AT(struct operator_flags, member)
 #define NAMESPACE \
     {"namespace", FLAG_STRING, AT(namespace), "kai-scheduler", "namespace of the services that it runs", 0, 0}
-#define APPLY_CRDS {"apply-crds", FLAG_BOOL, AT(applies_crds), "true", "bring the CRDs up to date at the start", 0, 0}
+#define APPLY_CRDS {"apply-crds", FLAG_BOOL, AT(applies_crds), "true", "update the CRDs when it starts", 0, 0}
 
 static const struct flag flags[] = {
     NAMESPACE,
@@ -27,7 +27,7 @@ static const struct flag controller_flags[] = {
     NAMESPACE,
     APPLY_CRDS,
     {"starter", FLAG_BOOL, AT(has_starter), "true",
-     "number and start the Jobs that people submit, as 'muster starter' does", 0, 0},
+     "number and start submitted Jobs, as 'muster starter' does", 0, 0},
 };
 
 /* Changes come in bursts: an upgrade touches everything. */

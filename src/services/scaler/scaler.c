@@ -44,12 +44,12 @@ struct scaler {
 #define AT(member) FLAG_AT(struct scaler_flags, member)
 
 static const struct flag flags[] = {
-    {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME, "look at pods with this spec.schedulerName",
+    {"scheduler-name", FLAG_STRING, AT(scheduler_name), KEY_SCHEDULER_NAME, "watch pods with this spec.schedulerName",
      0, 0},
     {"scale-adjust-namespace", FLAG_STRING, AT(plan.namespace), "kai-scale-adjust", "namespace of scaling pods", 0, 0},
     {"scaling-pod-image", FLAG_STRING, AT(plan.image), "muster",
      "image of scaling pods, whose program has to end at once", 0, 0},
-    {"scaling-pod-app-label", FLAG_STRING, AT(plan.app), KEY_APP_SCALING, "label app of scaling pods", 0, 0},
+    {"scaling-pod-app-label", FLAG_STRING, AT(plan.app), KEY_APP_SCALING, "label 'app' of scaling pods", 0, 0},
     {"scaling-pod-service-account", FLAG_STRING, AT(plan.service_account), "scaling-pod",
      "service account of scaling pods", 0, 0},
     {"gpu-memory-to-fraction-ratio", FLAG_DOUBLE, AT(plan.memory_ratio), "0.1",

@@ -66,7 +66,7 @@ const struct check kai_checks[] = {
      .text = "pyroscope's flags are accepted and have no effect"},
     {KAI(FINDING_CHANGES, "kai-autoscaling"), CONFIG, .path = {"spec", "nodeScaleAdjuster", "service", "enabled"},
      .value = "true",
-     .text = "with --cluster-autoscaling, pods that only their queue blocks no longer make an autoscaler add nodes",
+     .text = "with --cluster-autoscaling, pods that only their queue blocks no longer cause an autoscaler to add nodes",
      .action = "set scheduler.args.cluster-autoscaling to \"true\" if you want that"},
 };
 const size_t kai_check_count = ARRAY_LEN(kai_checks);

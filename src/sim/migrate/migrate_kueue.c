@@ -64,7 +64,7 @@ const struct check kueue_checks[] = {
      .action = "set spec.suspend to false once Muster runs: it lets them wait as pods"},
     {KUEUE(FINDING_TODO, "kueue-flavors"), CLUSTER_QUEUE, .is_so = has_flavors,
      .text = "quotas of several ResourceFlavors are added up: a Queue has one quota for all nodes",
-     .action = "for separate quotas make a SchedulingShard for each kind of node, or use node affinity"},
+     .action = "for separate quotas create a SchedulingShard for each kind of node, or use node affinity"},
     {KUEUE(FINDING_UNSUPPORTED, "kueue-lending-limit"), CLUSTER_QUEUE,
      .path = {"spec", "resourceGroups", "*", "flavors", "*", "resources", "*", "lendingLimit"},
      .text = "lendingLimit has no counterpart: unused quota is lent until its queue asks for it",

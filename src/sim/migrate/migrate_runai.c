@@ -29,7 +29,7 @@ static bool has_no_queue(const struct migration *migration, const struct object 
 #define RUNAI(class_, code_) .system = SYSTEM_RUNAI, .class = (class_), .code = (code_)
 #define POD .group = "", .kind = "Pod"
 #define ANNOTATION(key) .path = {"metadata", "annotations", key}
-#define WORKLOAD_ACTION "submit it as a Job, PyTorchJob, Deployment or the like: Run:ai's controllers make its pods"
+#define WORKLOAD_ACTION "submit it as a Job, PyTorchJob, Deployment or the like: Run:ai's controllers create its pods"
 
 const struct check runai_checks[] = {
     {RUNAI(FINDING_SAME, "runai-queues"), .group = "scheduling.run.ai", .kind = "Queue",
@@ -46,7 +46,7 @@ const struct check runai_checks[] = {
      .text = "departments are parent queues: their Queues stay, their objects are no longer read"},
     {RUNAI(FINDING_TODO, "runai-node-pools"), .group = "run.ai", .kind = "NodePool",
      .text = "node pools are SchedulingShards with the value of a node label",
-     .action = "make a SchedulingShard for each, with spec.partitionLabelValue; queues carry the same label"},
+     .action = "create a SchedulingShard for each, with spec.partitionLabelValue; queues carry the same label"},
     {RUNAI(FINDING_UNSUPPORTED, "runai-training-workloads"), .group = "run.ai", .kind = "TrainingWorkload",
      .text = "existing pods keep running, but nothing creates new ones without Run:ai", .action = WORKLOAD_ACTION},
     {RUNAI(FINDING_UNSUPPORTED, "runai-interactive-workloads"), .group = "run.ai", .kind = "InteractiveWorkload",
@@ -119,7 +119,7 @@ void runai_survey(struct migration *migration)
                                  .code = "runai-control-plane",
                                  .count = 1,
                                  .objects = "",
-                                 .text = "users, roles, policies, the REST API and the web pages are Run:ai's own",
-                                 .action = "keep them in Kubernetes: namespaces, RBAC and quotas of Queues",
+                                 .text = "users, access rules, policies and assets of Run:ai's control plane are not read",
+                                 .action = "create them in Muster's console, which serves a part of Run:ai's REST API: see docs/runai-compatibility.md",
                              });
 }

@@ -41,11 +41,11 @@ const struct check volcano_checks[] = {
      .action = "JobSet has failurePolicy and successPolicy"},
     {VOLCANO(FINDING_UNSUPPORTED, "volcano-plugins"), JOB, .path = {"spec", "plugins"},
      .text = "plugins of Jobs (ssh, svc, env) are the work of Volcano's controller",
-     .action = "MPIJob and JobSet make the same services and variables"},
+     .action = "MPIJob and JobSet create the same services and variables"},
     {VOLCANO(FINDING_TODO, "volcano-pod-groups"), .group = "scheduling.volcano.sh", .kind = "PodGroup",
      .text = "PodGroups of scheduling.volcano.sh are not read",
      .action =
-         "Muster's grouper makes them for known kinds; others need a PodGroup of scheduling.run.ai with minMember, "
+         "Muster's grouper creates them for known kinds; others need a PodGroup of scheduling.run.ai with minMember, "
          "named by the annotation pod-group-name on the pods"},
     {VOLCANO(FINDING_TODO, "volcano-pods"), .group = "", .kind = "Pod", .is_so = is_of_volcano,
      .text = "pods name the scheduler volcano",

@@ -45,7 +45,7 @@ static int read_amounts(struct scenario_reader *r, const struct json_at *at, str
         return rc;
     if (request->amount_count > FIXED_AMOUNTS) {
         if (request->kind != REQUEST_REGULAR)
-            return json_fail(at, err, -EINVAL, "mig and gpu_fraction or gpu_memory_mib exclude each other");
+            return json_fail(at, err, -EINVAL, "mig cannot be used together with gpu_fraction or gpu_memory_mib");
         request->kind = REQUEST_MIG;
     }
     amounts[0] = (struct amount_spec){"cpu", cpu};

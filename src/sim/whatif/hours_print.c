@@ -104,10 +104,10 @@ static void print_workloads(const struct hours *hours, const struct table_view *
             add_evicted(&t, &row->sides[side]);
     }
     if (shown > 0) {
-        (void)fprintf(out, "Workloads of now that fare differently: futures of %u, and median waits\n", hours->futures);
+        (void)fprintf(out, "Current workloads that the change affects: counts of %u futures, median waits\n", hours->futures);
         table_print(&t, view, out);
     } else {
-        (void)fputs("No workload of now starts at another time, or is evicted more or less often.\n", out);
+        (void)fputs("The change affects no current workload: all start at the same times and are evicted as often.\n", out);
     }
     table_done(&t);
 }
@@ -150,7 +150,7 @@ static void print_queues(const struct hours *hours, const struct table_view *vie
         add_mean(&t, b.used);
     }
     if (shown > 0) {
-        (void)fputs("\nQueues that fare differently: means of a workload's wait, and of a future\n", out);
+        (void)fputs("\nQueues that the change affects: mean wait of a workload; other figures are means of a future\n", out);
         table_print(&t, view, out);
     }
     table_done(&t);

@@ -98,7 +98,7 @@ static void print_basis(const struct future_world *world, const struct when_basi
 {
     char text[METRIC_TEXT_MAX];
 
-    (void)fprintf(out, "\nRests on %u futures. ", answer->prediction.futures);
+    (void)fprintf(out, "\nBased on %u futures. ", answer->prediction.futures);
     if (basis->past > 0)
         (void)fprintf(out, "History: %u workloads in %s, the run times of %u known.\n", basis->past,
                       seconds_text(world->now - basis->past_since, text), basis->ended);

@@ -50,7 +50,7 @@ function Notice() {
   if (!problem || !at) return null;
   return (
     <div id="notice" class="notice" role="alert">
-      {`${problem}. What you see is from ${clockText(at)}. `}
+      {`${problem}. The page shows the state of ${clockText(at)}. `}
       <button type="button" class="more" onClick={() => { void refresh(); }}>Try now</button>
     </div>
   );

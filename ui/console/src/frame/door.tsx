@@ -36,7 +36,7 @@ export function PasswordForm({ current, done, more }: { current?: string | undef
   const name = me.value?.name ?? '';
   const send = async (values: Values): Promise<void> => {
     const newPassword = values.raw('newPassword');
-    if (newPassword !== values.raw('again')) throw new Refusal(400, 'again: the two are not the same');
+    if (newPassword !== values.raw('again')) throw new Refusal(400, 'again: the passwords differ');
     try {
       await ask('POST', `${REST}/me/password`, { body: { currentPassword: current ?? values.raw('currentPassword'), newPassword } });
     } catch (refusal) {
@@ -84,7 +84,7 @@ export function DoorForm({ title, lead, name = '', done }: DoorProps) {
     <div ref={box}>
       <Brand />
       <h1 id="door-title">{isChanging ? 'Choose a password' : title}</h1>
-      <p class="lead">{isChanging ? 'Your password was made for you. Choose one that only you know.' : lead}</p>
+      <p class="lead">{isChanging ? 'Your password was generated. Choose one that only you know.' : lead}</p>
       {isChanging ? <PasswordForm key="change" current={password} done={done} /> : (
         <>
           <Providers />

@@ -14,8 +14,8 @@ export class Failing extends Component<{ children: ComponentChildren }, { error:
     if (!error) return this.props.children;
     return (
       <section class="panel state" role="alert">
-        <h2>This part failed to draw</h2>
-        <p class="dim">The rest works.</p>
+        <h2>This part could not be displayed</h2>
+        <p class="dim">The rest of the page works.</p>
         <pre><code>{String(error.stack ?? error)}</code></pre>
         <button type="button" class="button" onClick={() => this.setState({ error: null })}>Try again</button>
       </section>

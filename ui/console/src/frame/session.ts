@@ -47,7 +47,7 @@ export async function startSession(): Promise<void> {
     await loadMe();
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
-    door.value = { lead: refusal.status === 401 ? 'You come to the page that you asked for.' : refusal.message };
+    door.value = { lead: refusal.status === 401 ? 'Sign in to continue to the page that you asked for.' : refusal.message };
     return;
   }
   if (me.value!.mustChangePassword) door.value = { lead: '' };

@@ -61,7 +61,7 @@ async function send(intent: Intent): Promise<void> {
   try {
     const answer = await call<{ failed?: { message: string }[] }>('POST', `${REST}/workloads/batch`, { action: verb, ids: [id] });
     const failed = answer?.failed?.[0];
-    say(failed ? `${plain(row.name)}: ${plain(failed.message)}` : `${PAST[verb]} ${plain(row.name)}. The cluster is carrying it out.`);
+    say(failed ? `${plain(row.name)}: ${plain(failed.message)}` : `${PAST[verb]} ${plain(row.name)}. The cluster is applying it.`);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     say(`${plain(row.name)}: ${plain(error.message)}`);

@@ -12,7 +12,7 @@ export function Copy({ text }: { text: string }) {
     try {
       await navigator.clipboard.writeText(lines);
       setLabel('Copied');
-    } catch { setLabel('Selected: copy it by key'); }
+    } catch { setLabel('Selected: press Ctrl+C'); }
   };
   return <div class="copy"><pre tabIndex={0}><code ref={box}>{lines}</code></pre><button type="button" class="more" onClick={() => { void copy(); }}>{label}</button></div>;
 }

@@ -68,13 +68,13 @@ function Secret({ text, secret }: { text: string; secret: string }) {
     try {
       await navigator.clipboard.writeText(secret);
       setLabel('Copied');
-    } catch { setLabel('Selected: copy it by key'); }
+    } catch { setLabel('Selected: press Ctrl+C'); }
   };
   return (
     <>
       <p class="dim">{text}</p>
       <code class="secret" tabIndex={0} ref={box}>{secret}</code>
-      <p class="warn note"><Icon name="shield" />You will not see this again.</p>
+      <p class="warn note"><Icon name="shield" />This is shown only once.</p>
       <p class="actions">
         <button type="button" class="button main" data-first="" onClick={copy}>{label}</button>
         <button type="button" class="button" onClick={closeDialog}>Done</button>

@@ -20,7 +20,7 @@ function AnswerBar({ queue }: { queue: WhyQueue }) {
   const part = (value: number): string => `${(value / whole) * 100}%`;
   const within = Math.max(0, Math.min(wanted, share - held));
   const pieces: [number, string, string][] = [
-    [held, 'held', `${amountText(held)} allocated`], [within, 'asked', `${amountText(within)} requested`], [wanted - within, 'beyond', `${amountText(wanted - within)} too many`],
+    [held, 'held', `${amountText(held)} allocated`], [within, 'asked', `${amountText(within)} requested`], [wanted - within, 'beyond', `${amountText(wanted - within)} beyond`],
   ];
   const marks: [number, string, string][] = quota === share ? [[share, `${amountText(share)} quota and fair share`, 'share']]
     : [[quota, `${amountText(quota)} quota`, 'quota'], [share, `${amountText(share)} fair share`, 'share']];
@@ -61,7 +61,7 @@ function Remedies({ why }: { why: Why }) {
   return (
     <section class="drawer-part" aria-labelledby="remedies-title">
       <h3 id="remedies-title">What would help<small>each was tried on a copy of the cluster, and works</small></h3>
-      {remedies.length === 0 && <p class="dim">No change that Muster tried would help.</p>}
+      {remedies.length === 0 && <p class="dim">None of the changes that Muster tried would help.</p>}
       <ol class="remedies">
         {remedies.map((remedy) => (
           <li key={remedy.text}>

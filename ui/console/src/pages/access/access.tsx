@@ -53,7 +53,7 @@ export function Roles({ rules, subject, kind }: { rules: Rule[] | null; subject:
     <section class="drawer-part">
       <h3>Roles</h3>
       {own.length ? <ul class="sentences">{own.map((rule) => <li key={rule.id}><b>{plain(rule.roleName)}</b>{` of ${plain(scopeText(rule))}`}</li>)}</ul>
-        : <p class="dim">None yet: it can sign in, and sees nothing.</p>}
+        : <p class="dim">None yet: it can sign in, but sees nothing.</p>}
       {maySomewhere('access_rules:create') && <p class="actions"><a class="button" href={to('/access/rules', { new: 'rule', kind, subject })}>Give a role</a></p>}
     </section>
   );

@@ -14,7 +14,7 @@ import type { RuleData } from './rules';
 type Option = [value: string, text: string];
 
 function SubjectField({ kind, data: { users, accounts } }: { kind: string; data: RuleData }) {
-  if (kind === 'group') return <Field key="group" path="subjectId" label="Name of the group" hint="As the identity provider calls it. Nobody has to be in it yet." isRequired />;
+  if (kind === 'group') return <Field key="group" path="subjectId" label="Name of the group" hint="As the identity provider names it. The group may still be empty." isRequired />;
   const options: Option[] = kind === 'user' ? (users ?? []).map((one) => [one.id, one.username]) : (accounts ?? []).map((one) => [one.id, one.name]);
   const given = options.some(([id]) => id === param('subject')) ? param('subject') : options[0]?.[0];
   return <Field key={kind} path="subjectId" label={kind === 'user' ? 'User' : 'Service account'} options={options} value={given} isRequired />;

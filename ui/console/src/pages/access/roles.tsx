@@ -22,7 +22,7 @@ import { AccessHead, AccessPanel, TITLE } from './access';
 
 const ACTIONS = ['create', 'read', 'update', 'delete'];
 const GROUP_TITLES: Record<string, string> = {
-  organization: 'Organisation', 'physical-resource': 'Hardware', iam: 'People and rights', dashboard: 'Dashboards', workload: 'Workloads', 'workload-asset': 'Assets',
+  organization: 'Organisation', 'physical-resource': 'Hardware', iam: 'Users and access', dashboard: 'Dashboards', workload: 'Workloads', 'workload-asset': 'Assets',
 };
 
 interface Data {
@@ -110,7 +110,7 @@ function RoleForm({ role, kinds }: { role: Role | null; kinds: Permission[] }) {
   };
   const more = role && may('roles:delete') && <><span class="grow" /><button type="button" class="button quiet bad" onClick={() => askToDelete(role)}>Delete</button></>;
   return (
-    <Form save={role ? 'Save' : 'Create the role'} send={send} done={() => close(role ? `${role.name} was saved. It holds for everyone who has it.` : 'The role was created.')} more={more}>
+    <Form save={role ? 'Save' : 'Create the role'} send={send} done={() => close(role ? `${role.name} was saved. The change applies to everyone who has the role.` : 'The role was created.')} more={more}>
       {!role && <Field path="name" label="Name" isRequired />}
       <Field path="description" label="What it is for" value={role?.description} />
       <h3>Permissions</h3>
@@ -137,7 +137,7 @@ export default function Roles() {
         const rows = data.roles.filter((role) => matches(param('q'), role.name, role.description));
         return (
           <>
-            <AccessHead lead={`${countText(data.roles.length, 'role')}, ${data.roles.filter((role) => role.custom).length} of them custom. Access rules give them.`}>
+            <AccessHead lead={`${countText(data.roles.length, 'role')}, ${data.roles.filter((role) => role.custom).length} of them custom. Access rules assign them.`}>
               {may('roles:create') && <MainLink text="New role" where={here({ new: 'role', open: '' })} />}
             </AccessHead>
             <AccessPanel title="Roles" label="Filter by name">

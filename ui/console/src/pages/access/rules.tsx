@@ -65,7 +65,7 @@ function columns(names: Names): Column<Rule>[] {
 
 function askToDelete(rule: Rule, name: string): void {
   askFirst({
-    title: 'Take the role away?', save: 'Take it away',
+    title: 'Delete the access rule?', save: 'Delete the access rule',
     text: `${plain(name)} is no longer ${plain(rule.roleName)} of ${plain(scopeText(rule))}. Requests that need the role are refused at once.`,
     act: async () => {
       await call('DELETE', `${REST}/authorization/access-rules/${rule.id}`);
@@ -93,7 +93,7 @@ function RuleDrawer({ data }: { data: RuleData }) {
       <p class="sentence"><b>{plain(name)}</b>{' is '}<b>{plain(rule.roleName)}</b>{' of '}<b>{plain(scopeText(rule))}</b>.</p>
       <Facts pairs={[['Kind', kindText(rule)], ['The role', role?.description], ['Given by', rule.createdBy], ['Since', timeText(rule.createdAt)]]} />
       {mayDelete(rule, data.projects) && (
-        <section class="drawer-part"><ActionRow text="Take the role away" hint="It holds for the next request." act={() => askToDelete(rule, name)} tone="quiet bad" /></section>
+        <section class="drawer-part"><ActionRow text="Delete" hint="Takes effect with the next request." act={() => askToDelete(rule, name)} tone="quiet bad" /></section>
       )}
     </Drawer>
   );
@@ -113,7 +113,7 @@ export default function Rules() {
               {maySomewhere('access_rules:create') && <MainLink text="New access rule" where={here({ new: 'rule', open: '' })} />}
             </AccessHead>
             <AccessPanel title="Access rules" label="Filter by subject, role or scope">
-              {!data.rules.length ? <Empty title="No access rules" text="Without a rule, whoever signs in sees nothing." />
+              {!data.rules.length ? <Empty title="No access rules" text="Users who sign in see nothing until an access rule gives them a role." />
                 : rows.length ? <Table label="Access rules" rows={rows} columns={columns(names)} idOf={(rule) => String(rule.id)} /> : <NoMatch />}
             </AccessPanel>
             <RuleDrawer data={data} />

@@ -90,7 +90,7 @@ function Actions({ user, rules }: { user: User; rules: Rule[] | null }) {
   return (
     <section class="drawer-part">
       <h3>Account</h3>
-      {may('users:update') && user.isLocal && <ActionRow text="New password" hint="Makes a password and ends all sessions of the user." act={renew} />}
+      {may('users:update') && user.isLocal && <ActionRow text="New password" hint="Generates a password and ends all sessions of the user." act={renew} />}
       {may('users:update') && <ActionRow text="Sign out everywhere" hint="Ends all sessions and tokens of the user." act={signOut} />}
       {mayDelete && <ActionRow text="Delete" hint="With access keys and access rules." act={() => askToDelete(user, rulesOf(rules, user.id).length)} tone="quiet bad" />}
     </section>
@@ -121,7 +121,7 @@ export default function Users() {
         const rows = users.filter((user) => matches(param('q'), user.username, ...(user.groups ?? [])));
         return (
           <>
-            <AccessHead lead={`${countText(users.length, 'user')}. What they may do follows from access rules, theirs and those of their groups.`}>
+            <AccessHead lead={`${countText(users.length, 'user')}. Access rules for users and their groups decide what they may do.`}>
               {may('users:create') && <MainLink text="New user" where={here({ new: 'user', open: '' })} />}
             </AccessHead>
             <AccessPanel title="Users" label="Filter by e-mail or group">

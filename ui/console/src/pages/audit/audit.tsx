@@ -145,7 +145,7 @@ export default function Audit() {
           <Head title={TITLE} lead={leadOf(data.total, isFiltered)}><Segments label="Period" choices={periods} /></Head>
           <Panel id="audit" title="Changes and sign-ins" tools={<Filters />}>
             {data.entries.length ? <Table label="Audit log" rows={data.entries} columns={COLUMNS} idOf={(entry) => entry.id} />
-              : isFiltered ? <NoMatch names={FILTERS} /> : <Empty title="Nothing happened in this time" text="Every change and every sign-in is written down here." />}
+              : isFiltered ? <NoMatch names={FILTERS} /> : <Empty title="No entries in this period" text="Every change and every sign-in is recorded here." />}
             <More {...data} />
           </Panel>
           <EntryDrawer {...data} />

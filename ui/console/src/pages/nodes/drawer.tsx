@@ -44,7 +44,7 @@ function Gpus({ node }: { node: NodeRow }) {
 }
 
 export function NodeDrawer({ node, name }: { node: NodeRow | null; name: string }) {
-  if (!node) return <Drawer title={name} row={name}><p class="note-line">There is no such node here. It may have left the cluster.</p></Drawer>;
+  if (!node) return <Drawer title={name} row={name}><p class="note-line">This node does not exist. It may have left the cluster.</p></Drawer>;
   const free = node.gpus - node.gpusAllocated;
   return (
     <Drawer title={node.name} row={node.id}>

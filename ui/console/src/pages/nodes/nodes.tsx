@@ -111,7 +111,7 @@ export default function Nodes() {
     <>
       <Head title="Nodes and GPUs" lead={leadOf(all)} />
       <div class="nodes-page">
-        <Panel id="map" title="GPUs" note="the colour is the queue" tools={<><Segments label="Group by" choices={GROUPINGS.map(([name, text]) => ({ text, where: here({ by: name === 'rack' ? '' : name }), isOn: name === by }))} /><FilterBox label="Filter nodes" placeholder="free h100" /></>}>
+        <Panel id="map" title="GPUs" note="coloured by queue" tools={<><Segments label="Group by" choices={GROUPINGS.map(([name, text]) => ({ text, where: here({ by: name === 'rack' ? '' : name }), isOn: name === by }))} /><FilterBox label="Filter nodes" placeholder="free h100" /></>}>
           {all.size === 0 && (
             <Empty title="No nodes yet" text="Nodes appear here when they join. On Kubernetes they show their GPUs once the GPU operator has labelled them.">
               <pre><code>muster up --fake-nodes 4x8xH100</code></pre>

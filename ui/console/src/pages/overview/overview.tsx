@@ -86,7 +86,7 @@ export default function Overview() {
         <div class="stack">
         {maySeeNodes && (
           <div class="o1">
-            <Panel id="map" title="GPUs" note="the colour is the queue" tools={<a class="more" href="/nodes">Nodes and GPUs</a>}>
+            <Panel id="map" title="GPUs" note="coloured by queue" tools={<a class="more" href="/nodes">Nodes and GPUs</a>}>
               {nodes.value.size ? <div class="map-box"><GpuMap nodes={nodes.value} colourOf={colourOf} onOpen={open} /><MapKey nodes={nodes.value} queues={queues.value} /></div>
                 : <Empty title="No nodes yet" text="Nodes appear here when they join. On Kubernetes they show their GPUs once the GPU operator has labelled them.">
                     <pre><code>muster up --fake-nodes 4x8xH100</code></pre>

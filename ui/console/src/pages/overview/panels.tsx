@@ -42,7 +42,7 @@ export function WaitingPanel({ counts, error, isKnown }: { counts: Count[]; erro
           {byOutlook(counts).map((count) => (
             <li key={count.value}>
               <a class="row" href={workloadsAt(WAITING, count.value ? term('reason', count.value) : '')}>
-                <Shape of={count.outlook} /><b>{TITLES[count.outlook]}</b><span class="t dim"><Outside text={count.text || count.value || 'not looked at yet'} /></span>
+                <Shape of={count.outlook} /><b>{TITLES[count.outlook]}</b><span class="t dim"><Outside text={count.text || count.value || 'not evaluated yet'} /></span>
                 <span class="num">{count.count}</span><span class="num dim">{amountText(count.gpus)}</span>
               </a>
             </li>

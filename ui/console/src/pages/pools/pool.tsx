@@ -37,7 +37,7 @@ function askToDelete(pool: NodePool): void {
   askFirst({
     title: `Delete the node pool ${plain(pool.name)}?`,
     text: nodes.length ? `${countText(nodes.length, 'node')} return to the pool default: ${names}${more}.` : 'It has no nodes.',
-    facts: ['its SchedulingShard is deleted', 'the Queues of all departments and projects in it are deleted, with their quotas', 'work that waits in it has no Queue any more'],
+    facts: ['its SchedulingShard is deleted', 'the Queues of all departments and projects in it are deleted, with their quotas', 'workloads that wait in it lose their Queue'],
     save: `Delete ${plain(pool.name)}`,
     act: async () => {
       await call('DELETE', `${REST}/node-pools/${pool.id}`);
@@ -59,7 +59,7 @@ function Fields({ pool, isReadonly }: { pool: NodePool | null; isReadonly: boole
       )}
       <Field path={`${CONFIG}.placementStrategy.gpu`} label="GPU workloads" options={STRATEGIES.slice()} value={pool?.placementStrategy.gpu ?? 'binpack'} isReadonly={isReadonly} />
       <Field path={`${CONFIG}.placementStrategy.cpu`} label="CPU workloads" options={STRATEGIES.slice()} value={pool?.placementStrategy.cpu ?? 'binpack'} isReadonly={isReadonly} />
-      <Field path={`${CONFIG}.minGuaranteedRuntime`} label="Guaranteed run time" value={pool ? runtimeOf(pool) : ''} placeholder="none" hint="Work is not preempted before, such as 2h or 1d12h." isReadonly={isReadonly} />
+      <Field path={`${CONFIG}.minGuaranteedRuntime`} label="Guaranteed run time" value={pool ? runtimeOf(pool) : ''} placeholder="none" hint="Workloads are not preempted before this time, such as 2h or 1d12h." isReadonly={isReadonly} />
     </>
   );
 }
@@ -67,7 +67,7 @@ function Fields({ pool, isReadonly }: { pool: NodePool | null; isReadonly: boole
 function PoolForm({ pool }: { pool: NodePool | null }) {
   const isEnding = pool?.phase === 'Deleting';
   if (!may(pool ? 'nodepools:update' : 'nodepools:create') || isEnding) {
-    const text = isEnding ? 'It is being deleted.' : 'You may look at node pools, not change them.';
+    const text = isEnding ? 'It is being deleted.' : 'You can view node pools, but not change them.';
     return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />{text}</p><Fields pool={pool} isReadonly /></div>;
   }
   const send = (values: Values): Promise<unknown> => {
@@ -96,7 +96,7 @@ export function PoolDrawer({ pools }: { pools: NodePool[] }) {
   const id = param('open');
   if (!id) return null;
   const pool = pools.find((one) => one.id === id);
-  if (!pool) return <Drawer key="gone" title="Not here"><p class="dim">There is no node pool of this id. It may have been deleted.</p></Drawer>;
+  if (!pool) return <Drawer key="gone" title="Not here"><p class="dim">This node pool does not exist. It may have been deleted.</p></Drawer>;
   const { nodes } = pool.status;
   return (
     <Drawer key={`${id} ${pool.updatedAt} ${pool.phase === 'Deleting'}`} title={pool.name} row={id}>

@@ -62,8 +62,8 @@ function askToDelete(kind: Kind, unit: Unit, data: UnitData): void {
   const hasChildren = `It has ${countText(children.length, 'project')}: ${listText(children.map((one) => plain(one.name)))}. Delete them first.`;
   askFirst({
     title: `Delete ${name}?`,
-    text: kind === 'project' ? `This cannot be undone. The namespace ${unit.status.namespace} stays with the work in it, which has no Queue any more. Deleted are:`
-      : children.length ? hasChildren : 'This cannot be undone. Deleted are:',
+    text: kind === 'project' ? `The namespace ${unit.status.namespace} and its workloads stay, without a Queue. This cannot be undone. It deletes:`
+      : children.length ? hasChildren : 'This cannot be undone. It deletes:',
     facts: children.length ? [] : [
       `the ${kind} and its ${data.pools.length === 1 ? 'Queue' : 'Queues in all node pools'}`,
       'its assets, with their Secrets and volume claims',
@@ -89,7 +89,7 @@ function UnitForm({ kind, unit, data }: { kind: Kind; unit: Unit; data: UnitData
     </>
   );
   if (!mayWrite) {
-    const text = isEnding ? 'It is being deleted.' : `You may look at ${plain(unit.name)}, not change it.`;
+    const text = isEnding ? 'It is being deleted.' : `You can view ${plain(unit.name)}, but not change it.`;
     return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />{text}</p>{fields}</div>;
   }
   const send = (values: Values): Promise<unknown> => call('PUT', `${REST}/org-unit/${LISTS[kind]}/${unit.id}`, { description: values.raw('description'), resources: readShares(values, pools) });
@@ -122,7 +122,7 @@ export function UnitDrawer({ data }: { data: UnitData }) {
   const department = data.departments.find((one) => one.id === id);
   const unit = department ?? data.projects.find((one) => one.id === id);
   if (!unit) {
-    return <Drawer key="gone" title="Not here"><p class="dim">There is no department or project of this id here. It may have been deleted, or belong to a scope that you do not see.</p></Drawer>;
+    return <Drawer key="gone" title="Not here"><p class="dim">This department or project does not exist, or you may not see it. It may have been deleted.</p></Drawer>;
   }
   const kind: Kind = department ? 'department' : 'project';
   return (

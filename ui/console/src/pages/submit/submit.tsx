@@ -71,7 +71,7 @@ function usePreview(draft: Draft | null): Answer {
 
 const OUTCOMES = {
   starts: ['fine', 'Starts now', 'There is room for it in the next scheduling cycle.'],
-  preempts: ['soon', 'Starts, and others have to leave', 'It starts as soon as these have left:'],
+  preempts: ['soon', 'Starts after evictions', 'It starts as soon as these have left:'],
   waits: ['not now', 'Waits', 'It does not start in the next scheduling cycle.'],
   never: ['never', 'Never', 'It cannot run on this cluster as it is.'],
 } as const;
@@ -211,7 +211,7 @@ function SubmitForm({ projects }: { projects: Unit[] }) {
       <section class="panel live-answer answer" aria-labelledby="answer-title">
         <h2 id="answer-title">If you submit this now</h2>
         <div aria-live="polite"><LiveAnswer answer={answer} draft={draft} /></div>
-        <p class="foot-note">The draft was placed on a copy of the cluster. Submitting it later may end otherwise.</p>
+        <p class="foot-note">The draft was placed on a copy of the cluster. The result may differ if you submit it later.</p>
       </section>
     </div>
   );
@@ -225,7 +225,7 @@ export default function Submit() {
         <>
           <Head title="Submit" lead="A training ends by itself; a workspace runs until it is stopped." />
           {projects.length ? <SubmitForm projects={projects.toSorted((a, b) => a.name.localeCompare(b.name))} />
-            : <section class="panel"><Empty title="No project yet" text="Workloads belong to a project, which has a quota. Make one on the page Quota, or ask an administrator for a role in one."><a class="button" href="/quota">Quota</a></Empty></section>}
+            : <section class="panel"><Empty title="No project yet" text="Workloads belong to a project, which has a quota. Create one on the Quota page, or ask an administrator for a role in one."><a class="button" href="/quota">Quota</a></Empty></section>}
         </>
       )}
     </Body>

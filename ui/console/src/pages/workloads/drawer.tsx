@@ -70,7 +70,7 @@ export function WorkloadDrawer({ id }: { id: string }) {
   const isGone = read.error?.status === 404;
   return (
     <Drawer title={name} row={id}>
-      {isGone && <p class="note-line">{read.data ? 'This workload was deleted. What you see is how it was.' : 'There is no such workload here. It may have been deleted, or belong to a project that you do not see.'}</p>}
+      {isGone && <p class="note-line">{read.data ? 'This workload was deleted. The page shows its last state.' : 'This workload does not exist, or you may not see it. It may have been deleted.'}</p>}
       {!read.data && read.error && !isGone && <p class="note-line warn">{plain(read.error.message)}</p>}
       {read.data && <Content detail={read.data} />}
     </Drawer>

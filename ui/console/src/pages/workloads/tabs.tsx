@@ -57,7 +57,7 @@ export function Timeline({ row, events, error }: { row: WorkloadRow; events: Eve
       <Lanes row={row} />
       <h3>Events</h3>
       {!events && <p class="dim">{error ? plain(error) : 'Reading.'}</p>}
-      {events?.length === 0 && <p class="dim">The cluster keeps no events of it.</p>}
+      {events?.length === 0 && <p class="dim">The cluster has no events of it.</p>}
       <ol class="events">
         {events?.map((event, i) => (
           <li key={`${event.time} ${i}`} class={event.type === 'Warning' ? 'warning' : undefined}>
@@ -121,7 +121,7 @@ export function Request({ row, pods }: { row: WorkloadRow; pods: PodRow[] }) {
       <Facts pairs={facts} />
       <h3>As the cluster has it</h3>
       <Copy text={`kubectl get ${row.kind.toLowerCase()} -n ${row.namespace} ${row.name} -o yaml\nmuster describe -n ${row.namespace} ${row.name}`} />
-      {pods.length === 0 && <p class="foot-note">Its controller has not made its pods yet.</p>}
+      {pods.length === 0 && <p class="foot-note">Its controller has not created its pods yet.</p>}
     </>
   );
 }
