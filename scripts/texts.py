@@ -30,9 +30,9 @@ EVENT_FILES = re.compile(r"^src/(?:words/|console/notify/notices|services/fencer
 # Texts that tables and formats of these folders bring into answers of the API server.
 ANSWER_FILES = re.compile(r"^src/local/(?:api|apply|builtin|custom|server|subresources|verbs|wire)/")
 NAMES_ONLY = re.compile(r"[\w$.-]*[A-Z.][\w$.-]*$")
-NOT_READ = re.compile(  # statements of SQL, messages of assertions, examples that help has, headers, forms and signatures
-    r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|PRAGMA|BEGIN|LIMIT|ORDER BY|FROM) |(?:muster|echo) \w|[\w-]+: [\w/]+[;\\]|default-src|event: |[.,)]*\(?[\w.]+\(|[,\]}\[]"
-    r"|\W*(?:verbs|configmaps|pods)\b.*:")
+NOT_READ = re.compile(  # statements of SQL, examples that help has, headers, JSON, and forms of options
+    r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|PRAGMA|BEGIN|LIMIT|ORDER BY|FROM) |(?:muster|echo) \w|Accept: |Connection: |default-src"
+    r"|event: (?:change|reset|rows|beat|%s)|[\]}]*[\[,][\"{-]|\[[A-Z]|\[\{|\W*(?:verbs|configmaps|pods|kind):")
 NOT_SHOWN = re.compile(r"(?:class(?:Name)?=\{?[^}]*|(?:querySelector(?:All)?|closest|matches)(?:<\w+>)?\()\Z")
 INSERTED = re.compile(r"\$\{(?:[^{}`]|`[^`]*`)*\}")
 PLAIN_WORD = re.compile(r"(?<![\w/.$?&-])[A-Za-z']{2,}(?![\w/=$:(-])")

@@ -168,7 +168,7 @@ MANIFESTS = [
     ("a cycle of queues", replaced("{name: company}\nspec: {", "{name: company}\nspec: {parentQueue: team, "),
      "leads back to it"),
     ("a quota of -2", replaced("quota: 4", "quota: -2"),
-     "Queue team: spec.resources.gpu.quota: expected 0 or more, or -1 for no bound, found -2"),
+     "Queue team: spec.resources.gpu.quota: expected 0 or more, or -1 for unlimited, found -2"),
     ("a name with a control character", replaced("  name: train\n", '  name: "a\\n\\e[31mb"\n'),
      "Pod lab/a??[31mb: metadata.name: expected letters, digits, '-' and '.', found a control character"),
     ("a namespace with a control character", replaced("  namespace: lab\n", '  namespace: "a\\x85b"\n'), "metadata.namespace:"),

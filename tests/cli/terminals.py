@@ -102,6 +102,21 @@ for size in (72, 80, 132):
     tests.add(f"tables of simulate fit into {size} columns", fits, size, "simulate")
 
 
+def help_fits(columns, *words):
+    on_terminal = run_on_terminal("help", *words, columns=columns)
+    in_pipe = run("help", *words, env={"COLUMNS": str(columns)})
+    expect_accepted(on_terminal)
+    before_examples = on_terminal.out.partition("\nExamples:")[0]
+    for line in before_examples.splitlines():
+        expect(width(line) <= columns, f"{width(line)} columns of {columns}: {line}")
+    expect(on_terminal.out.split() == in_pipe.out.split(), "other words than in a pipe")
+    expect(any(width(line) > columns for line in in_pipe.out.splitlines()), "lines are broken in a pipe")
+
+
+for size, words in ((80, ()), (80, ("whatif",)), (72, ("queue", "create")), (100, ("scheduler",))):
+    tests.add(f"help {' '.join(words) or 'of all commands'} fits into {size} columns", help_fits, size, *words)
+
+
 @tests.case("a bar shows how far a simulation is, on a terminal and nowhere else")
 def _():
     with tempfile.TemporaryDirectory() as folder:

@@ -103,7 +103,7 @@ def _(here):
     say("a lot")
     event = here.complaint(pod, "'a lot' is not a")
     expect((event["type"], event["source"]["component"]), ("Warning", "fencer"))
-    expect_in("stays as it was", event["message"])
+    expect_in("GPU isolation is not changed", event["message"])
     say("a few")
     here.complaint(pod, "'a few' is not a")
     say("a lot")

@@ -39,7 +39,7 @@ function pendingSection(parent, sim) {
         { nodes: [outlookBadge(reason.outlook)] }, { nodes: [add(null, 'b', { text: reason.words }), `: ${row.message}`], class: 'why' }],
     };
   });
-  searchTable(box, { caption: 'Outlook: soon, when pods that leave are gone; not now, while others hold what it needs; by choice of a setting; never on this cluster.',
+  searchTable(box, { caption: 'Outlook: soon: once evicted pods have left; not now: others hold the resources; by choice: a setting holds it back; never: not on this cluster.',
     head: ['Workload', 'Queue', 'Pending pods', 'GPUs', 'Outlook', 'Reason'], rows, noun: 'pending workloads', textColumns: [1, 4, 5], total: sim.pendingTotal });
 }
 
@@ -54,7 +54,7 @@ function runningSection(parent, sim) {
     const queue = (sim.queues[row.queue] || {}).name || '';
     return { search: `${row.workload} ${queue} ${row.nodes}`, cells: [row.workload, queueCell(queue), row.running < row.pods ? `${formatNumber(row.running)} of ${formatNumber(row.pods)}` : formatNumber(row.pods), formatNumber(row.gpus), row.nodes] };
   });
-  searchTable(box, { caption: 'A number behind a node is the number of pods there.', head: ['Workload', 'Queue', 'Running pods', 'GPUs', 'Nodes'], rows, noun: 'running workloads', textColumns: [1, 4], total: sim.runningTotal });
+  searchTable(box, { caption: 'A number after a node is the number of pods on it.', head: ['Workload', 'Queue', 'Running pods', 'GPUs', 'Nodes'], rows, noun: 'running workloads', textColumns: [1, 4], total: sim.runningTotal });
 }
 
 function evictedSection(parent, sim) {

@@ -135,11 +135,10 @@ const struct command gpu_park_command = {
     .name = "gpu park",
     .summary = "move the GPU memory of a group to the host; its programs wait until they are resumed",
     .usage = "[-o table|json] [--folder FOLDER] GROUP",
-    .text = "Returns when the GPU memory is free for others. No result is lost: calls to the GPU wait, and go on where "
-            "they\n"
-            "were after 'muster gpu resume'. The group must have been created as parkable. What cannot be moved is "
-            "listed,\n"
-            "and stays on the GPU.\n",
+    .text =
+        "Returns when the GPU memory is free for others. No result is lost: calls to the GPU wait, and continue after\n"
+        "'muster gpu resume'. The group must have been created as parkable. Memory that cannot be moved is listed,\n"
+        "and stays on the GPU.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
     .examples = park_examples,
@@ -150,8 +149,8 @@ const struct command gpu_resume_command = {
     .name = "gpu resume",
     .summary = "move the memory of a parked group back to its GPU",
     .usage = "[-o table|json] [--folder FOLDER] GROUP",
-    .text = "Returns when the programs of the group go on. Fails, and changes nothing, if the GPU has not enough free "
-            "memory.\n",
+    .text = "Returns when the programs of the group run again. Fails and changes nothing if too little GPU memory is "
+            "free.\n",
     .options = options,
     .option_count = ARRAY_LEN(options),
     .examples = resume_examples,

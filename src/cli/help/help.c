@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/help/layout.h"
+
+enum { SUMMARY_COLUMN = 17, OPTION_COLUMN = 31 };
 
 #ifndef MUSTER_VERSION
 #define MUSTER_VERSION "0.1.0"
@@ -22,21 +25,28 @@ static void print_options(const struct command *command)
     (void)puts("\nOptions:");
     for (size_t i = 0; i < command_option_count(command); i++) {
         const struct command_option option = command_option_at(command, i);
+        const char *preset = command_option_default(command, i);
         char names[128];
-        int len = snprintf(names, sizeof names, "%c%c%s--%s%s%s", option.short_name ? '-' : ' ',
-                           option.short_name ? option.short_name : ' ', option.short_name ? ", " : "  ",
-                           option.long_name, option.value ? " " : "", option.value ? option.value : "");
+        char text[512];
 
-        if (len > 27)
-            (void)printf("  %s\n  %28s %s", names, "", option.help);
-        else
-            (void)printf("  %-28s %s", names, option.help);
-        if (*command_option_default(command, i))
-            (void)printf(" (default %s)", command_option_default(command, i));
-        (void)putchar('\n');
+        (void)snprintf(names, sizeof names, "  %c%c%s--%s%s%s", option.short_name ? '-' : ' ',
+                       option.short_name ? option.short_name : ' ', option.short_name ? ", " : "  ", option.long_name,
+                       option.value ? " " : "", option.value ? option.value : "");
+        (void)snprintf(text, sizeof text, "%s%s%s%s", option.help, *preset ? " (default " : "", preset,
+                       *preset ? ")" : "");
+        help_entry(names, OPTION_COLUMN, text);
     }
-    (void)printf("  %-28s %s\n", command_has_letter(command, 'h') ? "    --help" : "-h, --help",
-                 "print this help and exit");
+    help_entry(command_has_letter(command, 'h') ? "      --help" : "  -h, --help", OPTION_COLUMN,
+               "print this help and exit");
+}
+
+/* The commands of a group, or the verbs of a command. */
+static void print_summary(const char *name, const struct command *command)
+{
+    char names[64];
+
+    (void)snprintf(names, sizeof names, "  %s", name);
+    help_entry(names, SUMMARY_COLUMN, command->summary);
 }
 
 static const char *const group_titles[_COMMAND_GROUP_MAX] = {
@@ -56,7 +66,7 @@ static int help_all(void)
         (void)printf("\n%s\n", group_titles[group]);
         for (const struct command *const *command = commands; *command; command++) {
             if ((*command)->group == group)
-                (void)printf("  %-14s %s\n", (*command)->name, (*command)->summary);
+                print_summary((*command)->name, *command);
         }
     }
     (void)puts("\n'muster help COMMAND' describes a command and shows examples.\n"
@@ -68,18 +78,29 @@ static void print_verbs(const struct command *command)
 {
     (void)puts("\nVerbs:");
     for (const struct command *const *verb = command->verbs; *verb; verb++)
-        (void)printf("  %-14s %s\n", command_word(*verb), (*verb)->summary);
+        print_summary(command_word(*verb), *verb);
     (void)printf("\n'muster help %s VERB' describes a verb and its options.\n", command->name);
+}
+
+static void print_head(const struct command *command)
+{
+    char text[512];
+
+    (void)snprintf(text, sizeof text, "muster %s%s%s", command->name, *command->usage ? " " : "", command->usage);
+    help_line("Usage: ", text);
+    (void)snprintf(text, sizeof text, "\n%c%s.\n", command->summary[0] & ~0x20, command->summary + 1);
+    help_paragraphs(text);
 }
 
 int command_help(const struct command *command)
 {
     if (!command)
         return help_all();
-    (void)printf("Usage: muster %s%s%s\n\n%c%s.\n", command->name, *command->usage ? " " : "", command->usage,
-                 command->summary[0] & ~0x20, command->summary + 1);
-    if (command->text)
-        (void)printf("\n%s", command->text);
+    print_head(command);
+    if (command->text) {
+        (void)putchar('\n');
+        help_paragraphs(command->text);
+    }
     if (command->verbs)
         print_verbs(command);
     else

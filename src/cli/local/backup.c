@@ -104,7 +104,7 @@ const struct command backup_command = {
     .name = "backup",
     .summary = "write all objects of this machine to a file",
     .usage = "[--state FOLDER] FILE",
-    .text = "Writes all objects of the running 'muster up' to a new file, as of one moment, while work goes on. The "
+    .text = "Writes all objects of the running 'muster up' to a new file, as of one moment, while work continues. The "
             "file holds\n"
             "Secrets, so only its owner may read it. 'muster restore' reads it.\n",
     .group = GROUP_LOCAL,

@@ -30,7 +30,7 @@ static int verify(const char *database, const char *head, struct err *err)
         count = audit_verify(db, head, err);
     if (count < 0)
         return (int)count;
-    (void)printf("%lld entries, all as they were written.\n", (long long)count);
+    (void)printf("%lld entries, none changed, removed or added.\n", (long long)count);
     return 0;
 }
 

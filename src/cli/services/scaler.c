@@ -19,7 +19,7 @@ const struct command scaler_command = {
             "creates\n"
             "scaling pods that request whole GPUs, so that the autoscaler adds nodes, and deletes them when the pods "
             "have a\n"
-            "place or are gone. Runs until SIGTERM. deploy/rbac has the permissions that it needs.\n",
+            "place or were deleted. Runs until SIGTERM. deploy/rbac has the permissions that it needs.\n",
     .group = GROUP_CLUSTER,
     .service = &scaler_service,
     .examples = examples,

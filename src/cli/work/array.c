@@ -86,7 +86,7 @@ static int parse(const char *text, struct array_spec *array, struct err *err)
     if (*at == '%') {
         at++;
         if (!read_number(&at, ARRAY_INDEX_MAX, &array->limit) || array->limit == 0)
-            return err_set(err, -EINVAL, "array '%s': expected a number of jobs at a time behind '%%'", text);
+            return err_set(err, -EINVAL, "array '%s': expected a number of jobs at a time after '%%'", text);
     }
     return *at ? err_set(err, -EINVAL, "array '%s': unexpected '%s'", text, at) : 0;
 }

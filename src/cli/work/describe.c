@@ -154,6 +154,7 @@ static int print_events(struct api *api, const struct workload_row *row, nsec_t 
         all.len = kept;
         if (kept > 0) {
             printf("\n");
+            event_rows_join(&all);
             event_rows_print(&all, false, now);
         }
     }

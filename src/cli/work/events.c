@@ -13,7 +13,7 @@
 #include "kube/client/meta.h"
 #include "views/workloads.h"
 
-enum { POD_SUFFIX_LEN = 5 };
+enum { POD_SUFFIX_LEN = 5, JOINED_MAX = 64 };
 
 static nsec_t time_of(yyjson_val *event)
 {
@@ -56,6 +56,36 @@ void event_rows_make(const struct api_objects *events, struct event_rows *ret)
     }
     if (ret->len > 0)
         qsort(ret->items, ret->len, sizeof *ret->items, by_time);
+}
+
+/* Only the next rows are looked through, since there may be thousands. */
+static struct event_row *same_after(const struct event_rows *rows, uint32_t first, const struct event_row *row)
+{
+    for (uint32_t i = first; i < rows->len && i < first + JOINED_MAX; i++) {
+        struct event_row *other = &rows->items[i];
+
+        if (strcmp(other->reason, row->reason) == 0 && strcmp(other->type, row->type) == 0 &&
+            strcmp(other->message, row->message) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+void event_rows_join(struct event_rows *rows)
+{
+    uint32_t first = rows->len;
+
+    for (uint32_t i = rows->len; i-- > 0;) {
+        struct event_row *same = same_after(rows, first, &rows->items[i]);
+
+        if (same)
+            same->count += rows->items[i].count;
+        else
+            rows->items[--first] = rows->items[i];
+    }
+    for (uint32_t i = first; i < rows->len; i++)
+        rows->items[i - first] = rows->items[i];
+    rows->len -= first;
 }
 
 void event_rows_print(const struct event_rows *rows, bool shows_object, nsec_t now)

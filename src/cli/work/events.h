@@ -17,6 +17,9 @@ struct event_rows VEC_OF(struct event_row);
 /* Reads events into rows that borrow from the documents, ordered by time. */
 void event_rows_make(const struct api_objects *events, struct event_rows *ret);
 
+/* Makes one row of those that say the same, as the events of a gang's pods do. What is left is in the same order. */
+void event_rows_join(struct event_rows *rows);
+
 /* Prints rows as a table; `shows_object`: with the object that each is about. */
 void event_rows_print(const struct event_rows *rows, bool shows_object, nsec_t now);
 

@@ -131,9 +131,10 @@ static void warn_of_queue(struct api *api, const char *name)
         suggestion_offer(&suggestion, other);
     }
     if (!is_there)
-        (void)fprintf(stderr,
-                      "muster: the workload waits until there is a queue '%s': 'muster queue create %s' creates it%s\n",
-                      name, name, suggestion_text(&suggestion, "", nearest));
+        (void)fprintf(
+            stderr,
+            "muster: queue '%s' does not exist: the workload waits until 'muster queue create %s' creates it%s\n", name,
+            name, suggestion_text(&suggestion, "", nearest));
     api_answer_done(&answer);
 }
 

@@ -237,8 +237,9 @@ static int read_body(struct preview *preview, struct http_exchange *exchange, st
         (r = units_refresh(preview->console->live->units, err)) < 0 ||
         (r = read_draft(preview, caller, &ask, err)) < 0 || (r = read_queues(preview, caller, &queues, err)) < 0)
         return r;
-    return preview->draft || preview->changes.len > 0 ? 0
-                                                      : err_set(err, -EINVAL, "expected a workload or queues to change");
+    return preview->draft || preview->changes.len > 0
+               ? 0
+               : err_set(err, -EINVAL, "expected a workload or queues to change");
 }
 
 /* --- the answer --- */
@@ -259,8 +260,8 @@ static const char *outcome_of(const struct preview *preview, yyjson_mut_doc *doc
         if (!name || strcmp(name, DRAFT) != 0 || !state)
             continue;
         return strcmp(state, "Starting") == 0 || strcmp(state, "Running") == 0 ? "starts"
-               : strcmp(state, "Preempting") == 0                             ? "preempts"
-                                                                              : "waits";
+               : strcmp(state, "Preempting") == 0                              ? "preempts"
+                                                                               : "waits";
     }
     return "waits";
 }
@@ -306,8 +307,8 @@ static void send_with_why(void *arg, struct http_exchange *exchange, const char 
 static void ask_why(struct preview *preview, struct http_exchange *exchange, yyjson_mut_doc *doc)
 {
     struct console *console = preview->console;
-    const char *const words[] = {
-        "why", "-o", "json", "--kubeconfig", console->service->settings.kubeconfig, "--", DRAFT, "kube:", DRAFT_FILE, NULL};
+    const char *const words[] = {"why", "-o",  "json",  "--kubeconfig", console->service->settings.kubeconfig,
+                                 "--",  DRAFT, "kube:", DRAFT_FILE,     NULL};
     struct told *told = xcalloc(1, sizeof *told);
 
     *told = (struct told){console, doc, TAKE_PTR(preview->draft)};
@@ -395,7 +396,8 @@ void handle_live_preview(void *arg, struct http_exchange *exchange)
 void handle_live_later(void *arg, struct http_exchange *exchange)
 {
     (void)arg;
-    rest_fail(exchange, -ENOSYS,
-              "this answer needs the history of the cluster, which the console does not keep yet: muster when, whatif and "
-              "replay read a trace or a journal");
+    rest_fail(
+        exchange, -ENOSYS,
+        "this answer needs the history of the cluster, which the console does not keep yet: muster when, whatif and "
+        "replay read a trace or a journal");
 }

@@ -28,9 +28,9 @@ static const struct {
     const char *name;
     int column;
 } columns[] = {
-    {"namespace", WORK_NAMESPACE}, {"kind", WORK_KIND},     {"queue", WORK_QUEUE},   {"user", WORK_USER},
-    {"owner", WORK_USER},          {"state", WORK_STATE},   {"reason", WORK_REASON}, {"name", COLUMN_NAME},
-    {"node", COLUMN_NODE},         {"gpus", COLUMN_GPUS},   {"pods", COLUMN_PODS},   {"waited", COLUMN_WAITED},
+    {"namespace", WORK_NAMESPACE}, {"kind", WORK_KIND},   {"queue", WORK_QUEUE},   {"user", WORK_USER},
+    {"owner", WORK_USER},          {"state", WORK_STATE}, {"reason", WORK_REASON}, {"name", COLUMN_NAME},
+    {"node", COLUMN_NODE},         {"gpus", COLUMN_GPUS}, {"pods", COLUMN_PODS},   {"waited", COLUMN_WAITED},
     {"ran", COLUMN_RAN},           {"age", COLUMN_AGE},
 };
 
@@ -88,8 +88,9 @@ static int read_values(const char **at, const char *me, struct work_term *term, 
 
         if (!value || !*value || term->values.len == VALUES_MAX) {
             free(value);
-            return err_set(err, -EINVAL, "%s", value ? "expected one value, or a few with commas between them"
-                                                     : "a quotation mark is not closed");
+            return err_set(err, -EINVAL, "%s",
+                           value ? "expected one value, or a few with commas between them"
+                                 : "a quotation mark is not closed");
         }
         if (term->column == WORK_USER && strcmp(value, "me") == 0) {
             free(value);
@@ -103,7 +104,7 @@ static int read_values(const char **at, const char *me, struct work_term *term, 
 static enum comparison read_comparison(const char **at)
 {
     bool is_equal = (*at)[0] != '=' && (*at)[1] == '=';
-    enum comparison comparison = **at == '<' ? (is_equal ? LESS_OR_EQUAL : LESS)
+    enum comparison comparison = **at == '<'   ? (is_equal ? LESS_OR_EQUAL : LESS)
                                  : **at == '>' ? (is_equal ? MORE_OR_EQUAL : MORE)
                                                : EQUAL;
 
@@ -161,7 +162,8 @@ static int read_term(const char **at, const char *me, struct work_term *term, st
     if (term->column < 0)
         return term->column;
     if (is_amount(term->column))
-        return **at == ':' ? err_set(err, -EINVAL, "expected <, <=, =, >= or > after the column") : read_amount(at, term, err);
+        return **at == ':' ? err_set(err, -EINVAL, "expected <, <=, =, >= or > after the column")
+                           : read_amount(at, term, err);
     if (term->column != COLUMN_ANY && **at != ':')
         return err_set(err, -EINVAL, "expected a colon after the column");
     *at += term->column != COLUMN_ANY;

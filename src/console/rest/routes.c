@@ -272,7 +272,7 @@ static const struct rest_route rows[] = {
 void handle_not_yet(void *arg, struct http_exchange *exchange)
 {
     (void)arg;
-    rest_fail(exchange, -ENOSYS, "%s %.200s is not supported yet: docs/runai-compatibility.md lists what is",
+    rest_fail(exchange, -ENOSYS, "%s %.200s is not supported yet: see docs/runai-compatibility.md",
               http_exchange_method(exchange), http_exchange_path(exchange));
 }
 

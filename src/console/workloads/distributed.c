@@ -54,7 +54,8 @@ int distributed_read(struct request *request, const struct json_at *body, yyjson
         return r;
     if (master && !yyjson_is_null(master))
         return err_set(err, -ENOSYS,
-                       "masterSpec is not supported yet: set masterSpecSameAsWorker to run the master with the spec of the workers");
+                       "masterSpec is not supported yet: set masterSpecSameAsWorker to run the master with the spec of "
+                       "the workers");
     if (!framework)
         return err_set(err, -EINVAL, "spec.distributedFramework: expected PyTorch, TF, XGBoost or JAX");
     if (strcmp(framework, "MPI") == 0)
@@ -66,7 +67,8 @@ int distributed_read(struct request *request, const struct json_at *body, yyjson
     if (!yyjson_mut_obj_get(spec, "numWorkers"))
         return err_set(err, -EINVAL, "spec.numWorkers: it is required");
     if (yyjson_mut_obj_get(spec, "completions") || yyjson_mut_obj_get(spec, "parallelism"))
-        return err_set(err, -ENOSYS, "spec.completions and spec.parallelism are for trainings that are not distributed");
+        return err_set(err, -ENOSYS,
+                       "spec.completions and spec.parallelism are for trainings that are not distributed");
     (void)yyjson_mut_obj_add_bool(request->doc, item, "masterSpecSameAsWorker", is_same);
     return 0;
 }

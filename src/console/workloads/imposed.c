@@ -98,7 +98,8 @@ int imposed_add(struct request *request, yyjson_mut_val *ids, yyjson_mut_val *sp
             return r;
         if (r == 0)
             return err_set(err, -ENOSYS,
-                           "the policy imposes the data source '%.50s', whose kind is not supported in workloads yet", id);
+                           "the policy imposes the data source '%.50s', whose kind is not supported in workloads yet",
+                           id);
     }
     return 0;
 }

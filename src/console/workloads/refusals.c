@@ -180,7 +180,8 @@ static int refuse_own_resources(yyjson_val *list, struct err *err)
     while ((item = yyjson_arr_iter_next(&iter))) {
         for (size_t i = 0; i < ARRAY_LEN(names); i++) {
             if (yyjson_equals_str(yyjson_obj_get(item, "resource"), names[i]))
-                return err_set(err, -EINVAL, "spec.compute.extendedResources: '%s' is requested by other members of compute",
+                return err_set(err, -EINVAL,
+                               "spec.compute.extendedResources: '%s' is requested by other members of compute",
                                names[i]);
         }
     }

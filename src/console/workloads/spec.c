@@ -159,7 +159,8 @@ int spec_gpus(yyjson_val *compute, struct gpu_ask *ret_ask, struct err *err)
     if (ask.devices > 0 && (ask.portion <= 0 || ask.portion > 1))
         return err_set(err, -EINVAL, "spec.compute.gpuPortionRequest: expected a part of one GPU, above 0 and up to 1");
     if (memory > 0 && ask.devices != 1)
-        return err_set(err, -EINVAL, "spec.compute.gpuMemoryRequest: it is for one GPU; use gpuPortionRequest for several");
+        return err_set(err, -EINVAL,
+                       "spec.compute.gpuMemoryRequest: it is for one GPU; use gpuPortionRequest for several");
     ask.memory = memory;
     *ret_ask = ask;
     return 0;

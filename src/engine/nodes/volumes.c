@@ -115,7 +115,8 @@ void name_volume_problem(struct engine *engine, pod_id pod, node_id node, struct
         return;
     strbuf_addf(out, "claim %s", state_name(state, volume->name));
     if (problem == VOLUME_ELSEWHERE)
-        strbuf_addstr(out, volume->is_bound ? ": its volume is elsewhere" : ": none of the volumes that it can be bound to is there");
+        strbuf_addstr(out, volume->is_bound ? ": its volume is elsewhere"
+                                            : ": none of the volumes that it can be bound to is there");
     if (problem == VOLUME_MADE_ELSEWHERE)
         strbuf_addf(out, ": its volume is being provisioned for node %s", state_name(state, volume->made_for));
     if (problem == VOLUME_NOT_MADE)

@@ -128,7 +128,7 @@ static void put_group(void *arg, struct http_exchange *exchange)
         rest_fail_err(exchange, &err);
         return;
     }
-    log_info(gpud->log, is_new ? "group made" : "group changed", log_str("group", spec.name));
+    log_info(gpud->log, is_new ? "group created" : "group changed", log_str("group", spec.name));
     loop_task_queue(&gpud->saving);
     api_reply_group(exchange, is_new ? 201 : 200, group);
 }

@@ -136,8 +136,8 @@ static int check_compute(const struct gpud *gpud, const struct group *self, cons
                     continue;
                 if ((other->spec.mode == GPU_MODE_TIME) != (spec->mode == GPU_MODE_TIME))
                     return err_set(err, -EBUSY,
-                                   "GPU %s is shared in the mode '%s' with group %s: '%s' beside it would break the "
-                                   "configured shares",
+                                   "GPU %s is shared in the mode '%s' with group %s: '%s' on the same GPU would "
+                                   "break the configured shares",
                                    gpud->devices[devices[gpu]].spec.uuid, gpu_mode_name(other->spec.mode),
                                    other->spec.name, gpu_mode_name(spec->mode));
                 sum += other->spec.share;

@@ -258,14 +258,15 @@ static void give_up(struct group *group)
 {
     struct gpud *gpud = group->gpud;
 
-    log_warn(gpud->log, "kernels outlast their lease: other groups run beside them",
+    log_warn(gpud->log, "kernels outlast their lease: other groups run at the same time",
              log_str("group", group->spec.name));
     for (struct session *s = session_first(group), *next; s; s = next) {
         next = session_next(s);
         for (uint32_t gpu = 0; gpu < group->spec.gpu_count; gpu++) {
             if (!s->gpus[gpu].is_awaited)
                 continue;
-            session_notice(s, GPU_REASON_NOT_DRAINED, gpu, "the lease is over, others run beside");
+            session_notice(s, GPU_REASON_NOT_DRAINED, gpu,
+                           "the lease has ended, and other groups run at the same time");
             if (gpud->config->stuck == ACTION_KILL) {
                 session_kill(s, GPU_REASON_NOT_DRAINED, gpu);
                 break;

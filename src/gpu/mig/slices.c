@@ -147,10 +147,11 @@ static int clear(struct mig *mig, const struct mig_gpu *gpu, const struct mig_se
 static int no_room(const struct mig_gpu *gpu, const struct mig_seen *seen, const struct mig_profile *profile,
                    struct err *err)
 {
-    return err_set(err, -EBUSY,
-                   "GPU %s has no room for a slice %s beside its %u existing ones; 'muster gpu status -o json' lists "
-                   "them",
-                   gpu->uuid, profile->name, seen->count);
+    return err_set(
+        err, -EBUSY,
+        "GPU %s has no room for a slice %s in addition to its %u existing ones; 'muster gpu status -o json' lists "
+        "them",
+        gpu->uuid, profile->name, seen->count);
 }
 
 /* A slice that nobody uses, or a new one. -EAGAIN when the GPU has changed since it was looked at. */
@@ -218,8 +219,7 @@ int mig_take(struct mig *mig, const char *gpu_uuid, const char *profile_name, co
         return err_set(err, -ENOTSUP, "GPU %s has no MIG", gpu_uuid);
     if (mode == MIG_OFF)
         return err_set(err, -ENOTSUP,
-                       "MIG mode of GPU %s is off, so it has no slices; its administrator can switch it on",
-                       gpu_uuid);
+                       "MIG mode of GPU %s is off, so it has no slices; its administrator can switch it on", gpu_uuid);
     if (mode == MIG_UNKNOWN)
         return err_set(err, -EIO, "the driver does not say whether GPU %s is in MIG mode", gpu_uuid);
     const struct mig_profile *profile = mig_layout_find_name(&gpu->layout, profile_name);

@@ -60,7 +60,7 @@ static void on_removed(void *arg, int result, const struct store_object *object,
 
     (void)object;
     if (result < 0)
-        log_warn(server->log, "cannot remove an object of a kind that is gone", log_error(err));
+        log_warn(server->log, "cannot remove an object of a kind that was deleted", log_error(err));
 }
 
 /* The objects of a kind go with its definition: they would be back with the next definition of that name. All versions of the

@@ -195,7 +195,7 @@ static void go_on(struct request *request, const struct list_query *query)
     struct page *page;
 
     if (page_place_read(&place, query->token) < 0) {
-        fail_bad(request, "continue key is not valid: it was not made by this server");
+        fail_bad(request, "continue key is not valid: it was not created by this server");
         return;
     }
     if (!*place.id) {

@@ -228,7 +228,7 @@ static int devices_decode(struct object_reader *reader, const struct object *obj
         return 0;
     if (spec->kind != REQUEST_FRACTION && spec->kind != REQUEST_GPU_MEMORY)
         return reader_object_to(reader, object, &at, err,
-                                "expected " KEY_GPU_FRACTION " or " KEY_GPU_MEMORY " beside it| it is ignored");
+                                "expected " KEY_GPU_FRACTION " or " KEY_GPU_MEMORY " on the same pod| it is ignored");
     if (!text || !int_parse(text, 1, SHARED_DEVICES_MAX, &devices))
         return reader_object_to(reader, object, &at, err, "expected a whole number from 1 to %d, found '%s'",
                                 SHARED_DEVICES_MAX, text ? text : "");

@@ -50,7 +50,7 @@ static int bound_decode(struct object_reader *reader, const struct object *objec
     TRY(json_member_double(share, key, JSON_OPTIONAL, -INFINITY, 1e18, ret_bound, err));
     if (*ret_bound < 0 && *ret_bound != UNLIMITED)
         TRY(reader_object_to(reader, object, &at, err,
-                             "expected 0 or more, or -1 for no bound, found %g| it is no bound", *ret_bound));
+                             "expected 0 or more, or -1 for unlimited, found %g| it counts as unlimited", *ret_bound));
     return 0;
 }
 

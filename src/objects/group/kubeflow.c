@@ -168,7 +168,7 @@ static int add_segments(struct grouping *g, const struct segments *segments, int
     int64_t needed_segments = (needed + segments->size - 1) / segments->size;
 
     if (count > SEGMENTS_MAX)
-        return err_set(err, -EINVAL, "annotation " KEY_SEGMENT_SIZE ": makes %lld segments, expected at most %d",
+        return err_set(err, -EINVAL, "annotation " KEY_SEGMENT_SIZE ": results in %lld segments, expected at most %d",
                        (long long)count, SEGMENTS_MAX);
     add_subgroup(g, (struct subgroup_draft){.name = "worker", .min_subgroup = (int32_t)count});
     for (int64_t i = 0; i < count; i++) {

@@ -46,7 +46,7 @@ static int group_topology(const struct json_at *group, struct topology_constrain
     if (!topology.required && !topology.preferred)
         return 0;
     if (!topology.topology)
-        return json_fail(&template, err, -EINVAL, "expected the annotation " KEY_TOPOLOGY " beside the level");
+        return json_fail(&template, err, -EINVAL, "expected the annotation " KEY_TOPOLOGY " in addition to the level");
     *ret_topology = topology;
     return 0;
 }

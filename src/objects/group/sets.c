@@ -77,7 +77,7 @@ static int segment_decode(struct grouping *g, const struct json_at *template, st
         return err_set(err, -EINVAL, "segment size: with LeaderExcluded it has to divide the %lld workers",
                        (long long)(lw->size - 1));
     if (segment_of(lw, lw->size - 1) >= SEGMENTS_MAX)
-        return err_set(err, -EINVAL, "segment size: makes more than %d segments", SEGMENTS_MAX);
+        return err_set(err, -EINVAL, "segment size: results in more than %d segments", SEGMENTS_MAX);
     return 0;
 }
 

@@ -248,8 +248,9 @@ static int open_admission(struct service *service, struct err *err)
         .blocks_devices = values->blocks_devices,
         .runtime_class = values->runtime_class,
     };
-    admission->reviews = metrics_counter(service->metrics, "admission_reviews_total",
-                                         "Objects that API servers asked about.", METER_LABELS("webhook", "outcome"));
+    admission->reviews =
+        metrics_counter(service->metrics, "admission_reviews_total",
+                        "Objects that API servers submitted for admission.", METER_LABELS("webhook", "outcome"));
     admission->rotations = meter_series(metrics_counter(service->metrics, "admission_certificate_changes_total",
                                                         "Times that this replica stored new certificates.", NULL),
                                         NULL);

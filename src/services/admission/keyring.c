@@ -195,7 +195,7 @@ static int advance_authority(struct keyring *keyring, const struct keyring_wishe
     if (r < 0)
         return r;
     (void)snprintf(ret_why, KEYRING_WHY_MAX,
-                   "a third of the certificate authority's time is left: the next one is made");
+                   "a third of the certificate authority's time is left: the next one is created");
     return 1;
 }
 
@@ -212,7 +212,7 @@ static const char *problem_with_server(const struct keyring *keyring, const stru
     if (left < (facts.not_after - facts.not_before) / 3)
         return "a third of the serving certificate's time is left";
     if (!certificate_is_signed_by(server->cert_pem, keyring->authority.cert_pem))
-        return "the serving certificate is of another authority";
+        return "the serving certificate was issued by another authority";
     for (size_t i = 0; i < wishes->dns_name_count; i++) {
         if (!certificate_is_for(server->cert_pem, wishes->dns_names[i]))
             return "the serving certificate lacks a name of the Service";

@@ -19,7 +19,7 @@ void admission_check_queue(const struct admission_rules *rules, const struct adm
     admission_warn(verdict, "resources must be specified");
     admission_deny(verdict,
                    "resources must be specified: spec.resources is missing. Write spec.resources with cpu, gpu and "
-                   "memory, each with quota, limit and overQuotaWeight; -1 stands for unlimited");
+                   "memory, each with quota, limit and overQuotaWeight; -1 means unlimited");
 }
 
 struct words VEC_OF(const char *);

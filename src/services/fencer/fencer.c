@@ -22,12 +22,11 @@ static const struct flag flags[] = {
      "namespace of reservation pods", 0, 0},
     {"gpud-folder", FLAG_STRING, AT(gpud_folder), "/run/muster/gpu", "folder of 'muster gpud'", 0, 0},
     {"cdi-dir", FLAG_STRING, AT(cdi_dir), "/var/run/cdi", "folder of CDI devices, which container runtimes read", 0, 0},
-    {"library-dir", FLAG_STRING, AT(library_dir), "/usr/lib/muster", "folder on the host with the libraries for tenants and proxy/", 0,
-     0},
+    {"library-dir", FLAG_STRING, AT(library_dir), "/usr/lib/muster",
+     "folder on the host with the libraries for tenants and proxy/", 0, 0},
     {"driver-root", FLAG_STRING, AT(driver_root), "/",
      "root folder of the driver's files on the host, such as /run/nvidia/driver", 0, 0},
-    {"host-root", FLAG_STRING, AT(host_root), "/", "folder where the root folder of the host is mounted",
-     0, 0},
+    {"host-root", FLAG_STRING, AT(host_root), "/", "folder where the root folder of the host is mounted", 0, 0},
 };
 
 #define AGAIN_FIRST (200 * NSEC_PER_MSEC)
@@ -102,7 +101,8 @@ static int open_fencer(struct service *service, struct err *err)
         .backoff = {.first = AGAIN_FIRST, .max = AGAIN_MAX},
     };
     fencer->written = counter(service, "fencer_devices_written_total", "Files of devices that were written.");
-    fencer->refusals = counter(service, "fencer_failures_total", "Attempts to fence a pod that failed.");
+    fencer->refusals =
+        counter(service, "fencer_failures_total", "Failed attempts to set up the GPU isolation of a pod.");
     fencer->daemon_up = meter_series(
         metrics_gauge(service->metrics, "fencer_daemon_up", "1 while the GPU daemon of the node answers.", NULL), NULL);
     metrics_on_collect(service->metrics, collect, fencer);

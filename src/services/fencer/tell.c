@@ -17,7 +17,7 @@ void post_complain(struct fencer *fencer, struct post *post, const struct err *e
     log_warn(fencer->service->log, "GPU isolation of a pod failed", log_str("namespace", post->pod.namespace),
              log_str("pod", post->pod.name), log_error(err));
     (void)err_wrap(&text, text.code, "%s",
-                   post->done          ? "GPU isolation stays as it was"
+                   post->done          ? "GPU isolation is not changed"
                    : post->pod.is_held ? "Containers cannot start on shared GPUs"
                                        : "The pod runs on shared GPUs without isolation");
     recorder_record(fencer->service->recorder, &(struct event){

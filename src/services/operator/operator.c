@@ -26,8 +26,7 @@ static const struct flag flags[] = {
 static const struct flag controller_flags[] = {
     NAMESPACE,
     APPLY_CRDS,
-    {"starter", FLAG_BOOL, AT(has_starter), "true",
-     "number and start submitted Jobs, as 'muster starter' does", 0, 0},
+    {"starter", FLAG_BOOL, AT(has_starter), "true", "number and start submitted Jobs, as 'muster starter' does", 0, 0},
 };
 
 /* Changes come in bursts: an upgrade touches everything. */

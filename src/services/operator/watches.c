@@ -92,8 +92,9 @@ static void on_config(void *arg, const struct follow_event *event)
 
     if (event->change == FOLLOW_DELETED) {
         forget_source(operator, TAKE_PTR(operator->config));
-        log_warn(operator->service->log, operator->is_hosting ? "the Config was deleted; using the defaults"
-                                                              : "the Config is gone: its objects are deleted with it");
+        log_warn(operator->service->log, operator->is_hosting
+                                             ? "the Config was deleted; using the defaults"
+                                             : "the Config was deleted: its objects are deleted with it");
     } else if (operator->config) {
         source_set(operator->config, event->uid, event->object);
     } else {

@@ -84,8 +84,9 @@ static int configure(struct service *service, struct err *err)
     struct service_settings *settings = &service->settings;
 
     if (flags->is_shadow && settings->wants_lease)
-        return err_set(err, -EINVAL,
-                       "--shadow and --leader-elect cannot be used together: shadow mode writes nothing, not even a Lease");
+        return err_set(
+            err, -EINVAL,
+            "--shadow and --leader-elect cannot be used together: shadow mode writes nothing, not even a Lease");
     if (*flags->listen_address)
         service->common->metrics_address = flags->listen_address;
     service->common->health_address = flags->health_address;

@@ -57,7 +57,7 @@ const struct check kai_checks[] = {
     {KAI(FINDING_UNSUPPORTED, "kai-csi-storage"), SHARD, .path = {"spec", "args", "schedule-csi-storage"},
      .value = "true",
      .text = "schedule-csi-storage has no effect: CSI capacity is always considered, but pods are not evicted for it",
-     .action = "none: pods whose volume cannot be made are scheduled again"},
+     .action = "none: pods whose volume cannot be provisioned are scheduled again"},
     {KAI(FINDING_CHANGES, "kai-go-memory"), SHARD, .path = {"spec", "goMemLimit"},
      .text = "goMemLimit and goMemLimitRatio are accepted and have no effect: Muster is not written in Go"},
     {KAI(FINDING_CHANGES, "kai-profiler"), SHARD, .path = {"spec", "args", "enable-profiler"}, .value = "true",

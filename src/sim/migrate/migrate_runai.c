@@ -113,13 +113,15 @@ void runai_survey(struct migration *migration)
     values_set_text(migration, VALUES_PATH("global", "nodePoolLabelKey"), "runai/node-pool");
     if (has_label)
         values_set_text(migration, VALUES_PATH("podgrouper", "queueLabelKey"), "runai/queue");
-    migration_add(migration, &(struct finding){
-                                 .system = SYSTEM_RUNAI,
-                                 .class = FINDING_UNSUPPORTED,
-                                 .code = "runai-control-plane",
-                                 .count = 1,
-                                 .objects = "",
-                                 .text = "users, access rules, policies and assets of Run:ai's control plane are not read",
-                                 .action = "create them in Muster's console, which serves a part of Run:ai's REST API: see docs/runai-compatibility.md",
-                             });
+    migration_add(migration,
+                  &(struct finding){
+                      .system = SYSTEM_RUNAI,
+                      .class = FINDING_UNSUPPORTED,
+                      .code = "runai-control-plane",
+                      .count = 1,
+                      .objects = "",
+                      .text = "users, access rules, policies and assets of Run:ai's control plane are not read",
+                      .action = "create them in Muster's console, which serves a part of Run:ai's REST API: see "
+                                "docs/runai-compatibility.md",
+                  });
 }

@@ -104,10 +104,12 @@ static void print_workloads(const struct hours *hours, const struct table_view *
             add_evicted(&t, &row->sides[side]);
     }
     if (shown > 0) {
-        (void)fprintf(out, "Current workloads that the change affects: counts of %u futures, median waits\n", hours->futures);
+        (void)fprintf(out, "Current workloads that the change affects: counts of %u futures, median waits\n",
+                      hours->futures);
         table_print(&t, view, out);
     } else {
-        (void)fputs("The change affects no current workload: all start at the same times and are evicted as often.\n", out);
+        (void)fputs("The change affects no current workload: all start at the same times and are evicted as often.\n",
+                    out);
     }
     table_done(&t);
 }
@@ -150,7 +152,8 @@ static void print_queues(const struct hours *hours, const struct table_view *vie
         add_mean(&t, b.used);
     }
     if (shown > 0) {
-        (void)fputs("\nQueues that the change affects: mean wait of a workload; other figures are means of a future\n", out);
+        (void)fputs("\nQueues that the change affects: mean wait of a workload; other figures are means of a future\n",
+                    out);
         table_print(&t, view, out);
     }
     table_done(&t);
@@ -167,7 +170,7 @@ static void print_whole(const struct hours *hours, FILE *out)
     (void)fprintf(out, "Starts: %.1f without, %.1f with.\n", a.starts, b.starts);
     (void)fprintf(out, "Evictions: %.1f without, %.1f with. GPU hours: %.1f without, %.1f with; ", a.evictions,
                   b.evictions, a.used, b.used);
-    (void)fprintf(out, "lost of them %.1f and %.1f.\n", a.lost, b.lost);
+    (void)fprintf(out, "lost to evictions: %.1f and %.1f.\n", a.lost, b.lost);
 }
 
 static void print_basis(const struct hours *hours, FILE *out)
@@ -182,7 +185,7 @@ static void print_basis(const struct hours *hours, FILE *out)
         (void)fprintf(out, "History: %u workloads in %s, the run times of %u known.\n", basis->past,
                       seconds_text((double)(hours->now - basis->past_since) / 1e9, text), basis->ended);
     else
-        (void)fputs("There is no history: no further work is expected to come.\n", out);
+        (void)fputs("There is no history: no further work is expected.\n", out);
 }
 
 void hours_print(const struct hours *hours, const struct hours_question *question, const struct table_view *view,

@@ -79,7 +79,9 @@ static void print_answer(const struct future_world *world, const struct when_bas
                       answer->prediction.futures);
         break;
     case WHEN_NEVER:
-        (void)fprintf(out, "%s cannot start in this cluster, whatever ends; 'muster why' says why\n", name.text);
+        (void)fprintf(out,
+                      "%s cannot start in this cluster, even after all other work has ended; 'muster why' says why\n",
+                      name.text);
         break;
     case WHEN_UNKNOWN:
         (void)fprintf(out,
@@ -103,12 +105,12 @@ static void print_basis(const struct future_world *world, const struct when_basi
         (void)fprintf(out, "History: %u workloads in %s, the run times of %u known.\n", basis->past,
                       seconds_text(world->now - basis->past_since, text), basis->ended);
     else
-        (void)fputs("There is no history: no further work is expected to come.\n", out);
+        (void)fputs("There is no history: no further work is expected.\n", out);
     (void)fprintf(out,
-                  "Of %u running workloads, %u have a declared time limit, and %u a history of workloads like them.\n",
+                  "Of %u running workloads, %u have a declared time limit, and %u a history of similar workloads.\n",
                   basis->running, basis->limited, basis->known);
     if (answer->prediction.calibrated > 0)
-        (void)fprintf(out, "Corrected by how %u earlier predictions came out.\n", answer->prediction.calibrated);
+        (void)fprintf(out, "Corrected by the outcomes of %u earlier predictions.\n", answer->prediction.calibrated);
     else
         (void)fputs("Not corrected by earlier predictions: there are too few.\n", out);
 }

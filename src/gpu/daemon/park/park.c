@@ -109,7 +109,7 @@ static void on_deadline(void *arg)
             (void)err_set(
                 &why, -EBUSY,
                 "process %d did not stop in %llds: a kernel that does not end, a stream capture that is open, or "
-                "a call that waits for another; it goes on",
+                "a call that waits for another; it continues",
                 (int)s->peer.pid, (long long)(group->gpud->config->park_timeout / NSEC_PER_SEC));
     }
     park_give_up(group, &why);
@@ -131,7 +131,8 @@ static void finish_parking(struct group *group)
 
     for (const struct session *s = session_first(group); s; s = session_next(s)) {
         if (park_is_there(s) && s->stopped.park.bytes > 0 && s->slot->parked == 0)
-            (void)err_set(&why, -EIO, "process %d could not copy its memory: it goes on, its memory is where it was",
+            (void)err_set(&why, -EIO,
+                          "process %d could not copy its memory: it continues, and its memory is still on the GPU",
                           (int)s->peer.pid);
     }
     if (why.code < 0) {
