@@ -4,6 +4,7 @@
 #include "model/volume.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "model/parts.h"
@@ -16,6 +17,26 @@ static const struct constraints *keep_terms(struct state *state, const struct se
     constraints_id id = constraints_add(state, &spec);
 
     return &state->constraints.items[id];
+}
+
+/* A volume that was being made for a node, and is neither there nor being made any more, could not be made for it. */
+static void note_failure(struct volume *volume, const struct volume *before)
+{
+    int kept = 0;
+
+    if (volume->is_bound || !before->is_present)
+        return;
+    bool has_failed = before->made_for != 0 && volume->made_for == 0;
+    for (int i = 0; i < VOLUME_FAILED_MAX; i++)
+        if (before->failed_for[i] != 0 && !(has_failed && before->failed_for[i] == before->made_for))
+            volume->failed_for[kept++] = before->failed_for[i];
+    if (!has_failed)
+        return;
+    if (kept == VOLUME_FAILED_MAX) {
+        kept--;
+        memmove(volume->failed_for, volume->failed_for + 1, (size_t)kept * sizeof *volume->failed_for);
+    }
+    volume->failed_for[kept] = before->made_for;
 }
 
 int state_put_volume(struct state *state, const struct volume_spec *spec, struct err *err)
@@ -52,6 +73,7 @@ int state_put_volume(struct state *state, const struct volume_spec *spec, struct
     kept = keep_terms(state, spec->made_terms, spec->made_term_count);
     volume.made_terms = kept->node_terms;
     volume.made_term_count = kept->node_term_count;
+    note_failure(&volume, &state->volumes.items[id]);
     state->volumes.items[id] = volume;
     tap_tell(state, DELTA_PUT_VOLUME, spec);
     return 0;

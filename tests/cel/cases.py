@@ -1,6 +1,7 @@
 """Device selectors to be held against Kubernetes: written ones, and random ones by a seed."""
 
 import random
+import re
 
 DOMAIN = "gpu.example.com"
 
@@ -265,71 +266,51 @@ class Random:
 
 
 class Wide(Random):
-    """The types that Kubernetes adds, maps and optionals too."""
+    """The types that Kubernetes adds, maps and optionals too. In a form, <int> is an expression of that type, and <*> any."""
 
     more = ("quantity", "semver", "map", "duration", "optional", "address")
+    leaves = {
+        "quantity": ["quantity('1Gi')", "quantity('500m')", "quantity('-3')", "quantity('1e3')", f"{C}.memory", f"{C}.missing"],
+        "semver": ["semver('1.2.3')", "semver('12.4.1-rc.1')", "semver('v2', true)", f"{A}.version", "semver('x')"],
+        "map": ["{}", "{'a': 1}", "{'a': 1, 'b': 2}", A, "{1: 2}"],
+        "duration": ["duration('90s')", "duration('-1h')", "timestamp('2024-02-29T12:30:45Z') - timestamp('2024-01-01T00:00:00Z')"],
+        "optional": ["optional.none()", "optional.of(1)", f"{A}.?cores", f"{A}.?missing", "optional.ofNonZeroValue(0)"],
+        "address": ["ip('10.1.2.3')", "ip('::1')", "cidr('10.0.0.0/8').ip()", "ip('x')"],
+    }
+    forms = {
+        "quantity": ["<quantity>.add(<quantity>)", "<quantity>.sub(<quantity>)", "<quantity>.add(<int>)", "quantity(<string>)",
+                     "(<bool> ? <quantity> : <quantity>)"],
+        "semver": ["semver(<string>)", "semver(string(<int>) + '.0.1')", "(<bool> ? <semver> : <semver>)"],
+        "map": ["{<string>: <int>}", "(<bool> ? <map> : {'z': <int>})", "<list>.transformMap(i, v, i + v)", "<map>.transformMap(k, v, k)", "{?'o': <optional>}"],
+        "duration": ["(<duration> + <duration>)", "(<duration> - <duration>)", "duration(<string>)", "duration(string(<int>) + 's')"],
+        "optional": ["<optional>.or(<optional>)", "optional.of(<int>)", "<optional>.optMap(o, o)", "<map>[?'a']", "<list>[?<int>]", "<map>.?b"],
+        "address": ["ip(<string>)", "ip(string(<address>))", "(<bool> ? <address> : <address>)"],
+        "int": ["<quantity>.compareTo(<quantity>)", "<quantity>.asInteger()", "sign(<quantity>)", "<semver>.major()", "<semver>.minor()", "<semver>.patch()",
+                "<semver>.compareTo(<semver>)", "size(<map>)", "<map>.a", "<duration>.getSeconds()", "<optional>.orValue(<int>)", "<optional>.value()",
+                "<address>.family()"],
+        "string": ["string(<duration>)", "string(<address>)", "'%s'.format([<*>])", "(type(<*>) == type(1) ? 'i' : 'o')", "<string>.upperAscii()",
+                   "<string>.findAll('[a-z]').join('')"],
+        "bool": ["<quantity>.isLessThan(<quantity>)", "<quantity>.isGreaterThan(<quantity>)", "<quantity>.isInteger()", "<semver>.isLessThan(<semver>)",
+                 "<semver>.isGreaterThan(<semver>)", "isQuantity(<string>)", "isSemver(<string>)", "<optional>.hasValue()", "('a' in <map>)", "<map>.exists(k, <bool>)",
+                 "(<duration> < <duration>)", "cidr('10.0.0.0/8').containsIP(<address>)", "isIP(<string>)", "<list>.includes(<int>)", "sets.contains(<list>, <list>)",
+                 "sets.intersects(<list>, <list>)", "sets.equivalent(<list>, <list>)", "<list>.all(i, v, <bool>)", "(<*> == <*>)"],
+    }
 
     def leaf(self, kind):
-        leaves = {
-            "quantity": ["quantity('1Gi')", "quantity('500m')", "quantity('-3')", "quantity('1e3')", f"{C}.memory", f"{C}.missing"],
-            "semver": ["semver('1.2.3')", "semver('12.4.1-rc.1')", "semver('v2', true)", f"{A}.version", "semver('x')"],
-            "map": ["{}", "{'a': 1}", "{'a': 1, 'b': 2}", A, "{1: 2}"],
-            "duration": ["duration('90s')", "duration('-1h')", "timestamp('2024-02-29T12:30:45Z') - timestamp('2024-01-01T00:00:00Z')"],
-            "optional": ["optional.none()", "optional.of(1)", f"{A}.?cores", f"{A}.?missing", "optional.ofNonZeroValue(0)"],
-            "address": ["ip('10.1.2.3')", "ip('::1')", "cidr('10.0.0.0/8').ip()", "ip('x')"],
-        }
-        return self.pick.choice(leaves[kind]) if kind in leaves else super().leaf(kind)
+        return self.pick.choice(self.leaves[kind]) if kind in self.leaves else super().leaf(kind)
 
-    def make_quantity(self, depth):
-        a, b = self.make("quantity", depth), self.make("quantity", depth)
-        return self.one(f"{a}.add({b})", f"{a}.sub({b})", f"{a}.add({self.make('int', depth)})", f"quantity({self.make('string', depth)})",
-                        f"({self.make('bool', depth)} ? {a} : {b})")
+    def fill(self, kind, depth):
+        form = self.pick.choice(self.forms[kind])
+        return re.sub(r"<(\w+|\*)>", lambda found: self.make(self.any_type() if found[1] == "*" else found[1], depth), form)
 
-    def make_semver(self, depth):
-        return self.one(f"semver({self.make('string', depth)})", f"semver(string({self.make('int', depth)}) + '.0.1')",
-                        f"({self.make('bool', depth)} ? {self.make('semver', depth)} : {self.make('semver', depth)})")
+    def make(self, kind, depth):
+        if depth > 0 and kind in self.forms and kind not in self.leaves and self.pick.random() < 0.5:
+            return self.fill(kind, depth - 1)
+        return super().make(kind, depth if kind in self.leaves else min(depth, 1))
 
-    def make_map(self, depth):
-        a, b = self.make("map", depth), self.make("int", depth)
-        return self.one("{" + f"{self.make('string', depth)}: {b}" + "}", f"({self.make('bool', depth)} ? {a} : {{'z': {b}}})",
-                        f"{self.make('list', depth)}.transformMap(i, v, i + v)", f"{a}.transformMap(k, v, k)", "{?'o': " + self.make("optional", depth) + "}")
 
-    def make_duration(self, depth):
-        a, b = self.make("duration", depth), self.make("duration", depth)
-        return self.one(f"({a} + {b})", f"({a} - {b})", f"duration({self.make('string', depth)})", f"duration(string({self.make('int', depth)}) + 's')")
-
-    def make_optional(self, depth):
-        a = self.make("optional", depth)
-        return self.one(f"{a}.or({self.make('optional', depth)})", f"optional.of({self.make('int', depth)})", f"{a}.optMap(o, o)", f"{self.make('map', depth)}[?'a']",
-                        f"{self.make('list', depth)}[?{self.make('int', depth)}]", f"{self.make('map', depth)}.?b")
-
-    def make_address(self, depth):
-        return self.one(f"ip({self.make('string', depth)})", f"ip(string({self.make('address', depth)}))",
-                        f"({self.make('bool', depth)} ? {self.make('address', depth)} : {self.make('address', depth)})")
-
-    def make_int(self, depth):
-        wide = self.one(f"{self.make('quantity', depth)}.compareTo({self.make('quantity', depth)})", f"{self.make('quantity', depth)}.asInteger()",
-                        f"sign({self.make('quantity', depth)})", f"{self.make('semver', depth)}.{self.one('major', 'minor', 'patch')}()",
-                        f"{self.make('semver', depth)}.compareTo({self.make('semver', depth)})", f"size({self.make('map', depth)})", f"{self.make('map', depth)}.a",
-                        f"{self.make('duration', depth)}.getSeconds()", f"{self.make('optional', depth)}.orValue({self.make('int', depth)})",
-                        f"{self.make('optional', depth)}.value()", f"{self.make('address', depth)}.family()")
-        return self.one(wide, super().make_int(depth))
-
-    def make_string(self, depth):
-        wide = self.one(f"string({self.make('duration', depth)})", f"string({self.make('address', depth)})", f"'%s'.format([{self.make(self.any_type(), depth)}])",
-                        f"type({self.make(self.any_type(), depth)}) == type(1) ? 'i' : 'o'", f"{self.make('string', depth)}.upperAscii()",
-                        f"{self.make('string', depth)}.findAll('[a-z]').join('')")
-        return self.one(wide, super().make_string(depth), super().make_string(depth))
-
-    def make_bool(self, depth):
-        wide = self.one(f"{self.make('quantity', depth)}.{self.one('isLessThan', 'isGreaterThan')}({self.make('quantity', depth)})", f"{self.make('quantity', depth)}.isInteger()",
-                        f"{self.make('semver', depth)}.{self.one('isLessThan', 'isGreaterThan')}({self.make('semver', depth)})", f"isQuantity({self.make('string', depth)})",
-                        f"isSemver({self.make('string', depth)})", f"{self.make('optional', depth)}.hasValue()", f"('a' in {self.make('map', depth)})",
-                        f"{self.make('map', depth)}.exists(k, {self.make('bool', depth)})", f"({self.make('duration', depth)} < {self.make('duration', depth)})",
-                        f"cidr('10.0.0.0/8').containsIP({self.make('address', depth)})", f"isIP({self.make('string', depth)})",
-                        f"{self.make('list', depth)}.includes({self.make('int', depth)})", f"sets.{self.one('contains', 'intersects', 'equivalent')}({self.make('list', depth)}, {self.make('list', depth)})",
-                        f"{self.make('list', depth)}.all(i, v, {self.make('bool', depth)})")
-        return self.one(wide, super().make_bool(depth))
+for new_kind in Wide.more:
+    setattr(Wide, f"make_{new_kind}", lambda self, depth, kind=new_kind: self.fill(kind, depth))
 
 
 class Listed(Wide):

@@ -162,6 +162,9 @@ def constrain(rng, devices, lists, alone):
         devices["constraints"] = [{"matchAttribute": "gpu.example/numa"}]
     elif lists and takes_one_each(requests) and len(requests) > 1 and chance(rng, 0.6):
         devices["constraints"] = [{"distinctAttribute": "gpu.example/numa"}]
+    elif not takes_one_each(requests) and chance(rng, 0.15):
+        # Here Kubernetes 1.36 compares with the last device of each request alone: see breaks_own_constraint().
+        devices["constraints"] = [{"distinctAttribute": rng.choice(["gpu.example/index", "gpu.example/group", "gpu.example/model"])}]
     elif takes_one_each(requests) and chance(rng, 0.25 if len(requests) > 1 else 0.05):
         devices["constraints"] = [{"distinctAttribute": rng.choice(["gpu.example/index", "gpu.example/group"])}]
     elif chance(rng, 0.2):
@@ -232,6 +235,33 @@ def case(rng, gates):
     return {"objects": objects, "node": "n1", "gates": gates}
 
 
+def attributes_by_device(request):
+    """By driver, pool and name: those of the newest generation of each pool."""
+    found = {}
+    for one in sorted((one["spec"] for one in request["objects"] if one["kind"] == "ResourceSlice"),
+                      key=lambda spec: spec["pool"]["generation"]):
+        for each in one.get("devices", []):
+            found[one["driver"], one["pool"]["name"], each["name"]] = each["attributes"]
+    return found
+
+
+def breaks_own_constraint(request, answer):
+    """Have two devices the same, which the claim wants to be different? Compared pair by pair, as the API describes it."""
+    claims = [one for one in request["objects"] if one["kind"] == "ResourceClaim" and "status" not in one]
+    known = attributes_by_device(request)
+    for number, one in enumerate(claims):
+        for wanted in one["spec"]["devices"].get("constraints", []):
+            name = wanted.get("distinctAttribute", "")
+            values = []
+            for claim, _, driver, pool, device, *_ in answer.get("results", []):
+                if claim == number:
+                    has = known[driver, pool, device]
+                    values.append(has.get(name) or (has.get(name.split("/")[1]) if driver == name.split("/")[0] else None))
+            if name and any(value in values[:at] for at, value in enumerate(values)):
+                return True
+    return False
+
+
 def asks_of(request):
     """All requests of claims that are to be met."""
     for one in request["objects"]:
@@ -242,6 +272,12 @@ def asks_of(request):
 
 def has_two_classes(request, _):
     return any(len({each["deviceClassName"] for each in asks}) > 1 for asks in asks_of(request))
+
+
+def is_distinct_of_several(request, _):
+    return any("distinctAttribute" in constraint and not takes_one_each(one["spec"]["devices"]["requests"])
+               for one in request["objects"] if one["kind"] == "ResourceClaim"
+               for constraint in one["spec"]["devices"].get("constraints", []))
 
 
 def is_incomplete(request, _):
@@ -263,7 +299,7 @@ FEATURES = {
     "selectors in requests": has('"selectors": [{"cel": {"expression": "device.a'), "ExactCount": has('"ExactCount"'),
     "All": has('"All"'), "exactly": has('"exactly": {"deviceClassName": "gpu"'), "firstAvailable": has("firstAvailable"),
     "several classes": has_two_classes, "several devices": has('"count": 2'), "matchAttribute": has("matchAttribute"),
-    "distinctAttribute": has("distinctAttribute"), "taint NoSchedule": has('"effect": "NoSchedule"}]'),
+    "distinctAttribute": has("distinctAttribute"), "distinctAttribute of several devices": is_distinct_of_several, "taint NoSchedule": has('"effect": "NoSchedule"}]'),
     "taint NoExecute": has('"effect": "NoExecute"}]'), "tolerations": has("tolerations"), "nodeName": has("nodeName"),
     "nodeSelector": has("nodeSelector"), "allNodes": has("allNodes"), "perDeviceNodeSelection": has("perDeviceNodeSelection"),
     "sharedCounters": has("sharedCounters"), "allowMultipleAllocations": has("allowMultipleAllocations"),

@@ -147,6 +147,17 @@ def _(here):
         expect({one["metadata"]["name"] for one in here.api.items(CLAIMS)}, {"lasting", "scratch-own"})
 
 
+@SUITE.test("a volume that cannot be made on one node is made on another one, though its driver tells of no lack of room")
+def _(here):
+    with disks(here) as driver:
+        claim(here, "movable")
+        driver.failing.update(hosts(here)[:3])
+        writer(here, "moves", "movable")
+        expect(here.bound("moves", seconds=60), [hosts(here)[3]])
+        refused = [node for name, node in driver.refused if name == "movable"]
+        expect(len(refused), len(set(refused)))
+
+
 @SUITE.test("a pod whose volume cannot be made says so, and starts when it can")
 def _(here):
     node = hosts(here)[0]

@@ -176,7 +176,7 @@ static enum outcome try_candidate(struct search *search, const struct place *at,
     struct pick pick = pick_of(search, at, candidate);
     struct place next = *at;
 
-    if (++search->allocator->steps > STEPS_MAX)
+    if (++search->allocator->steps > (search->allocator->most_steps ? search->allocator->most_steps : STEPS_MAX))
         return OUTCOME_FAILED;
     if (is_in_use(search->allocator, &pick))
         return OUTCOME_NO;

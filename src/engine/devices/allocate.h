@@ -41,7 +41,9 @@ struct allocator {
     VEC(struct pick) picks;
     struct node_view view;
     uint32_t steps;
-    bool ignores_counters;  // to see what else stands in the way
+    /* To see what stands in the way: */
+    bool ignores_counters;
+    uint32_t most_steps;  // 0: as many as when devices are to be given
 };
 
 void allocator_done(struct allocator *allocator);

@@ -11,7 +11,8 @@
 #include "cel/device.h"
 #include "engine/devices/allocate_internal.h"
 
-enum { PARTS_MAX = 16 };
+/* Many nodes may be explained, each by several searches. */
+enum { PARTS_MAX = 16, STEPS_MAX = 5000 };
 
 static uint32_t count_meeting(struct allocator *allocator, const struct cel_program *program)
 {
@@ -290,5 +291,7 @@ void allocator_explain(struct allocator *allocator, node_id node, const struct c
                 break;
         }
     }
+    allocator->most_steps = STEPS_MAX;
     explain_together(allocator, node, claim, ret_problem);
+    allocator->most_steps = 0;
 }

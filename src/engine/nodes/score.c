@@ -13,6 +13,7 @@
 #include "engine/nodes/place.h"
 #include "engine/nodes/stranding.h"
 #include "engine/nodes/taints_internal.h"
+#include "engine/nodes/volumes_internal.h"
 
 static bool may_share(const struct engine *engine, pod_id pod)
 {
@@ -103,6 +104,17 @@ static double soft_taints(struct engine *engine, pod_id pod, node_id node)
     return taints_tolerated(n, state_constraints(engine->state, pod), TAINT_PREFER_NO_SCHEDULE) ? 50 : 0;
 }
 
+static bool awaits_failed_volumes(const struct engine *engine, pod_id pod)
+{
+    return volumes_have_failed(engine->state, pod, NO_ID);
+}
+
+/* Below availability: where no other node has room, it is tried again. */
+static double unfailed_volumes(struct engine *engine, pod_id pod, node_id node)
+{
+    return volumes_have_failed(engine->state, pod, node) ? 0 : 500;
+}
+
 static double placement(struct engine *engine, pod_id pod, node_id node)
 {
     return score_placement_order(engine, pod, node);
@@ -162,6 +174,13 @@ static const struct score rows[] = {
         .plugin = PLUGIN_SOFT_TAINTS,
         .kind = SCORE_EXTRA,
         .value = soft_taints,
+    },
+    {
+        .name = "failedvolumes",
+        .plugin = PLUGIN_PREDICATES,
+        .kind = SCORE_EXTRA,
+        .applies = awaits_failed_volumes,
+        .value = unfailed_volumes,
     },
     {
         .name = "resourcetype",

@@ -20,6 +20,20 @@ const struct volume *volume_find(const struct state *state, name_id namespace, n
     return volume->is_present ? volume : NULL;
 }
 
+bool volumes_have_failed(const struct state *state, pod_id pod, node_id node)
+{
+    const struct constraints *own = state_constraints(state, pod);
+
+    for (uint32_t i = 0; i < own->volume_claim_count; i++) {
+        const struct volume *volume = volume_find(state, state->pods.items[pod].namespace, own->volume_claims[i]);
+
+        for (int f = 0; volume && f < VOLUME_FAILED_MAX; f++)
+            if (volume->failed_for[f] != 0 && (node == NO_ID || volume->failed_for[f] == state->nodes.items[node].name))
+                return true;
+    }
+    return false;
+}
+
 bool volumes_exist(struct engine *engine, pod_id pod)
 {
     const struct state *state = engine->state;

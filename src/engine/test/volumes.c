@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/strbuf.h"
+#include "engine/nodes/volumes_internal.h"
 #include "engine/test/small_state.h"
+#include "model/retell/retell.h"
 
 static const char *const zone_a[] = {"a"};
 static const struct match_spec in_a[] = {{.op = MATCH_IN, .key = "zone", .values = zone_a, .value_count = 1}};
@@ -245,6 +247,55 @@ static void what_is_leaving_makes_room_later(void **unused)
     small_state_end(&s);
 }
 
+/* Where the waiting pod of "g" is placed; the decision is taken back. */
+static node_id placed(struct small_state *s)
+{
+    size_t count;
+
+    small_state_open(s);
+    engine_run(s->engine, ACTION_ALLOCATE);
+    const struct decision *decisions = engine_decisions(s->engine, &count);
+    assert_int_equal(count, 1);
+    node_id node = decisions[0].node;
+    engine_close(s->engine);
+    const struct pod_spec spec = {.namespace = "ns", .name = "p"};
+    state_drop_pod(s->state, spec.namespace, spec.name);
+    (void)put_user(s, "g", "p", "c", NULL, NULL);
+    return node;
+}
+
+static void a_node_that_a_volume_could_not_be_made_for_comes_last(void **unused)
+{
+    struct small_state s;
+    node_id nodes[2];
+
+    (void)unused;
+    begin(&s, nodes);
+    put_volume(&s, (struct volume_spec){.name = "c", .class = "fast"});
+    pod_id pod = put_user(&s, "g", "p", "c", NULL, NULL);
+    node_id first = placed(&s);
+    node_id second = first == nodes[0] ? nodes[1] : nodes[0];
+    const char *first_name = state_name(s.state, s.state->nodes.items[first].name);
+
+    /* The provisioner gave up, and the same is known of a copy. */
+    put_volume(&s, (struct volume_spec){.name = "c", .class = "fast", .made_for = first_name});
+    put_volume(&s, (struct volume_spec){.name = "c", .class = "fast"});
+    assert_int_equal(placed(&s), second);
+    state_settle(s.state);
+    struct state *copy = state_retell(s.state, &RETELL_CHANGE_INIT(NO_ID));
+    assert_true(volumes_have_failed(copy, state_find_pod(copy, "ns", "p"), state_find_node(copy, first_name)));
+    state_free(copy);
+
+    /* So did the bind to the other: the one that failed first is tried again where it is the only one. */
+    pod = state_find_pod(s.state, "ns", "p");
+    state_fail_volumes(s.state, pod, s.state->nodes.items[second].name);
+    assert_true(volumes_have_failed(s.state, pod, second));
+    assert_int_equal(placed(&s), first);
+    put_volume(&s, (struct volume_spec){.name = "c", .handle = "v"});
+    assert_false(volumes_have_failed(s.state, state_find_pod(s.state, "ns", "p"), NO_ID));
+    small_state_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +306,7 @@ int main(void)
         cmocka_unit_test(two_pods_of_a_gang_do_not_share_a_claim_for_one_pod),
         cmocka_unit_test(a_node_takes_as_many_volumes_as_it_says),
         cmocka_unit_test(what_is_leaving_makes_room_later),
+        cmocka_unit_test(a_node_that_a_volume_could_not_be_made_for_comes_last),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

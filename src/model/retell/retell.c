@@ -273,84 +273,11 @@ static void copy_slices(struct copier *c)
     }
 }
 
-static struct device_spec copy_device(struct copier *c, const struct claim *claim, const struct device *device)
-{
-    return (struct device_spec){
-        .driver = copy_name(c, device->driver),
-        .pool = copy_name(c, device->pool),
-        .device = copy_name(c, device->name),
-        .request = copy_name(c, device->request),
-        .is_admin = device->is_admin != 0,
-        .is_share = device->is_share != 0,
-        .amounts = claim->amounts ? claim->amounts + device->first_amount : NULL,
-        .amount_count = device->amount_count,
-    };
-}
-
-static void copy_claims(struct copier *c)
-{
-    for (uint32_t i = 0; i < c->from->claims.len; i++) {
-        const struct claim *claim = &c->from->claims.items[i];
-        struct device_spec *devices = arena_calloc(&c->scratch, claim->device_count, sizeof *devices);
-        struct claim_spec spec = {
-            .namespace = copy_name(c, claim->namespace),
-            .name = copy_name(c, claim->name),
-            .device_class = copy_name(c, claim->device_class),
-            .count = claim->count,
-            .is_synthetic = claim->is_synthetic,
-            .is_allocated = claim->is_allocated != 0,
-            .devices = devices,
-            .device_count = claim->device_count,
-            .reserved_for = copy_names(c, claim->reserved_for, claim->reserved_count),
-            .reserved_count = claim->reserved_count,
-            .ask = claim->ask,
-        };
-
-        if (!claim->is_present)
-            continue;
-        for (uint32_t d = 0; d < claim->device_count; d++)
-            devices[d] = copy_device(c, claim, &claim->devices[d]);
-        /* With nobody else there, nobody else holds devices. */
-        if (c->change->is_emptied) {
-            spec.is_allocated = false;
-            spec.device_count = spec.reserved_count = 0;
-        }
-        spec.labels = copy_labels(c, claim->labels, &spec.label_count);
-        copy_say(c, DELTA_PUT_CLAIM, &spec);
-        arena_clear(&c->scratch);
-    }
-}
-
-static void copy_volumes(struct copier *c)
+static void copy_storage(struct copier *c)
 {
     uint64_t key;
     uint64_t unused;
 
-    for (uint32_t i = 0; i < c->from->volumes.len; i++) {
-        const struct volume *volume = &c->from->volumes.items[i];
-        struct volume_spec spec = {
-            .namespace = copy_name(c, volume->namespace),
-            .name = copy_name(c, volume->name),
-            .is_bound = volume->is_bound,
-            .is_lost = volume->is_lost,
-            .waits_for_consumer = volume->waits_for_consumer,
-            .node_terms = copy_selectors(c, volume->node_terms, volume->node_term_count),
-            .node_term_count = volume->node_term_count,
-            .is_for_one_pod = volume->is_for_one_pod,
-            .driver = copy_name(c, volume->driver),
-            .handle = copy_name(c, volume->handle),
-            .class = copy_name(c, volume->class),
-            .made_for = copy_name(c, volume->made_for),
-            .made_terms = copy_selectors(c, volume->made_terms, volume->made_term_count),
-            .made_term_count = volume->made_term_count,
-            .needs_storage = volume->needs_storage,
-            .bytes = volume->bytes,
-        };
-
-        if (volume->is_present)
-            copy_say(c, DELTA_PUT_VOLUME, &spec);
-        arena_clear(&c->scratch);
-    }
     for (uint32_t i = 0; i < c->from->storages.len; i++) {
         const struct storage *storage = &c->from->storages.items[i];
 
@@ -380,14 +307,14 @@ static void copy_all(struct copier *c)
     copy_nodes(c);
     copy_slices(c);
     copy_volumes(c);
+    copy_storage(c);
     copy_claims(c);
     copy_gangs(c);
     copy_pods(c);
     arena_done(&c->scratch);
 }
 
-/* What was in a state can be put into one. */
-static void put(void *arg, const struct delta *delta)
+void retell_put(void *arg, const struct delta *delta)
 {
     struct err err;
 
@@ -399,7 +326,7 @@ struct state *state_retell(const struct state *from, const struct retell_change 
 {
     struct state *to = state_new();
 
-    copy_all(&(struct copier){.from = from, .fn = put, .arg = to, .change = change});
+    copy_all(&(struct copier){.from = from, .fn = retell_put, .arg = to, .change = change});
     return to;
 }
 

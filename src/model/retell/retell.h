@@ -42,6 +42,10 @@ struct retell_change {
     uint32_t dim;
     int64_t value;
 
+    const char *claim_request;  // of open claims of its waiting pods, by its full name; NULL: none changes
+    const char *claim_class;    // that this request is for, NULL: as it is
+    int64_t claim_devices;      // that it asks for, 0: as it is
+
     const char *queue;       // that it moves to, NULL: it stays
     bool is_preemptible;     // it becomes preemptible
     bool drops_node_limits;  // its pods' node selectors and required node affinity go
@@ -72,6 +76,12 @@ struct state *state_retell(const struct state *from, const struct retell_change 
  * GPUs that nobody named stay without a name and keep their numbers, so that they are taken in the same order.
  */
 void state_as_deltas(const struct state *from, delta_fn fn, void *arg);
+
+/*
+ * The pod could not be bound on the node: volumes that were to be made for it were not. The state prefers other nodes for them,
+ * as after a provisioner that gave up.
+ */
+void state_fail_volumes(struct state *state, pod_id pod, name_id node);
 
 /* Says the node again, as the state holds it, with other troubles: it fails, or is well again. */
 int state_set_troubles(struct state *state, node_id id, uint32_t troubles, struct err *err);

@@ -27,9 +27,14 @@ struct selector_spec *copy_selectors(struct copier *c, const struct selector *se
 struct amount_spec *copy_amounts(struct copier *c, const int64_t *v, uint32_t count, bool keeps_zero,
                                  size_t *ret_count);
 
+void copy_claims(struct copier *c);
+void copy_volumes(struct copier *c);
 void copy_gangs(struct copier *c);
 void copy_pods(struct copier *c);
 void copy_constraints(struct copier *c, const struct constraints *from, struct constraints_spec *to);
+
+/* What was in a state can be put into one. */
+void retell_put(void *state, const struct delta *delta);
 
 /* Tells one object. */
 void copy_say(const struct copier *c, enum delta_kind kind, const void *spec);

@@ -40,6 +40,7 @@ static bool runs_nowhere(struct why *why)
 void why_try_all(struct why *why, bool is_never)
 {
     why_try_requests(why);
+    why_try_claims(why);
     why_try_pods(why);
     why_try_queues(why);
     why_try_choices(why);

@@ -31,11 +31,13 @@ enum why_remedy_kind {
     WHY_GPUS,      // fewer whole GPUs a pod
     WHY_FRACTION,  // a smaller part of a GPU
     WHY_GPU_MEMORY,
-    WHY_DEVICES,  // fewer shared GPUs a pod
-    WHY_AMOUNT,   // less of another resource
-    WHY_PODS,     // fewer pods at once
-    WHY_QUEUE,    // another queue
-    WHY_QUOTA,    // more quota or a higher limit for its queue and those above
+    WHY_DEVICES,        // fewer shared GPUs a pod
+    WHY_AMOUNT,         // less of another resource
+    WHY_CLAIM_DEVICES,  // fewer devices by a claim
+    WHY_CLAIM_CLASS,    // devices of another class
+    WHY_PODS,           // fewer pods at once
+    WHY_QUEUE,          // another queue
+    WHY_QUOTA,          // more quota or a higher limit for its queue and those above
     WHY_PREEMPTIBLE,
     WHY_NODES,    // without its node selector and affinity
     WHY_TAINTS,   // tolerating every taint
@@ -58,6 +60,7 @@ struct why_remedy {
     struct why_step step;         // kinds with one number; WAIT: seconds
     const char *level_from;       // LEVEL
     const char *level_less;
+    const char *class_from;         // CLAIM_CLASS
     const struct why_step *steps;   // QUOTA: of each change of a queue
     nsec_t until;                   // WAIT
     const struct why_remedy *with;  // the other of a pair, neither of which helps alone; its change is in `change` too

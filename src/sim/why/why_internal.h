@@ -32,6 +32,7 @@ void why_keep(struct why *why, struct why_remedy remedy);
 
 /* The searches, each adding what it finds to why->remedies. */
 void why_try_requests(struct why *why);
+void why_try_claims(struct why *why);
 void why_try_pods(struct why *why);
 void why_try_queues(struct why *why);
 void why_try_quota(struct why *why);

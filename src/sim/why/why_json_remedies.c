@@ -92,6 +92,15 @@ static void write_details(struct writer *w, yyjson_mut_val *to, const struct why
         write_pods(w, to, change);
         write_step(w, to, &remedy->step);
         break;
+    case WHY_CLAIM_DEVICES:
+        put_str(w, to, "request", change->claim_request);
+        write_step(w, to, &remedy->step);
+        break;
+    case WHY_CLAIM_CLASS:
+        put_str(w, to, "request", change->claim_request);
+        put_str(w, to, "from", remedy->class_from);
+        put_str(w, to, "to", change->claim_class);
+        break;
     case WHY_PODS:
         put_str(w, to, "podSet", state_name(state, state->gangs.items[w->why->gang].groups[change->min_group].name));
         write_step(w, to, &remedy->step);

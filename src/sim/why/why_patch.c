@@ -299,6 +299,9 @@ static void patch_one(const struct why *why, const struct why_remedy *remedy, co
         add_object(&p, &ended);
         strbuf_addch(&commands, '\n');
         break;
+    /* What a claim asks for cannot be changed. */
+    case WHY_CLAIM_DEVICES:
+    case WHY_CLAIM_CLASS:
     case WHY_WAIT:
     case _WHY_REMEDY_MAX:
         break;

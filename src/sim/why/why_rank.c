@@ -13,9 +13,10 @@
 enum { DEEP_CUT = 100, OTHERS_WORK = 10, FRACTION_OF_MANY = 200 };
 
 static const int ranks[] = {
-    [WHY_WAIT] = 0,     [WHY_NODES] = 10,      [WHY_TAINTS] = 20,   [WHY_LEVEL] = 30,   [WHY_PREEMPTIBLE] = 40,
-    [WHY_QUEUE] = 50,   [WHY_QUOTA] = 60,      [WHY_PODS] = 70,     [WHY_GPUS] = 75,    [WHY_AMOUNT] = 76,
-    [WHY_DEVICES] = 77, [WHY_GPU_MEMORY] = 78, [WHY_FRACTION] = 79, [WHY_WITHOUT] = 80,
+    [WHY_WAIT] = 0,         [WHY_NODES] = 10,   [WHY_TAINTS] = 20,      [WHY_LEVEL] = 30,
+    [WHY_PREEMPTIBLE] = 40, [WHY_QUEUE] = 50,   [WHY_QUOTA] = 60,       [WHY_PODS] = 70,
+    [WHY_GPUS] = 75,        [WHY_AMOUNT] = 76,  [WHY_DEVICES] = 77,     [WHY_GPU_MEMORY] = 78,
+    [WHY_FRACTION] = 79,    [WHY_WITHOUT] = 80, [WHY_CLAIM_CLASS] = 45, [WHY_CLAIM_DEVICES] = 75,
 };
 _Static_assert(ARRAY_LEN(ranks) == _WHY_REMEDY_MAX, "every remedy has a rank");
 
@@ -28,6 +29,7 @@ static bool is_deep_cut(const struct why_remedy *remedy)
     case WHY_GPU_MEMORY:
     case WHY_DEVICES:
     case WHY_AMOUNT:
+    case WHY_CLAIM_DEVICES:
     case WHY_PODS:
         return remedy->step.to < remedy->step.from / 2;
     default:

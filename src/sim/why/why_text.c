@@ -16,6 +16,8 @@ static const char *const names[] = {
     [WHY_GPU_MEMORY] = "gpu_memory",
     [WHY_DEVICES] = "gpu_devices",
     [WHY_AMOUNT] = "resource",
+    [WHY_CLAIM_DEVICES] = "claim_devices",
+    [WHY_CLAIM_CLASS] = "claim_class",
     [WHY_PODS] = "pods",
     [WHY_QUEUE] = "queue",
     [WHY_QUOTA] = "quota",
@@ -193,6 +195,15 @@ static void add_one(const struct why *why, const struct why_remedy *remedy, stru
         break;
     case WHY_AMOUNT:
         add_resource(why, remedy, out);
+        break;
+    case WHY_CLAIM_DEVICES:
+        strbuf_addf(out, "claim %.9g device%s by request %s instead of %.9g", remedy->step.to,
+                    remedy->step.to == 1 ? "" : "s", remedy->change.claim_request, remedy->step.from);
+        add_less(out, &remedy->step);
+        break;
+    case WHY_CLAIM_CLASS:
+        strbuf_addf(out, "claim devices of class %s by request %s instead of class %s", remedy->change.claim_class,
+                    remedy->change.claim_request, remedy->class_from);
         break;
     case WHY_PODS:
         add_pods(why, remedy, out);

@@ -17,6 +17,7 @@
 #include "kube/client/meta.h"
 #include "kube/client/verbs.h"
 #include "model/delta.h"
+#include "model/retell/retell.h"
 #include "services/scheduler/carry/carry_internal.h"
 #include "services/scheduler/carry/request.h"
 #include "services/scheduler/carry/setbacks.h"
@@ -126,8 +127,13 @@ static void catch_up(struct carry *carry, struct placement *placement)
 
     if (!placement_catch_up(carry->placements, placement))
         placement_drop(carry->placements, placement);
-    else if (placement->has_failed && !had_failed)
+    else if (placement->has_failed && !had_failed) {
+        pod_id pod = key_pod(carry->state, key);
+
         (void)setback_note(carry->setbacks, SETBACK_BIND, key, placement->node, false, nsec_now_monotonic());
+        if (pod != NO_ID)
+            state_fail_volumes(carry->state, pod, placement->node);
+    }
     placement_apply(carry->placements, key);
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "model/delta.h"
+#include "model/retell/retell.h"
 #include "model/state.h"
 #include "objects/keys.h"
 #include "objects/kinds.h"
@@ -210,9 +211,12 @@ static void read_request(struct intake *intake, struct placement *placement, con
     bool had_failed = placement->has_failed && placement->request_uid == name_put(intake->state, event->uid);
 
     placement_read(intake->placements, placement, event->object);
-    if (placement->has_failed && !had_failed)
-        (void)setback_note(intake->setbacks, SETBACK_BIND, placement->key, placement->node, false,
-                           nsec_now_monotonic());
+    if (!placement->has_failed || had_failed)
+        return;
+    (void)setback_note(intake->setbacks, SETBACK_BIND, placement->key, placement->node, false, nsec_now_monotonic());
+    pod_id pod = key_pod(intake->state, placement->key);
+    if (pod != NO_ID)
+        state_fail_volumes(intake->state, pod, placement->node);
 }
 
 void intake_bind_request(struct intake *intake, enum watch_kind kind, const struct follow_event *event)
