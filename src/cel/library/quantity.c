@@ -97,7 +97,6 @@ bool read_quantity(struct cel_text text, struct cel_quantity *ret_quantity)
     __int128 amount = 0;
     int power = 9;
     bool is_negative = false;
-    bool has_digits = false;
     bool has_rest = false;
     size_t digits = 0;
     size_t decimals = 0;
@@ -105,12 +104,12 @@ bool read_quantity(struct cel_text text, struct cel_quantity *ret_quantity)
 
     if (at < end && (*at == '-' || *at == '+'))
         is_negative = *at++ == '-';
-    for (; at < end && isdigit((unsigned char)*at); at++, has_digits = true) {
+    for (; at < end && isdigit((unsigned char)*at); at++) {
         amount = amount > most() / 16 ? most() : amount * 10 + (*at - '0');
         digits += amount > 0;
     }
     if (at < end && *at == '.')
-        for (at++; at < end && isdigit((unsigned char)*at); at++, has_digits = true, decimals++) {
+        for (at++; at < end && isdigit((unsigned char)*at); at++, decimals++) {
             if (amount > most() / 16 || power < -9) {
                 has_rest = has_rest || *at != '0';
                 continue;
@@ -118,7 +117,8 @@ bool read_quantity(struct cel_text text, struct cel_quantity *ret_quantity)
             amount = amount * 10 + (*at - '0');
             power--;
         }
-    if (!has_digits || !read_suffix(at, (size_t)(end - at), &suffix))
+    /* A sign, a point or a suffix alone is 0 in Kubernetes. */
+    if (text.len == 0 || !read_suffix(at, (size_t)(end - at), &suffix))
         return false;
     if (suffix.is_binary)
         amount = scale(amount, 1024, suffix.power);
