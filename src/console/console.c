@@ -23,6 +23,7 @@
 #include "console/rest/handlers.h"
 #include "console/rest/routes.h"
 #include "console/rest/streams.h"
+#include "console/signin/setup_link.h"
 #include "console/workloads/follow.h"
 #include "frame/service.h"
 #include "net/http.h"

@@ -167,32 +167,8 @@ int console_allows(void *arg, struct http_exchange *exchange, const struct rest_
 /* Reads again what a caller may do; -ENOKEY when its token or session has ended. */
 MUST_CHECK int caller_refresh(struct console *console, struct caller *caller, struct err *err);
 
-/* Removes grants that are over; and all of a subject, or of one credential. */
-MUST_CHECK int grants_revoke(struct console *console, const char *subject, struct err *err);
-MUST_CHECK int grants_revoke_credential(struct console *console, const char *credential, struct err *err);
-
-/* A grant: who may come back with the secret of which `id` is the digest, for how long. */
-struct grant_row {
-    const char *kind;
-    const char *id;
-    const char *subject;
-    nsec_t lifetime;
-    const char *csrf;
-    const char *credential;  // that it ends with; "": none
-};
-MUST_CHECK int grant_add(struct console *console, const struct grant_row *row, struct err *err);
-
-/* Begins a session in the transaction that is under way: sets the cookie, and the answer with its CSRF token. */
-MUST_CHECK int session_begin(struct request *request, const char *subject, const char *credential, struct err *err);
-
 /* The value of a cookie that has the length of a secret at most. */
 bool find_cookie(const struct http_exchange *exchange, const char *name, char value[static SECRET_TEXT_MAX]);
-
-/* The link with this code makes the first administrator, in place of an older link. */
-MUST_CHECK int setup_offer(struct console *console, const char *code, struct err *err);
-
-/* Whether this is the code of that link; NULL is none. Returns 0, or -ENOKEY. */
-MUST_CHECK int setup_check(struct console *console, const char *code, struct err *err);
 
 /* How browsers reach the console, without a slash at the end. */
 void console_url(const struct console *console, char *url, size_t size);

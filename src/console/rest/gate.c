@@ -302,16 +302,3 @@ int caller_refresh(struct console *console, struct caller *caller, struct err *e
     r = load_caller(console, caller, err);
     return r == 0 && caller->must_change_password ? err_set(err, -EACCES, "change the password first") : r;
 }
-
-int grants_revoke(struct console *console, const char *subject, struct err *err)
-{
-    return db_run(
-        console->db,
-        DB_CALL("DELETE FROM grants WHERE subject = $1 OR expires <= $2", db_text(subject), db_number(nsec_now_wall())),
-        NULL, err);
-}
-
-int grants_revoke_credential(struct console *console, const char *credential, struct err *err)
-{
-    return db_run(console->db, DB_CALL("DELETE FROM grants WHERE credential = $1", db_text(credential)), NULL, err);
-}

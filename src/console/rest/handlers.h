@@ -161,11 +161,6 @@ MUST_CHECK int check_email(const char *text, struct err *err);
 /* "^[a-z][-_a-z0-9]*[a-z0-9]$", of service accounts and access keys. */
 MUST_CHECK int check_handle(const char *text, struct err *err);
 
-/* What is kept of a secret: a hash of a password, or the digest of a secret that we have made. */
-MUST_CHECK int set_secret(struct console *console, const char *subject, const char *hash, bool must_change,
-                          struct err *err);
-MUST_CHECK int delete_secret(struct console *console, const char *subject, struct err *err);
-
 MUST_CHECK int user_create(struct request *request, const char *email, const char *created_by, const char *id,
                            struct err *err);
 MUST_CHECK int rule_create(struct request *request, const char *subject, const char *subject_type, int64_t role,

@@ -14,6 +14,7 @@
 #include "console/data/db.h"
 #include "console/data/items.h"
 #include "console/rest/handlers.h"
+#include "console/signin/grants.h"
 
 enum { ALIAS_MAX = 63, TEXT_MAX = 255, SCOPES_MAX = 32, IDPS_MAX = 16, OWNER_MAX = ALIAS_MAX + 8 };
 

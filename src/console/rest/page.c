@@ -8,6 +8,7 @@
 #include "base/macros.h"
 #include "console/rest/context.h"
 #include "console/rest/handlers.h"
+#include "console/signin/setup_link.h"
 #include "net/rest/files.h"
 
 /* ui/console/build writes them. Without the page there are only the first three, which say so. */

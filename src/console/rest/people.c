@@ -12,6 +12,8 @@
 #include "console/data/items.h"
 #include "console/rest/handlers.h"
 #include "console/rest/listing_source.h"
+#include "console/signin/grants.h"
+#include "console/signin/secret_rows.h"
 
 enum { EMAIL_MAX = 254, HANDLE_MAX = 63, KEYS_MAX = 20 };
 

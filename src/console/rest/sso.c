@@ -19,6 +19,7 @@
 #include "console/rest/handlers.h"
 #include "console/rest/idps.h"
 #include "console/rest/sso_user.h"
+#include "console/signin/grants.h"
 #include "net/http.h"
 
 enum { ANSWER_MAX = 512 << 10, CODE_MAX = 4096, COOKIE_TEXT_MAX = 256 };
