@@ -25,6 +25,17 @@
 #endif
 
 #ifdef CUDA
+/* Headers before 13.5 do not have it: for them the lines are ours. */
+static void say_fabric(void)
+{
+#if defined(VENDOR) && CUDA_VERSION < 13050
+    puts("cu_fabric_copy 64\ncu_fabric_copy.bytes 48");
+#else
+    SIZE(cu_fabric_copy, CUDA_FABRIC_COPY_BATCH_OP);
+    PLACE(cu_fabric_copy, bytes, CUDA_FABRIC_COPY_BATCH_OP, size);
+#endif
+}
+
 static void say_cuda(void)
 {
     SIZE(cu_uuid, CUuuid);
@@ -63,6 +74,7 @@ static void say_cuda(void)
     PLACE(cu_copy_3d_v1, width, CUDA_MEMCPY3D_v1, WidthInBytes);
     SIZE(cu_copy_box, CUDA_MEMCPY3D_BATCH_OP);
     PLACE(cu_copy_box, width, CUDA_MEMCPY3D_BATCH_OP, extent);
+    say_fabric();
     SIZE(cu_decompress, CUmemDecompressParams);
     PLACE(cu_decompress, to_bytes, CUmemDecompressParams, dstNumBytes);
     NUMBER(CU_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY);

@@ -11,7 +11,9 @@ import zipfile
 HERE = pathlib.Path(__file__).resolve().parent
 HOOKED = {"charged", "grown", "gated", "followed", "told", "counted", "held", "swapped", "refused"}
 OTHERS = {"plain", "order", "built", "host", "managed", "shared"}
-PACKAGES = ("nvidia-cuda-runtime", "nvidia-cuda-runtime-cu12", "nvidia-nvml-dev-cu12", "nvidia-nvml-dev")
+# A newer driver may bring names that nobody has looked at yet: the versions are raised when somebody has.
+PACKAGES = {"nvidia-cuda-runtime": "13.5.37", "nvidia-cuda-runtime-cu12": "12.9.79", "nvidia-nvml-dev-cu12": "12.9.79",
+            "nvidia-nvml-dev": "13.4.92"}
 
 
 def stem(name):
@@ -43,13 +45,14 @@ def headers(build):
     if os.environ.get("CUDA_HEADERS"):
         return [pathlib.Path(folder) for folder in os.environ["CUDA_HEADERS"].split(":")]
     place = build / "vendor-headers"
-    for package in PACKAGES:
+    for package, version in PACKAGES.items():
         folder = place / package
         if folder.is_dir():
             continue
         fetched = place / "packages" / package
         try:
-            subprocess.run(["python3", "-m", "pip", "download", "-q", "--no-deps", "-d", fetched, package],
+            subprocess.run(["python3", "-m", "pip", "download", "-q", "--no-deps", "-d", fetched,
+                            f"{package}=={version}"],
                            capture_output=True, check=True, timeout=120)
         except (subprocess.SubprocessError, OSError):
             return []

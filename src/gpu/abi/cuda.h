@@ -222,6 +222,14 @@ struct cu_copy_box {
     unsigned flags;
 };
 
+/* One of many copies to or from another node's memory. */
+struct cu_fabric_copy {
+    uint64_t ends[6];
+    size_t bytes;
+    unsigned flags;
+    unsigned padding;
+};
+
 struct cu_decompress {
     size_t from_bytes, to_bytes;
     uint64_t rest[6];
@@ -265,4 +273,5 @@ _Static_assert(sizeof(struct cu_copy_3d) == 200, "CUDA_MEMCPY3D");
 _Static_assert(sizeof(struct cu_copy_2d_v1) == 96, "CUDA_MEMCPY2D_v1");
 _Static_assert(sizeof(struct cu_copy_3d_v1) == 144, "CUDA_MEMCPY3D_v1");
 _Static_assert(sizeof(struct cu_copy_box) == 112, "CUDA_MEMCPY3D_BATCH_OP");
+_Static_assert(sizeof(struct cu_fabric_copy) == 64, "CUDA_FABRIC_COPY_BATCH_OP");
 _Static_assert(sizeof(struct cu_decompress) == 64, "CUmemDecompressParams");

@@ -73,6 +73,8 @@
 #define ARGS_copy_boxes5 ARGS_WORDS_5
 #define PARAMS_copy_boxes4 WORDS_4
 #define ARGS_copy_boxes4 ARGS_WORDS_4
+#define PARAMS_fabric_copy4 WORDS_4
+#define ARGS_fabric_copy4 ARGS_WORDS_4
 #define PARAMS_decompress5 WORDS_5
 #define ARGS_decompress5 ARGS_WORDS_5
 #define PARAMS_prefetch4 WORDS_4
@@ -150,6 +152,7 @@
     X(copy_batch8)          \
     X(copy_boxes5)          \
     X(copy_boxes4)          \
+    X(fabric_copy4)         \
     X(decompress5)          \
     X(prefetch4)            \
     X(prefetch5)            \
@@ -255,6 +258,8 @@
     X(cuMemcpy3DBatchAsync_ptsz, copy_boxes5)                  \
     X(cuMemcpy3DBatchAsync_v2, copy_boxes4)                    \
     X(cuMemcpy3DBatchAsync_v2_ptsz, copy_boxes4)               \
+    X(cuFabricCpyBatchAsync, fabric_copy4)                     \
+    X(cuFabricCpyBatchAsync_ptsz, fabric_copy4)                \
     X(cuMemBatchDecompressAsync, decompress5)                  \
     X(cuMemBatchDecompressAsync_ptsz, decompress5)             \
     X(cuMemPrefetchAsync, prefetch4)                           \

@@ -16,6 +16,7 @@ static const struct cu_copy_3d solid = {.width = 4, .height = 3, .depth = 2};
 static const struct cu_copy_3d_v1 solid_old = {.width = 4, .height = 3, .depth = 2};
 static const struct cu_copy_box boxes[2] = {{.width = 4, .height = 3, .depth = 2},
                                             {.width = 5, .height = 1, .depth = 1}};
+static const struct cu_fabric_copy copies[2] = {{.bytes = 7}, {.bytes = 50}};
 static const struct cu_decompress parts[2] = {{.to_bytes = 10}, {.to_bytes = 20}};
 static const size_t sizes[3] = {1, 10, 100};
 
@@ -63,6 +64,7 @@ static uint64_t call(const char *name, const char *handler, cu_result *ret_resul
         {"copy_boxes5", {2, AT(boxes)}, 29},
         {"copy_batch8", {0, 0, AT(sizes), 3}, 111},
         {"copy_batch9", {0, 0, AT(sizes), 3}, 111},
+        {"fabric_copy4", {2, AT(copies)}, 57},
         {"decompress5", {AT(parts), 2}, 30},
         {"prefetch4", {0, 100}, 100},
         {"prefetch5", {0, 100}, 100},

@@ -54,6 +54,15 @@ static uint64_t boxes_of(uint64_t list, uint64_t length)
     return sum;
 }
 
+static uint64_t over_fabric(uint64_t list, uint64_t length)
+{
+    const struct cu_fabric_copy *copy = (const struct cu_fabric_copy *)(uintptr_t)list;
+    uint64_t sum = 0;
+    for (uint64_t i = 0; copy && i < length; i++)
+        sum += copy[i].bytes;
+    return sum;
+}
+
 static uint64_t decompressed(uint64_t list, uint64_t length)
 {
     const struct cu_decompress *part = (const struct cu_decompress *)(uintptr_t)list;
@@ -96,6 +105,7 @@ MOVES(copy_boxes4, boxes_of(b, a))
 MOVES(copy_boxes5, boxes_of(b, a))
 MOVES(copy_batch8, sum_of(c, d))
 MOVES(copy_batch9, sum_of(c, d))
+MOVES(fabric_copy4, over_fabric(b, a))
 MOVES(decompress5, decompressed(a, b))
 MOVES(prefetch4, b)
 MOVES(prefetch5, b)
