@@ -11,6 +11,7 @@
 #include "local/controllers/actions.h"
 #include "local/controllers/template.h"
 #include "local/controllers/values.h"
+#include "local/workloads/revision_data.h"
 #include "text/json.h"
 
 enum { HASH_LEN = 10, HISTORY_DEFAULT = 10 };
@@ -32,24 +33,18 @@ yyjson_val *revision_template(const struct child *revision)
     return value_at(yyjson_doc_get_root(revision->doc), "data", "spec", "template");
 }
 
-/* What a revision stores: a strategic patch that replaces the template. */
-static yyjson_mut_val *patch_of(yyjson_mut_doc *doc, yyjson_val *set)
-{
-    yyjson_mut_val *data = yyjson_mut_obj(doc), *spec = yyjson_mut_obj_add_obj(doc, data, "spec");
-    yyjson_mut_val *template = yyjson_val_mut_copy(doc, value_at(set, "spec", "template"));
-
-    (void)yyjson_mut_obj_add_str(doc, template, "$patch", "replace");
-    (void)yyjson_mut_obj_add_val(doc, spec, "template", template);
-    return data;
-}
-
 static bool is_same(const struct child *revision, yyjson_val *set)
 {
-    yyjson_mut_doc *doc = json_new_object(NULL);
-    yyjson_val *data = value_at(yyjson_doc_get_root(revision->doc), "data");
-    bool is_equal = data && yyjson_mut_equals(yyjson_val_mut_copy(doc, data), patch_of(doc, set));
+    yyjson_val *kept = revision_template(revision), *wanted = value_at(set, "spec", "template"), *key, *val;
+    /* One has the mark of the patch besides. */
+    bool is_equal = yyjson_is_obj(kept) && yyjson_obj_size(kept) == yyjson_obj_size(wanted) + 1;
+    size_t i, max;
 
-    yyjson_mut_doc_free(doc);
+    yyjson_obj_foreach(wanted, i, max, key, val)
+    {
+        yyjson_val *same = yyjson_obj_getn(kept, yyjson_get_str(key), yyjson_get_len(key));
+        is_equal = is_equal && yyjson_equals(same, val);
+    }
     return is_equal;
 }
 
@@ -85,24 +80,21 @@ struct child *revisions_find(const struct revisions *revisions, const char *name
 
 static void create(struct owner *set, int64_t next)
 {
-    yyjson_mut_doc *scratch = json_new_object(NULL);
-    yyjson_mut_doc_set_root(scratch, patch_of(scratch, set->object));
-    size_t len = 0;
-    _cleanup_(freep) char *text = yyjson_mut_write(scratch, 0, &len);
-    yyjson_mut_val *revision = NULL;
+    yyjson_val *template = value_at(set->object, "spec", "template");
+    yyjson_mut_doc *scratch = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *data = revision_data(scratch, template), *revision = NULL;
     char hash[HASH_TEXT_MAX], name[CHILD_NAME_MAX + HASH_TEXT_MAX];
     uint64_t failures = set->work.backoff.failures;
 
-    yyjson_mut_doc_free(scratch);
-    BUG_ON(!text);
-    (void)hash_text(hash_bytes(&failures, sizeof failures, hash_bytes(text, len, hash_str(set->uid, 0))), hash,
-                    HASH_LEN);
+    (void)hash_text(hash_bytes(&failures, sizeof failures,
+                               hash_bytes(yyjson_mut_get_raw(data), yyjson_mut_get_len(data), hash_str(set->uid, 0))),
+                    hash, HASH_LEN);
     (void)snprintf(name, sizeof name, "%.*s-%s", CHILD_NAME_MAX - HASH_TEXT_MAX, set->name, hash);
-    yyjson_mut_doc *doc =
-        template_child(set, REVISION_CHILD_KIND, value_at(set->object, "spec", "template"), name, NULL, &revision);
+    yyjson_mut_doc *doc = template_child(set, REVISION_CHILD_KIND, template, name, NULL, &revision);
     (void)yyjson_mut_obj_remove_str(yyjson_mut_obj_get(revision, "metadata"), "annotations");
     template_mark(doc, revision, "labels", "controller.kubernetes.io/hash", hash);
-    (void)yyjson_mut_obj_add_val(doc, revision, "data", patch_of(doc, set->object));
+    (void)yyjson_mut_obj_add_val(doc, revision, "data", yyjson_mut_val_mut_copy(doc, data));
+    yyjson_mut_doc_free(scratch);
     (void)yyjson_mut_obj_add_int(doc, revision, "revision", next);
     owner_create(set, REVISION_CHILD_KIND, doc);
 }

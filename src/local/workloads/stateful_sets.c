@@ -201,8 +201,7 @@ static void set_status(struct owner *set, const struct plan *plan)
 static void work_on(struct owner *set, struct plan *plan)
 {
     plan_init(plan, set);
-    if (!value_at(set->object, "metadata", "deletionTimestamp"))
-        act(set, plan);
+    act(set, plan);
     if (!owner_has_acted(set))
         revisions_clean(set, &plan->revisions, plan->current->name);
     if (!owner_has_acted(set))
@@ -215,7 +214,8 @@ static void sync_stateful_set(struct owner *set)
 {
     struct plan plan = {0};
 
-    if (adoption_start(set))
+    /* What a set that is deleted alone has given up is not made again. */
+    if (value_at(set->object, "metadata", "deletionTimestamp") || adoption_start(set))
         return;
     revisions_init(&plan.revisions, set);
     if (revisions_settle(set, &plan.revisions))
