@@ -122,13 +122,13 @@ def pretended_driver(daemon):
     return {**os.environ, "LD_LIBRARY_PATH": str(folder), "FAKE_GPU_STATE": str(folder / "state")}
 
 
-def restart_on_pretended_driver(daemon, interval, watch=None, compute=None, park=None, mig=None, **more):
+def restart_on_pretended_driver(daemon, interval, watch=None, compute=None, park=None, mig=None, memory=None, **more):
     """The daemon again, with that driver; returns the environment for programs."""
     env = {**pretended_driver(daemon), **more}
     daemon.process.terminate()
     daemon.process.wait()
     pathlib.Path(daemon.config).write_text(json.dumps({"folder": daemon.folder + "/run",
-                                                       "memory": {"reserve": "64Mi", "context": "64Mi"},
+                                                       "memory": {"reserve": "64Mi", "context": "64Mi", **(memory or {})},
                                                        "watch": {"interval": interval, **(watch or {})},
                                                        "compute": compute or {}, "park": park or {}, "mig": mig or {}}))
     new = {name: value for name, value in env.items() if name not in os.environ}

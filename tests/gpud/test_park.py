@@ -42,7 +42,8 @@ class Tenant:
         assert answer == f"fine {order.split()[0]}", answer
 
     def ready(self):
-        assert self.hear() == "fine ready"
+        said = self.hear()
+        assert said == "fine ready", said
         return self
 
     def end(self):

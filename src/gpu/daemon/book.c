@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-enum { BOOK_VERSION = 2, BOOT_ID_SIZE = 40 };
+enum { BOOK_VERSION = 3, BOOT_ID_SIZE = 40 };
 
 struct book_head {
     char magic[8];
@@ -59,7 +59,7 @@ static void mend(struct book_file *file)
     for (uint32_t i = 0; i < BOOK_SLOTS_MAX; i++) {
         struct book_slot *slot = &file->slots[i];
         bool is_sane = slot->is_used <= 1 && memchr(slot->group, '\0', BOOK_NAME_SIZE) && slot->pid >= 0 &&
-                       slot->parked <= GPU_BYTES_MAX;
+                       slot->parked <= GPU_BYTES_MAX && slot->is_displaced <= 1;
 
         for (uint32_t gpu = 0; gpu < LEDGER_GPUS_MAX; gpu++)
             is_sane &= slot->holdings[gpu].plain <= GPU_BYTES_MAX && slot->holdings[gpu].context <= GPU_BYTES_MAX;

@@ -24,7 +24,9 @@ struct book_slot {
     uint64_t session;
     char group[BOOK_NAME_SIZE];
     struct ledger_holding holdings[LEDGER_GPUS_MAX];
-    uint64_t parked;  // bytes of host memory that it holds while it is parked
+    uint64_t parked;        // bytes of host memory that it holds while it is parked
+    uint32_t is_displaced;  // its group is to come back by itself
+    uint32_t reserved;
 };
 
 struct book;

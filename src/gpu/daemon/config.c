@@ -36,6 +36,7 @@ void gpud_config_init(struct gpud_config *config)
         .credit_bytes = 64 * MIB,
         .context_bytes = 512 * MIB,
         .reclaim_deadline = 2 * NSEC_PER_SEC,
+        .reclaim_action = RECLAIM_BY_KILL,
         .host_bytes = host_memory() / 4,
         .park_timeout = 30 * NSEC_PER_SEC,
         .mig_keep = 60 * NSEC_PER_SEC,
@@ -62,7 +63,7 @@ void gpud_config_done(struct gpud_config *config)
     *config = (struct gpud_config){0};
 }
 
-enum row_kind { ROW_TEXT, ROW_BYTES, ROW_TIME, ROW_ACTION, ROW_PORT };
+enum row_kind { ROW_TEXT, ROW_BYTES, ROW_TIME, ROW_ACTION, ROW_RECLAIM, ROW_PORT };
 
 struct row {
     const char *section;  // NULL: at the top
@@ -79,7 +80,7 @@ static const struct row rows[] = {
     ROW("memory", "credit", ROW_BYTES, credit_bytes),
     ROW("memory", "context", ROW_BYTES, context_bytes),
     ROW("reclaim", "deadline", ROW_TIME, reclaim_deadline),
-    ROW("reclaim", "action", ROW_ACTION, reclaim_action),
+    ROW("reclaim", "action", ROW_RECLAIM, reclaim_action),
     ROW("park", "host", ROW_BYTES, host_bytes),
     ROW("park", "timeout", ROW_TIME, park_timeout),
     ROW("mig", "keep", ROW_TIME, mig_keep),
@@ -128,11 +129,27 @@ static int read_action(const struct json_at *at, enum config_action *ret_action,
         return r;
     if (strcmp(text, "kill") == 0)
         *ret_action = ACTION_KILL;
-    else if (strcmp(text, "notice") == 0 || strcmp(text, "deny") == 0)
+    else if (strcmp(text, "notice") == 0)
         *ret_action = ACTION_NOTICE;
     else
-        return json_fail(at, err, -EINVAL, "'%s' is neither notice (deny) nor kill", text);
+        return json_fail(at, err, -EINVAL, "'%s' is neither notice nor kill", text);
     return 0;
+}
+
+static int read_reclaim(const struct json_at *at, enum reclaim_action *ret_action, struct err *err)
+{
+    static const char *const names[] = {
+        [RECLAIM_BY_TRIM] = "deny", [RECLAIM_BY_PARK] = "park", [RECLAIM_BY_KILL] = "kill"};
+    const char *text;
+    int r = json_str(at, &text, err);
+
+    for (size_t i = 0; r >= 0 && i < ARRAY_LEN(names); i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *ret_action = (enum reclaim_action)i;
+            return 0;
+        }
+    }
+    return r < 0 ? r : json_fail(at, err, -EINVAL, "'%s' is none of deny, park and kill", text);
 }
 
 static int read_row(const struct row *row, const struct json_at *at, struct gpud_config *config, struct err *err)
@@ -159,6 +176,8 @@ static int read_row(const struct row *row, const struct json_at *at, struct gpud
         return r;
     case ROW_ACTION:
         return read_action(at, to, err);
+    case ROW_RECLAIM:
+        return read_reclaim(at, to, err);
     case ROW_PORT:
         r = json_int64(at, 0, UINT16_MAX, &number, err);
         if (r >= 0)

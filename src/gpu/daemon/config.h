@@ -18,7 +18,7 @@ struct err;
  *     folder: /run/muster/gpu
  *     gpus:                         # instead of asking NVML: for tests, and to leave GPUs out
  *     - {uuid: GPU-8a0f..., memory: 80Gi}
- *     memory: {reserve: 512Mi, credit: 64Mi, context: 512Mi, reclaim: {deadline: 2s, action: deny}}
+ *     memory: {reserve: 512Mi, credit: 64Mi, context: 512Mi, reclaim: {deadline: 2s, action: kill}}
  *     park: {host: 32Gi, timeout: 30s}
  *     mig: {keep: 60s}
  *     compute: {quantum: 25ms, plan: 100ms, drainBound: 1s, backlog: 1500us, idle: 1ms, together: 0s}
@@ -27,6 +27,9 @@ struct err;
  *     groups: [...]                 # see group_spec.h; more come by the API
  */
 enum config_action { ACTION_NOTICE, ACTION_KILL };  // say so, or end the process
+
+/* What may happen to groups that do not give back what they have borrowed. Each includes what stands before it. */
+enum reclaim_action { RECLAIM_BY_TRIM, RECLAIM_BY_PARK, RECLAIM_BY_KILL };
 
 struct gpud_gpu_spec {
     char uuid[GROUP_GPU_SIZE];
@@ -41,7 +44,7 @@ struct gpud_config {
     uint64_t credit_bytes;           // that go with a grant
     uint64_t context_bytes;          // of a context, until one has been seen
     nsec_t reclaim_deadline;         // in which borrowers give back what an owner wants
-    enum config_action reclaim_action;
+    enum reclaim_action reclaim_action;
     uint64_t host_bytes;  // of the host's memory, for what is parked; a quarter of it by default
     nsec_t park_timeout;  // in which processes that are to be parked have to stop
     nsec_t mig_keep;      // how long a slice that nobody uses is kept

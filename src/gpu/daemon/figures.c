@@ -104,6 +104,37 @@ static void add_mig(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct mig_vi
     }
 }
 
+/* What was done about memory that it had borrowed. */
+static void add_reclaim(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct group *group, nsec_t now)
+{
+    const struct group_reclaim *reclaim = &group->reclaim;
+    yyjson_mut_val *one = yyjson_mut_obj_add_obj(doc, to, "reclaim");
+
+    for (enum reclaim_step step = RECLAIM_TRIM; step < RECLAIM_REFUSE; step++)
+        (void)yyjson_mut_obj_add_uint(doc, one, reclaim_step_name(step), reclaim->done[step]);
+    if (!reclaim->last[0])
+        return;
+    (void)yyjson_mut_obj_add_str(doc, one, "last", reclaim->last);
+    (void)yyjson_mut_obj_add_real(doc, one, "secondsAgo", (double)(now - reclaim->last_at) / (double)NSEC_PER_SEC);
+}
+
+/* Processes that the daemon has ended, the last one first; some of them of groups that are gone. */
+static void add_endings(yyjson_mut_doc *doc, yyjson_mut_val *to, const struct gpud *gpud, nsec_t now)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, to, "endings");
+
+    for (uint64_t i = 0; i < MIN(gpud->ending_count, (uint64_t)ENDINGS_MAX); i++) {
+        const struct ending *ending = &gpud->endings[(gpud->ending_count - 1 - i) % ENDINGS_MAX];
+        yyjson_mut_val *one = yyjson_mut_arr_add_obj(doc, list);
+
+        (void)yyjson_mut_obj_add_str(doc, one, "group", ending->group);
+        (void)yyjson_mut_obj_add_int(doc, one, "pid", ending->pid);
+        (void)yyjson_mut_obj_add_str(doc, one, "reason", gpu_reason_name(ending->reason));
+        (void)yyjson_mut_obj_add_str(doc, one, "text", ending->text);
+        (void)yyjson_mut_obj_add_real(doc, one, "secondsAgo", (double)(now - ending->at) / (double)NSEC_PER_SEC);
+    }
+}
+
 static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *group, nsec_t now)
 {
     char path[256];
@@ -129,13 +160,16 @@ static void add_group(yyjson_mut_doc *doc, yyjson_mut_val *to, struct group *gro
         (void)yyjson_mut_obj_add_uint(doc, one, "contextBytes", v.context);
         (void)yyjson_mut_obj_add_uint(doc, one, "creditBytes", v.credit);
         (void)yyjson_mut_obj_add_uint(doc, one, "wantedBytes", v.wanted);
-        if (group->spec.is_parkable)
+        if (group->spec.is_parkable) {
             (void)yyjson_mut_obj_add_uint(doc, one, "parkedBytes", v.parked);
+            (void)yyjson_mut_obj_add_bool(doc, one, "displaced", group->park.is_displaced);
+        }
         (void)yyjson_mut_obj_add_uint(doc, one, "launches", v.launches);
         (void)yyjson_mut_obj_add_uint(doc, one, "denied",
                                       group->denied[GPU_REASON_LIMIT] + group->denied[GPU_REASON_EXHAUSTED]);
         (void)yyjson_mut_obj_add_uint(doc, one, "killed", v.killed);
         (void)yyjson_mut_obj_add_uint(doc, one, "badMessages", group->bad_messages);
+        add_reclaim(doc, one, group, now);
         add_enforcement(doc, one, group, v.device);
         add_processes(doc, one, group, gpu);
     }
@@ -176,6 +210,7 @@ void figures_status(struct gpud *gpud, struct strbuf *text)
         if (gpud->groups[i])
             add_group(doc, groups, gpud->groups[i], now);
     }
+    add_endings(doc, root, gpud, now);
     char *json = yyjson_mut_write(doc, 0, &len);
     BUG_ON(!json);
     strbuf_add(text, json, len);

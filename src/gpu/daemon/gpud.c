@@ -215,6 +215,7 @@ int gpud_start(struct loop *loop, const struct gpud_config *config, struct log *
     ledger_init(&gpud->ledger);
     loop_task_init(&gpud->saving, loop, state_save, gpud);
     loop_timer_init(&gpud->save_again, loop, state_save, gpud);
+    loop_timer_init(&gpud->returning, loop, park_look_for_room, gpud);
     meters_init(gpud);
     r = start(gpud, err);
     if (r < 0) {
@@ -247,6 +248,7 @@ void gpud_free(struct gpud *gpud)
         state_save(gpud);
     loop_task_cancel(&gpud->saving);
     loop_timer_done(&gpud->save_again);
+    loop_timer_done(&gpud->returning);
     for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
         if (gpud->groups[i])
             park_done(gpud->groups[i]);

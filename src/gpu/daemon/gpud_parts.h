@@ -34,6 +34,19 @@ struct taking;
 struct watcher;
 
 enum { SESSIONS_MAX = GPU_PROCESSES_MAX };  // of one group
+enum { ENDINGS_MAX = 32, ENDING_TEXT_SIZE = 256 };
+
+/* How memory beyond requests comes back to an owner, in the order in which it is tried (reclaim.c). */
+enum reclaim_step { RECLAIM_TRIM, RECLAIM_PARK, RECLAIM_KILL, RECLAIM_REFUSE, RECLAIM_STEPS };
+
+/* A process that the daemon has ended, for whoever asks why. */
+struct ending {
+    char group[GROUP_NAME_SIZE];
+    pid_t pid;
+    enum gpu_reason reason;
+    char text[ENDING_TEXT_SIZE];
+    nsec_t at;
+};
 
 /* A GPU of this node; its index is the one that ledger and arbiter use. */
 struct device {
@@ -42,30 +55,35 @@ struct device {
     uint64_t context_bytes;  // what a context has been seen to take
     uint64_t nvml_used;      // of all processes, as NVML said last
     bool has_nvml;
-    uint64_t looks;                   // at NVML
-    const struct group *last_holder;  // to tell a change of hands; only compared, never followed
-    nsec_t closed_at;                 // the gate of the last holder
-    bool waited_for;                  // by someone who could go on
-    struct mig_view mig;              // as it was after the last change of ours
+    uint64_t looks;                    // at NVML
+    const struct group *last_holder;   // to tell a change of hands; only compared, never followed
+    nsec_t closed_at;                  // the gate of the last holder
+    bool waited_for;                   // by someone who could go on
+    struct mig_view mig;               // as it was after the last change of ours
+    uint64_t reclaims[RECLAIM_STEPS];  // waits of owners that have ended, by the last step that was needed
 };
 
 /* What a session does on one GPU of its group. */
 struct session_gpu {
     uint32_t yielded_word;
-    bool is_awaited;      // has to drain before the lease ends
-    bool is_seen;         // by NVML, with
-    uint64_t plain_seen;  // so much allocated, and besides
-    uint64_t hidden;      // what no call shows
+    bool is_awaited;       // has to drain before the lease ends
+    bool is_seen;          // by NVML, with
+    uint64_t plain_seen;   // so much allocated, and besides
+    uint64_t plain_most;   // since then, granted and not used included
+    uint64_t plain_asked;  // allocated when NVML was asked
+    uint64_t hidden;       // what no call shows
 };
 
 /* A reservation that waits for what others have to give back. */
 struct pending {
     bool is_used;
+    bool is_loan;  // beyond the group's request, while a group leaves the GPU
     uint32_t sequence;
     uint32_t gpu;  // of the group
     enum gpu_memory_kind kind;
     uint64_t bytes;
-    nsec_t since;
+    nsec_t since, deadline;
+    enum reclaim_step step;  // the last one that was needed so far
     struct loop_timer timer;
 };
 
@@ -123,7 +141,16 @@ struct group_park {
     struct http_exchange *exchange;     // who waits for the end of it; NULL: nobody
     struct taking *taking;
     struct loop_timer deadline;
-    uint32_t number;  // of the last order: answers to an earlier one mean nothing
+    uint32_t number;    // of the last order: answers to an earlier one mean nothing
+    bool is_displaced;  // for an owner of memory, and not by an order: comes back by itself
+    nsec_t failed_at;   // the last time that it could not be parked or resumed; 0: never
+};
+
+/* What was done about memory that a group had borrowed. */
+struct group_reclaim {
+    uint64_t done[RECLAIM_STEPS];
+    char last[ENDING_TEXT_SIZE];  // for people; empty: nothing yet
+    nsec_t last_at;
 };
 
 struct group {
@@ -147,6 +174,7 @@ struct group {
     struct loop_watch on_owner;
     uint32_t is_over;  // a bit for each GPU of which it has more than its limit
     struct group_park park;
+    struct group_reclaim reclaim;
 
     /* Figures that only grow. */
     uint64_t denied[GPU_REASON_COUNT_];
@@ -197,7 +225,10 @@ struct gpud {
     nsec_t started;
     uint64_t unregistered;  // processes that were seen on a shared GPU without being tenants
     uint64_t handovers;
-    int spare;  // a descriptor for when all others are in use
+    struct ending endings[ENDINGS_MAX];  // a ring
+    uint64_t ending_count;               // of all time
+    struct loop_timer returning;         // while a displaced group waits to come back
+    int spare;                           // a descriptor for when all others are in use
     struct loop_task saving;
     struct loop_timer save_again;
     bool is_stopping;  // what tenants hold stays in the book
@@ -232,7 +263,9 @@ void session_adopt(struct group *group, struct book_slot *slot, int pidfd);
 void session_free(struct session *session);
 void session_send(struct session *session, int fd, const struct gpu_message *message, const int *fds, size_t fd_count);
 void session_notice(struct session *session, enum gpu_reason reason, uint32_t gpu, const char *text);
-void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu);
+
+/* Ends the process and records why: `text` is for people. Does nothing to one that was told before. */
+void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu, const char *text);
 struct gpu_tenant_line *session_line(const struct session *session, uint32_t gpu);
 struct ledger_holding *session_holding(const struct session *session, uint32_t gpu);
 
@@ -241,9 +274,8 @@ void memory_reserve(struct session *session, const struct gpu_message *message);
 void memory_release(struct session *session, const struct gpu_message *message);
 void memory_attach(struct session *session, const struct gpu_message *message);
 void memory_query(struct session *session, const struct gpu_message *message);
-void memory_forget(struct session *session);   // the process has ended
-void memory_retry(struct gpud *gpud);          // something was given back
-void memory_give_up(struct session *session);  // what it waits for
+void memory_forget(struct session *session);  // the process has ended
+void memory_retry(struct gpud *gpud);         // something was given back
 uint64_t memory_credit(const struct group *group, uint32_t gpu);
 uint64_t memory_free_for(const struct group *group, uint32_t gpu);  // what it would be granted now
 
@@ -251,6 +283,26 @@ uint64_t memory_free_for(const struct group *group, uint32_t gpu);  // what it w
 MUST_CHECK bool memory_take(struct session *session, uint32_t gpu, uint64_t bytes);
 void memory_give(struct session *session, uint32_t gpu, uint64_t bytes);
 void memory_take_back(struct session *session);
+
+/* Of a reservation that waited. */
+void memory_refuse(struct session *session, const struct pending *pending);
+
+/* reclaim.c: memory beyond requests comes back to whom it is kept for. reclaim_wait() answers the message later, and
+ * reclaim_end() ends the wait without an answer. A loan is not waited for unless reclaim_may_come(): a parkable group leaves
+ * the GPU, or can make room for another one. */
+bool reclaim_may_come(const struct session *session, uint32_t gpu);
+void reclaim_wait_for_loan(struct session *session, const struct gpu_message *message, uint64_t bytes);
+void reclaim_wait(struct session *session, const struct gpu_message *message, uint64_t bytes);
+void reclaim_end(struct session *session);
+
+/* Whether an owner other than `asker` waits for memory of the GPU; and whether `asker` may not borrow more of it, because of
+ * that or because a displaced group wants to come back. */
+bool reclaim_has_waiting(const struct gpud *gpud, const struct group *asker, uint32_t device);
+bool reclaim_is_owed(const struct gpud *gpud, const struct group *asker, uint32_t device);
+
+/* Records what is done to a group's borrowed memory for `owner`, in the log as well; the text is in `group->reclaim.last`. */
+void reclaim_note(struct group *group, enum reclaim_step step, const struct group *owner, uint64_t bytes);
+const char *reclaim_step_name(enum reclaim_step step);
 
 /* leases.c: gates and the arbiter. */
 void leases_join(struct group *group);
@@ -276,6 +328,17 @@ void park_adopt(struct session *session);
 uint64_t park_host_bytes(const struct group *group);  // that its processes hold, or are promised
 uint64_t park_host_taken(const struct gpud *gpud);
 const char *park_state_name(const struct group *group);
+
+/* Parks a group for an owner of memory; it comes back when there is room and it has something to do. False where it cannot be
+ * parked now. */
+MUST_CHECK bool park_displace(struct group *group);
+
+/* A parkable group that has borrowed memory of the GPU and has been there for its turn; NULL: none. */
+struct group *park_next_to_leave(const struct gpud *gpud, uint32_t device, const struct group *asker);
+
+/* Whether a displaced group waits to come back to the GPU. */
+bool park_wants_back(const struct group *group);
+void park_look_for_room(void *gpud);
 uint32_t park_welcome_flags(
     const struct group *group);  // one that begins while its group is parked waits with the others
 

@@ -411,7 +411,7 @@ void group_remove(struct group *group, bool kills)
     for (struct session *s = session_first(group), *next; s; s = next) {
         next = session_next(s);
         if (kills)
-            session_kill(s, GPU_REASON_PEER, 0);
+            session_kill(s, GPU_REASON_PEER, 0, "its group was removed with its processes");
         session_free(s);
     }
     leases_leave(group);

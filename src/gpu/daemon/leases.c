@@ -268,7 +268,7 @@ static void give_up(struct group *group)
             session_notice(s, GPU_REASON_NOT_DRAINED, gpu,
                            "the lease has ended, and other groups run at the same time");
             if (gpud->config->stuck == ACTION_KILL) {
-                session_kill(s, GPU_REASON_NOT_DRAINED, gpu);
+                session_kill(s, GPU_REASON_NOT_DRAINED, gpu, gpu_reason_text(GPU_REASON_NOT_DRAINED));
                 break;
             }
         }

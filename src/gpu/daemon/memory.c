@@ -3,12 +3,8 @@
 /*
  * What tenants ask of the ledger. An answer that denies is believed only after all unused credit that could help has been
  * taken back out of the tenants' pages, which costs no message. Who is within its request and finds that others have
- * borrowed its memory waits: the borrowers are told to give back, and after a time the configuration says what happens.
+ * borrowed its memory waits (reclaim.c).
  */
-#include <signal.h>
-#include <stdio.h>
-
-#include "base/log.h"
 #include "gpu/daemon/gpud_parts.h"
 
 struct gpu_tenant_line *session_line(const struct session *session, uint32_t gpu)
@@ -117,6 +113,7 @@ static enum ledger_answer reserve(struct session *session, uint32_t gpu, enum gp
         r = ledger_reserve(&gpud->ledger, group->index, holding, device, kind, bytes);
     if ((r == LEDGER_EXHAUSTED || r == LEDGER_OWED) && take_credits(gpud, NULL, device))
         r = ledger_reserve(&gpud->ledger, group->index, holding, device, kind, bytes);
+    session->gpus[gpu].plain_most = MAX(session->gpus[gpu].plain_most, holding->plain);
     return r;
 }
 
@@ -135,115 +132,16 @@ static void add_credit(struct session *session, uint32_t gpu)
         gpu_credit_give(session_line(session, gpu), chunk);
 }
 
-/* The group that has borrowed most in relation to its request, and has processes. */
-static struct group *worst_borrower(const struct gpud *gpud, uint32_t device, const struct group *owner)
+/* Nobody borrows more while somebody waits for what is lent already. */
+static bool may_borrow(const struct session *session, uint32_t gpu, uint64_t bytes)
 {
-    struct group *worst = NULL;
-    double most = 0;
+    const struct group *group = session->group;
+    const struct gpud *gpud = group->gpud;
+    const struct ledger_group *account = &gpud->ledger.groups[group->index];
+    uint32_t device = group->devices[gpu];
+    uint64_t used = account->taken[device] - MIN(memory_credit(group, gpu), account->taken[device]);
 
-    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        struct group *group = gpud->groups[i];
-
-        if (!group || group == owner || group->sessions.len == 0)
-            continue;
-        double borrowed = (double)ledger_borrowed(&gpud->ledger, i, device);
-        double over = borrowed / ((double)gpud->ledger.groups[i].request[device] + 1);
-
-        if (borrowed > 0 && over > most) {
-            worst = group;
-            most = over;
-        }
-    }
-    return worst;
-}
-
-static void ask_borrowers(struct gpud *gpud, uint32_t device, const struct group *owner, uint64_t bytes)
-{
-    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        struct group *group = gpud->groups[i];
-        int gpu = group && group != owner ? group_gpu(group, device) : -1;
-        uint64_t borrowed = gpu >= 0 ? ledger_borrowed(&gpud->ledger, i, device) : 0;
-
-        if (borrowed == 0)
-            continue;
-        uint64_t wanted = MIN(borrowed, bytes);
-        struct gpu_message trim = {.type = GPU_TRIM, .memory = {.gpu = (uint32_t)gpu, .bytes = wanted}};
-
-        atomic_store(&group_line(group, (uint32_t)gpu)->trim_bytes, wanted);
-        for (struct session *s = session_first(group); s; s = session_next(s)) {
-            if (s->events >= 0)
-                session_send(s, s->events, &trim, NULL, 0);
-        }
-    }
-}
-
-static void clear_trim(struct gpud *gpud, uint32_t device)
-{
-    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
-        int gpu = gpud->groups[i] ? group_gpu(gpud->groups[i], device) : -1;
-
-        if (gpu >= 0)
-            atomic_store(&group_line(gpud->groups[i], (uint32_t)gpu)->trim_bytes, 0);
-    }
-}
-
-static void end_pending(struct session *session)
-{
-    loop_timer_done(&session->pending.timer);
-    patience_note(&session->patience, session->pending.since, gpud_now());
-    clear_trim(session->group->gpud, session->group->devices[session->pending.gpu]);
-    session->pending = (struct pending){0};
-}
-
-static struct session *youngest(const struct group *group)
-{
-    struct session *found = NULL;
-
-    for (struct session *s = session_first(group); s; s = session_next(s)) {
-        if (s->slot && (!found || s->since > found->since))
-            found = s;
-    }
-    return found;
-}
-
-/* The borrowers have had their time. */
-static void on_deadline(void *arg)
-{
-    struct session *session = arg;
-    struct group *group = session->group;
-    struct gpud *gpud = group->gpud;
-    struct pending pending = session->pending;
-    struct group *worst = worst_borrower(gpud, group->devices[pending.gpu], group);
-    struct session *victim = worst && gpud->config->reclaim_action == ACTION_KILL ? youngest(worst) : NULL;
-
-    if (victim) {
-        if (!victim->is_killed)
-            log_warn(gpud->log, "killing a process to reclaim memory for its owner", log_str("group", worst->spec.name),
-                     log_int("pid", victim->peer.pid), log_str("owner", group->spec.name));
-        session_kill(victim, GPU_REASON_EXHAUSTED, pending.gpu);
-        /* Its memory comes back when it has ended; if it is not enough there is a next one. */
-        loop_timer_start(&session->pending.timer, 100 * NSEC_PER_MSEC);
-        return;
-    }
-    end_pending(session);
-    deny(session, pending.sequence, pending.gpu, pending.kind, pending.bytes, GPU_REASON_EXHAUSTED);
-}
-
-static void wait_for_borrowers(struct session *session, const struct gpu_message *message, uint64_t bytes)
-{
-    struct group *group = session->group;
-    struct gpud *gpud = group->gpud;
-
-    session->pending = (struct pending){.is_used = true,
-                                        .sequence = message->sequence,
-                                        .gpu = message->memory.gpu,
-                                        .kind = (enum gpu_memory_kind)message->memory.kind,
-                                        .bytes = bytes,
-                                        .since = gpud_now()};
-    loop_timer_init(&session->pending.timer, gpud->loop, on_deadline, session);
-    loop_timer_start(&session->pending.timer,
-                     patience_left(&session->patience, gpud->config->reclaim_deadline, session->pending.since));
-    ask_borrowers(gpud, group->devices[message->memory.gpu], group, bytes);
+    return used + bytes <= account->request[device] || !reclaim_is_owed(gpud, group, device);
 }
 
 void memory_reserve(struct session *session, const struct gpu_message *message)
@@ -262,19 +160,23 @@ void memory_reserve(struct session *session, const struct gpu_message *message)
     }
     if (kind == GPU_KIND_CONTEXT && bytes == 0)
         bytes = session->group->gpud->devices[session->group->devices[gpu]].context_bytes;
-    switch (reserve(session, gpu, kind, bytes)) {
+    switch (may_borrow(session, gpu, bytes) ? reserve(session, gpu, kind, bytes) : LEDGER_EXHAUSTED) {
     case LEDGER_GRANTED:
         if (kind == GPU_KIND_PLAIN)
             add_credit(session, gpu);
         grant(session, message->sequence, gpu, kind, bytes);
         break;
     case LEDGER_OWED:
-        wait_for_borrowers(session, message, bytes);
+        reclaim_wait(session, message, bytes);
         break;
     case LEDGER_OVER_LIMIT:
         deny(session, message->sequence, gpu, kind, bytes, GPU_REASON_LIMIT);
         break;
     case LEDGER_EXHAUSTED:
+        if (reclaim_may_come(session, gpu)) {
+            reclaim_wait_for_loan(session, message, bytes);
+            break;
+        }
         deny(session, message->sequence, gpu, kind, bytes, GPU_REASON_EXHAUSTED);
         break;
     }
@@ -286,9 +188,11 @@ void memory_retry(struct gpud *gpud)
         for (struct session *s = gpud->groups[i] ? session_first(gpud->groups[i]) : NULL; s; s = session_next(s)) {
             struct pending pending = s->pending;
 
-            if (!pending.is_used || reserve(s, pending.gpu, pending.kind, pending.bytes) != LEDGER_GRANTED)
+            if (!pending.is_used ||
+                (pending.is_loan && reclaim_is_owed(gpud, s->group, s->group->devices[pending.gpu])) ||
+                reserve(s, pending.gpu, pending.kind, pending.bytes) != LEDGER_GRANTED)
                 continue;
-            end_pending(s);
+            reclaim_end(s);
             grant(s, pending.sequence, pending.gpu, pending.kind, pending.bytes);
         }
     }
@@ -376,10 +280,9 @@ void memory_query(struct session *session, const struct gpu_message *message)
                                                      .total_bytes = group->spec.limit_bytes}});
 }
 
-void memory_give_up(struct session *session)
+void memory_refuse(struct session *session, const struct pending *pending)
 {
-    if (session->pending.is_used)
-        end_pending(session);
+    deny(session, pending->sequence, pending->gpu, pending->kind, pending->bytes, GPU_REASON_EXHAUSTED);
 }
 
 void memory_forget(struct session *session)
@@ -387,7 +290,7 @@ void memory_forget(struct session *session)
     struct group *group = session->group;
     struct ledger *ledger = &group->gpud->ledger;
 
-    memory_give_up(session);
+    reclaim_end(session);
     for (uint32_t gpu = 0; session->slot && gpu < group->spec.gpu_count; gpu++) {
         struct ledger_holding *holding = session_holding(session, gpu);
 

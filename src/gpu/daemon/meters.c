@@ -179,6 +179,7 @@ enum device_figure {
 };
 
 static const char *const device_labels[] = {"node", "gpu", NULL};
+static const char *const reclaim_labels[] = {"node", "gpu", "step", NULL};
 static const char *const hami_host_labels[] = {"node", "device_index", "device_uuid", "device_type", NULL};
 
 static const struct {
@@ -237,6 +238,13 @@ static struct meter *unhooked_meter(struct metrics *metrics)
 {
     return metrics_counter(metrics, "muster_gpu_unhooked_symbol_total",
                            "Driver functions that tenants called and the library does not hook.", unhooked_labels);
+}
+
+static struct meter *reclaim_meter(struct metrics *metrics)
+{
+    return metrics_counter(metrics, "muster_gpu_memory_reclaims_total",
+                           "Waits for borrowed memory that have ended, by the last step that was needed.",
+                           reclaim_labels);
 }
 
 static void collect_denied(struct metrics *metrics, const struct group *group)
@@ -333,12 +341,21 @@ static void collect_device(struct metrics *metrics, const struct gpud *gpud, uin
     }
 }
 
+static void collect_reclaims(struct metrics *metrics, const struct device *device)
+{
+    for (enum reclaim_step step = RECLAIM_TRIM; step < RECLAIM_STEPS; step++)
+        meter_add(
+            meter_series(reclaim_meter(metrics), METER_LABELS(node_name(), device->spec.uuid, reclaim_step_name(step))),
+            (double)device->reclaims[step]);
+}
+
 static void clear(struct metrics *metrics)
 {
     for (size_t i = 0; i < ARRAY_LEN(figures); i++)
         meter_clear(meter_of(metrics, i));
     for (enum device_figure i = 0; i < DEVICE_FIGURES; i++)
         meter_clear(device_meter(metrics, i));
+    meter_clear(reclaim_meter(metrics));
     meter_clear(denied_meter(metrics));
     meter_clear(unhooked_meter(metrics));
 }
@@ -355,8 +372,10 @@ static void collect(void *arg, struct metrics *metrics)
         if (gpud->groups[i])
             collect_group(metrics, gpud->groups[i], now, busy);
     }
-    for (uint32_t i = 0; i < gpud->device_count; i++)
+    for (uint32_t i = 0; i < gpud->device_count; i++) {
         collect_device(metrics, gpud, i, busy[i]);
+        collect_reclaims(metrics, &gpud->devices[i]);
+    }
     struct meter *strangers = metrics_counter(metrics, "muster_gpu_unregistered_process_total",
                                               "Processes on shared GPUs that are not tenants.", NULL);
     struct meter *leases = metrics_counter(metrics, "muster_gpu_leases_total", "Granted leases.", NULL);

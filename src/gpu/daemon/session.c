@@ -60,11 +60,18 @@ void session_notice(struct session *session, enum gpu_reason reason, uint32_t gp
     session_send(session, session->events, &message, NULL, 0);
 }
 
-void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu)
+void session_kill(struct session *session, enum gpu_reason reason, uint32_t gpu, const char *text)
 {
+    struct gpud *gpud = session->group->gpud;
+    struct ending *ending = &gpud->endings[gpud->ending_count % ENDINGS_MAX];
+
     if (session->is_killed)
         return;
     session->is_killed = true;
+    gpud->ending_count++;
+    *ending = (struct ending){.pid = session->peer.pid, .reason = reason, .at = gpud_now()};
+    (void)snprintf(ending->group, sizeof ending->group, "%s", session->group->spec.name);
+    (void)snprintf(ending->text, sizeof ending->text, "%s", text);
     session_notice(session, reason, gpu, "this process is ended");
     session->group->gone[gpu].killed++;
     (void)syscall(SYS_pidfd_send_signal, session->peer.pidfd, SIGKILL, NULL, 0);
@@ -124,7 +131,7 @@ void session_free(struct session *session)
     loop_watch_done(&session->on_end);
     set_listed(group, session->pids, 0);
     if (gpud->is_stopping) {
-        memory_give_up(session);
+        reclaim_end(session);
         session->slot = NULL;
     }
     park_forget(session, true);
@@ -155,7 +162,7 @@ static void disconnect(struct session *session)
         return;
     }
     close_sockets(session);
-    memory_give_up(session);
+    reclaim_end(session);
     park_forget(session, false);
     leases_forget(session);
     keep_figures(session);

@@ -159,6 +159,14 @@ static void forget_strangers(struct watcher *w)
     }
 }
 
+static uint64_t allocated(const struct session *session, uint32_t gpu)
+{
+    uint64_t granted = session_holding(session, gpu)->plain;
+    uint64_t credit = session->page.mem ? atomic_load(&session_line(session, gpu)->credit_bytes) : 0;
+
+    return granted - MIN(credit, granted);
+}
+
 /* What the process has beyond what it reserved is its contexts' and whatever else no call shows. NVML looked a while ago, and
  * a reservation comes before the allocation: only of a process that has allocated nothing since the last look is it known
  * that it has less than what is charged. Otherwise a process that fills its memory would be given its context's as well. */
@@ -169,21 +177,27 @@ static void true_up(struct session *session, uint32_t gpu, uint64_t seen)
     uint32_t device = group->devices[gpu];
     struct ledger_holding *holding = session_holding(session, gpu);
     struct session_gpu *own = &session->gpus[gpu];
-    uint64_t credit = session->page.mem ? atomic_load(&session_line(session, gpu)->credit_bytes) : 0;
-    uint64_t plain = holding->plain - MIN(credit, holding->plain);
+    uint64_t plain = allocated(session, gpu);
     bool is_steady = own->is_seen && own->plain_seen == plain;
-    uint64_t most = own->is_seen ? MAX(plain, own->plain_seen) : plain;
-    uint64_t hidden = seen > most ? seen - most : 0;
+    uint64_t likely = MAX(plain, MAX(own->plain_seen, own->plain_asked));
+    uint64_t hidden = seen > likely ? seen - likely : 0;
+    /* It may have had as much as it was granted at any time since the last look, and NVML may have looked at that moment: what
+     * goes beyond is certain, and so is what two looks agree on. */
+    uint64_t most = MAX(likely, MAX(holding->plain, own->plain_most));
+    uint64_t agreed = own->is_seen ? MIN(hidden, own->hidden) : 0;
+    uint64_t certain = MAX(seen > most ? seen - most : 0, agreed);
 
     own->is_seen = true;
     own->plain_seen = plain;
+    own->plain_most = holding->plain;
     /* What the next context is taken to need follows what contexts have been seen to take. */
-    if (is_steady && hidden > 0 && holding->context > 0)
-        gpud->devices[device].context_bytes = gpud->devices[device].context_bytes / 4 * 3 + hidden / 4;
-    if (hidden > holding->context)
-        ledger_force(&gpud->ledger, group->index, holding, device, GPU_KIND_CONTEXT, hidden - holding->context);
-    else if (is_steady && holding->context > 0 && hidden > 0)
-        (void)ledger_release(&gpud->ledger, group->index, holding, device, GPU_KIND_CONTEXT, holding->context - hidden);
+    if (is_steady && agreed > 0 && holding->context > 0)
+        gpud->devices[device].context_bytes = gpud->devices[device].context_bytes / 4 * 3 + agreed / 4;
+    if (certain > holding->context)
+        ledger_force(&gpud->ledger, group->index, holding, device, GPU_KIND_CONTEXT, certain - holding->context);
+    else if (is_steady && agreed > 0 && holding->context > MAX(hidden, own->hidden))
+        (void)ledger_release(&gpud->ledger, group->index, holding, device, GPU_KIND_CONTEXT,
+                             holding->context - MAX(hidden, own->hidden));
     own->hidden = hidden;
 }
 
@@ -224,7 +238,7 @@ static void judge_group(struct group *group, uint32_t gpu)
     }
     group->is_over |= bit;
     if (gpud->config->overuse == ACTION_KILL)
-        session_kill(worst, GPU_REASON_OUTSIDE, gpu);
+        session_kill(worst, GPU_REASON_OUTSIDE, gpu, "its group used more memory than its limit");
 }
 
 static void judge_groups(struct gpud *gpud, uint32_t device)
@@ -321,6 +335,19 @@ static void on_answer(void *arg)
     plan(w);
 }
 
+/* What tenants have at this moment, to compare with what NVML says. */
+static void note_allocated(const struct gpud *gpud)
+{
+    for (uint32_t i = 0; i < LEDGER_GROUPS_MAX; i++) {
+        const struct group *group = gpud->groups[i];
+
+        for (struct session *s = group ? session_first(group) : NULL; s; s = session_next(s)) {
+            for (uint32_t gpu = 0; s->slot && gpu < group->spec.gpu_count; gpu++)
+                s->gpus[gpu].plain_asked = allocated(s, gpu);
+        }
+    }
+}
+
 /* Those whose time has come, and those that would come a moment later: one wake-up serves all. */
 static bool choose(struct watcher *w, nsec_t now)
 {
@@ -354,6 +381,7 @@ static void on_time(void *arg)
         plan(w);
         return;
     }
+    note_allocated(w->gpud);
     loop_timer_start(&w->timer, HANGING);
     loop_work(w->gpud->loop, ask_nvml, on_answer, w);
 }

@@ -267,6 +267,7 @@ static const struct {
     [GPU_REASON_NO_GPU] = {"no_gpu", "the group has no such GPU"},
     [GPU_REASON_OUTSIDE] = {"outside", "the GPU is used in a way that was not reserved"},
     [GPU_REASON_NOT_DRAINED] = {"not_drained", "kernels still run after the end of the lease"},
+    [GPU_REASON_RECLAIMED] = {"reclaimed", "the owner of borrowed memory needs it"},
 };
 
 _Static_assert(sizeof reasons / sizeof *reasons == GPU_REASON_COUNT_, "every reason has a name");

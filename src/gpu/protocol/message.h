@@ -144,6 +144,7 @@ enum gpu_reason {
     GPU_REASON_NO_GPU,       // the group has no such GPU
     GPU_REASON_OUTSIDE,      // NVML shows more in use than was reserved
     GPU_REASON_NOT_DRAINED,  // the lease is over and work goes on
+    GPU_REASON_RECLAIMED,    // it had borrowed memory that its owner needs
     GPU_REASON_COUNT_,
 };
 

@@ -96,7 +96,8 @@ struct gpu_tenant_line {
     _Atomic uint64_t traffic_bytes;  // that copies and fills have moved
     _Atomic uint64_t pinned_bytes;   // of the host's memory
     _Atomic uint64_t work_ns;        // what the launches so far take when nobody else runs, as far as it is known
-    _Atomic uint64_t reserved[8];
+    _Atomic uint64_t held;           // threads that wait because the process is parked
+    _Atomic uint64_t reserved[7];
 };
 
 struct gpu_tenant_page {

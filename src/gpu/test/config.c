@@ -46,7 +46,7 @@ static void everything_can_be_set(void **state)
     assert_int_equal(config.reserve_bytes, 1 << 30);
     assert_int_equal(config.credit_bytes, 32 << 20);
     assert_int_equal(config.reclaim_deadline, 3 * NSEC_PER_SEC);
-    assert_int_equal(config.reclaim_action, ACTION_KILL);
+    assert_int_equal(config.reclaim_action, RECLAIM_BY_KILL);
     assert_int_equal(config.compute.quantum, 10 * NSEC_PER_MSEC);
     assert_int_equal(config.compute.drain_bound, 2 * NSEC_PER_SEC);
     assert_int_equal(config.idle, 100 * NSEC_PER_USEC);
@@ -72,6 +72,7 @@ static void what_is_wrong_is_named(void **state)
         {"compute: {quantum: -1s}\n", "not a duration"},
         {"compute: {quantum: 20}\n", "compute.quantum"},
         {"watch: {stuck: explode}\n", "neither notice"},
+        {"memory: {reclaim: {action: notice}}\n", "none of deny, park and kill"},
         {"metrics: {port: 70000}\n", "metrics.port"},
         {"colour: red\n", "colour: is not known"},
         {"gpus: [{memory: 1Gi}]\n", "gpus[0]"},

@@ -52,4 +52,4 @@ struct test_case {
     case_fn *run;
 };
 extern const struct test_case memory_cases[], process_cases[], compute_cases[], nvml_cases[], rare_cases[],
-    traffic_cases[], park_cases[];
+    traffic_cases[], park_cases[], elastic_cases[];

@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     if (argc == 2 &&
         (run_from(memory_cases, argv[1]) || run_from(process_cases, argv[1]) || run_from(compute_cases, argv[1]) ||
          run_from(nvml_cases, argv[1]) || run_from(rare_cases, argv[1]) || run_from(traffic_cases, argv[1]) ||
-         run_from(park_cases, argv[1])))
+         run_from(park_cases, argv[1]) || run_from(elastic_cases, argv[1])))
         return 0;
     (void)fprintf(stderr, "usage: gpu-tenant CASE\n");
     return 2;

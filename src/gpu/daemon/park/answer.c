@@ -111,6 +111,7 @@ void park_reply_failure(struct group *group, const struct err *why)
 {
     struct http_exchange *exchange = TAKE_PTR(group->park.exchange);
 
+    group->park.failed_at = gpud_now();
     log_warn(group->gpud->log, "a group could not be parked or resumed", log_str("group", group->spec.name),
              log_error(why));
     if (exchange)

@@ -38,18 +38,30 @@ static struct group *group_of_order(struct gpud *gpud, struct http_exchange *exc
 
 void park_order(void *arg, struct http_exchange *exchange)
 {
-    struct gpud *gpud = arg;
-    struct group *group = group_of_order(gpud, exchange);
+    struct group *group = group_of_order(arg, exchange);
+
+    struct err why = {0};
 
     if (!group)
         return;
+    /* By this order, it stays away until the next one. */
+    park_set_displaced(group, false);
+    group->park.exchange = exchange;
+    if (park_begin(group, &why) < 0) {
+        group->park.exchange = NULL;
+        rest_fail_err(exchange, &why);
+    }
+}
+
+int park_begin(struct group *group, struct err *err)
+{
+    struct gpud *gpud = group->gpud;
+
     for (const struct session *s = session_first(group); s; s = session_next(s)) {
         if (!s->slot || s->events >= 0 || s->slot->parked > 0)
             continue;
-        rest_fail(exchange, -EBUSY, "process %d has not come back to the daemon yet; try again", (int)s->peer.pid);
-        return;
+        return err_set(err, -EBUSY, "process %d has not come back to the daemon yet; try again", (int)s->peer.pid);
     }
-    group->park.exchange = exchange;
     group->park.number++;
     park_set_state(group, PARK_STOPPING);
     loop_timer_start(&group->park.deadline, gpud->config->park_timeout);
@@ -61,6 +73,7 @@ void park_order(void *arg, struct http_exchange *exchange)
         park_tell(s, GPU_PARK, 0, NULL);
     }
     park_go_on(group);
+    return 0;
 }
 
 /* Takes memory of the GPU for all, or for none. */
@@ -94,11 +107,19 @@ void resume_order(void *arg, struct http_exchange *exchange)
 
     if (!group)
         return;
-    if (reserve_all(group, &why) < 0) {
-        rest_fail_err(exchange, &why);
-        return;
-    }
     group->park.exchange = exchange;
+    if (park_begin_return(group, &why) < 0) {
+        group->park.exchange = NULL;
+        rest_fail_err(exchange, &why);
+    }
+}
+
+int park_begin_return(struct group *group, struct err *err)
+{
+    int r = reserve_all(group, err);
+
+    if (r < 0)
+        return r;
     park_set_state(group, PARK_RESUMING);
     for (struct session *s = session_first(group); s; s = session_next(s)) {
         if (!park_is_there(s))
@@ -107,4 +128,5 @@ void resume_order(void *arg, struct http_exchange *exchange)
         park_tell(s, GPU_RESUME, s->slot->parked, NULL);
     }
     park_go_on(group);
+    return 0;
 }

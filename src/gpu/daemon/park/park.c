@@ -71,6 +71,8 @@ void park_set_state(struct group *group, enum park_state state)
     loop_timer_stop(&group->park.deadline);
     group->park.state = state;
     group->park.entered[state] = gpud_now();
+    if (state == PARK_RUNNING && group->park.is_displaced)
+        park_set_displaced(group, false);
 }
 
 /* Nothing has moved yet, or nothing has to stay: the processes that have stopped go on. */
@@ -220,7 +222,7 @@ void park_parked(struct session *session, const struct gpu_message *message)
         return;
     }
     if (group->park.state == PARK_RUNNING && session->slot->parked > 0)
-        park_set_state(group, PARK_PARKED);
+        park_adopt(session);
     else if (group->park.state == PARK_RUNNING || group->park.state == PARK_PARKED)
         let_go_on(group);
 }
@@ -281,6 +283,11 @@ void park_done(struct group *group)
 
 void park_adopt(struct session *session)
 {
-    if (session->slot->parked > 0)
-        park_set_state(session->group, PARK_PARKED);
+    struct group *group = session->group;
+
+    if (session->slot->parked == 0)
+        return;
+    park_set_state(group, PARK_PARKED);
+    if (session->slot->is_displaced)
+        park_set_displaced(group, true);
 }

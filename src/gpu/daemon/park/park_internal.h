@@ -20,6 +20,16 @@ void park_set_state(struct group *group, enum park_state state);
 /* Looks whether a step is over, after an answer or after somebody has gone who had to give one. */
 void park_go_on(struct group *group);
 
+/* Tells all processes of a group that can be parked and is not to stop; the rest goes on by itself. A negative errno when one of them cannot be told
+ * now. */
+MUST_CHECK int park_begin(struct group *group, struct err *err);
+
+/* The same for the way back, once memory of the GPU has been taken for all. */
+MUST_CHECK int park_begin_return(struct group *group, struct err *err);
+
+/* Whether the group comes back by itself; written down for a next daemon. */
+void park_set_displaced(struct group *group, bool is_displaced);
+
 /* Takes an order back before anything has moved, and says why. */
 void park_give_up(struct group *group, const struct err *why);
 

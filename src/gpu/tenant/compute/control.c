@@ -20,6 +20,7 @@
 #include "gpu/tenant/compute/gate_internal.h"
 #include "gpu/tenant/link/client.h"
 #include "gpu/tenant/link/descriptor.h"
+#include "gpu/tenant/memory/frameworks.h"
 #include "gpu/tenant/park/park.h"
 #include "gpu/tenant/tenant.h"
 
@@ -174,6 +175,7 @@ static void hear(const struct gpu_message *message, int file)
     case GPU_TRIM:
         (void)pools_trim((int)message->memory.gpu);
         (void)graphs_trim((int)message->memory.gpu);
+        frameworks_trim();
         break;
     case GPU_PARK:
     case GPU_MOVE:

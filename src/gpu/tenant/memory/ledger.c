@@ -140,7 +140,9 @@ void ledger_release(int slot, enum ledger_kind kind, uint64_t bytes)
     if (!line || !control || bytes == 0)
         return;
     gpu_credit_give(line, bytes);
-    uint64_t most = atomic_load_explicit(&control->credit_max_bytes, memory_order_relaxed);
+    /* While others need memory that this group has borrowed, nothing is kept for later. */
+    bool has_to_trim = atomic_load_explicit(&control->trim_bytes, memory_order_relaxed) > 0;
+    uint64_t most = has_to_trim ? 0 : atomic_load_explicit(&control->credit_max_bytes, memory_order_relaxed);
     uint64_t credit = atomic_load(&line->credit_bytes);
     if (credit > most && gpu_credit_take(line, credit - most / 2))
         give_back(slot, kind, credit - most / 2);

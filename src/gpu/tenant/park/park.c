@@ -18,6 +18,7 @@ static atomic_int is_possible;
 static atomic_uint is_closed;
 static atomic_int inside;         // calls that have passed the gate
 static __thread bool is_counted;  // this thread is one of them
+static _Atomic uint64_t held;     // threads that wait at the gate
 
 /* Where this process stands. STOPPED and AWAY differ in what RESUME has to do. */
 enum phase { OPEN, STOPPING, STOPPED, MOVING_OUT, AWAY, MOVING_IN };
@@ -36,11 +37,22 @@ bool park_is_possible(void)
     return atomic_load_explicit(&is_possible, memory_order_relaxed);
 }
 
+/* The daemon brings a group back when one of its calls waits. After a reconnection the page is another one, which is told at
+ * the next turn of the loop. */
+static void tell_held(uint64_t count)
+{
+    struct gpu_tenant_line *line = client_line(0);
+    if (line)
+        atomic_store(&line->held, count);
+}
+
 static void wait_while_closed(void)
 {
     /* A process without a context has nobody yet who would hear that it may go on. */
     control_start();
+    tell_held(atomic_fetch_add(&held, 1) + 1);
     futex_wait(&is_closed, 1, 1000000000);
+    tell_held(atomic_fetch_sub(&held, 1) - 1);
 }
 
 bool park_enter(void)
@@ -371,5 +383,6 @@ void park_forget(void)
     atomic_store(&inside, 0);
     atomic_store(&is_closed, 0);
     atomic_store(&is_possible, 0);
+    atomic_store(&held, 0);
     is_counted = false;
 }
