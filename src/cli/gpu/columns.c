@@ -202,6 +202,8 @@ static void group_state(struct table *t, const struct gpu_frame *f, const struct
         table_cell(t, STYLE_WARN, "wants mem");
     else if (line->process)
         table_cell(t, STYLE_WARN, "%s", yyjson_is_false(yyjson_obj_get(at, "connected")) ? "away" : "");
+    else if (yyjson_is_true(yyjson_obj_get(at, "displaced")))
+        table_cell(t, STYLE_WARN, "displaced");
     else
         table_cell(t,
                    gpu_is_state(at, "stuck")     ? STYLE_BAD

@@ -19,14 +19,12 @@
 #include "base/strbuf.h"
 #include "base/time.h"
 #include "cli/gpu/choose.h"
+#include "cli/gpu/daemon_status.h"
 #include "cli/gpu/gpu.h"
-#include "gpu/daemon/arbiter/arbiter.h"
+#include "cli/gpu/run_spec.h"
 #include "gpu/daemon/group_spec.h"
 #include "gpu/place/place.h"
 #include "text/json.h"
-#include "text/quantity.h"
-
-enum { MEMORY_MIN = 1 << 20 };
 
 enum {
     OPTION_MEMORY,
@@ -70,84 +68,6 @@ static const char *const examples[] = {
     "muster gpu run --mig 1g.10gb -- python train.py",
     NULL,
 };
-
-struct call {
-    const char *memory, *memory_limit, *share, *mode, *priority, *mig, *gpu, *name;  // NULL: not given
-    bool is_parkable;
-    const char *folder;        // of the daemon
-    const char *const *words;  // the program and its arguments
-};
-
-/* "20Gi", or a part of what the GPU has: "0.25". */
-static int read_memory(const char *text, uint64_t capacity, uint64_t *ret_bytes, struct err *err)
-{
-    char *end;
-    double part = strtod(text, &end);
-    int64_t bytes;
-
-    if (*end == '\0' && part > 0 && part <= 1) {
-        *ret_bytes = (uint64_t)(part * (double)capacity);
-        return 0;
-    }
-    int r = quantity_parse(text, QUANTITY_ONE, &bytes, err);
-    if (r < 0 || bytes <= 0)
-        return err_set(err, -EINVAL, "expected an amount of GPU memory such as 20Gi, or 0.25 of the GPU, found '%s'",
-                       text);
-    if (bytes < MEMORY_MIN)
-        return err_set(err, -EINVAL, "'%s' of GPU memory is only %lld bytes: write %sGi, or a part of the GPU up to 1",
-                       text, (long long)bytes, text);
-    *ret_bytes = (uint64_t)bytes;
-    return 0;
-}
-
-static int read_share(const struct call *call, const struct gpu_choice *gpu, struct group_spec *spec, struct err *err)
-{
-    char *end;
-    double share = (double)spec->request_bytes / (double)gpu->capacity;
-
-    if (call->share) {
-        share = strtod(call->share, &end);
-        if (*end != '\0' || !(share > 0 && share <= 1))
-            return err_set(err, -EINVAL, "--share: expected a number above 0 and up to 1, found '%s'", call->share);
-    }
-    spec->share = CLAMP((uint32_t)(share * ARBITER_WHOLE + 0.5), 1u, (uint32_t)ARBITER_WHOLE);
-    spec->cap = spec->mode == GPU_MODE_STRICT ? spec->share : ARBITER_WHOLE;
-    return 0;
-}
-
-static int make_spec(const struct call *call, const struct gpu_choice *gpu, struct group_spec *spec, struct err *err)
-{
-    int r = 0;
-
-    *spec =
-        (struct group_spec){.gpu_count = 1, .uid = getuid(), .mode = GPU_MODE_FAIR, .is_parkable = call->is_parkable};
-    (void)snprintf(spec->gpus[0], sizeof spec->gpus[0], "%s", gpu->uuid);
-    if (call->name)
-        (void)snprintf(spec->name, sizeof spec->name, "%s", call->name);
-    else
-        (void)snprintf(spec->name, sizeof spec->name, "run-%d", (int)getpid());
-    if (call->mig) {
-        spec->mode = GPU_MODE_TIME;
-        (void)snprintf(spec->mig, sizeof spec->mig, "%s", call->mig);
-        return 0;
-    }
-    if (call->mode)
-        r = gpu_mode_parse(call->mode, &spec->mode, err);
-    if (r >= 0 && call->priority)
-        r = gpu_priority_parse(call->priority, &spec->is_urgent, err);
-    if (r >= 0 && spec->is_urgent && spec->mode == GPU_MODE_TIME)
-        r = err_set(err, -EINVAL, "--priority latency needs --mode fair or strict");
-    if (r >= 0)
-        r = read_memory(call->memory ? call->memory : "1", call->memory ? gpu->capacity : gpu->left,
-                        &spec->request_bytes, err);
-    spec->limit_bytes = spec->request_bytes;
-    if (r >= 0 && call->memory_limit)
-        r = read_memory(call->memory_limit, gpu->capacity, &spec->limit_bytes, err);
-    if (r >= 0 && spec->limit_bytes < spec->request_bytes)
-        r = err_set(err, -EINVAL, "--memory-limit %s is less than --memory %s", call->memory_limit,
-                    call->memory ? call->memory : "(all free memory)");
-    return r < 0 ? r : read_share(call, gpu, spec, err);
-}
 
 static volatile sig_atomic_t child_pid;
 
@@ -200,8 +120,8 @@ struct signals {
 };
 
 /* In the new process: waits until its group is there, which is made for this very process. */
-static _Noreturn void become_program(const struct call *call, const struct group_spec *spec, const char *library,
-                                     const struct signals *before, int go)
+static _Noreturn void become_program(const struct gpu_run_call *call, const struct group_spec *spec,
+                                     const char *library, const struct signals *before, int go)
 {
     char slice[GROUP_GPU_SIZE] = "";  // by the byte that says go on
 
@@ -219,7 +139,8 @@ static _Noreturn void become_program(const struct call *call, const struct group
 }
 
 /* Signals that come from now on are the program's, also those that come before it has begun. */
-static pid_t fork_program(const struct call *call, const struct group_spec *spec, const char *library, int go[2])
+static pid_t fork_program(const struct gpu_run_call *call, const struct group_spec *spec, const char *library,
+                          int go[2])
 {
     struct signals before;
     sigset_t held;
@@ -241,17 +162,41 @@ static pid_t fork_program(const struct call *call, const struct group_spec *spec
     return (pid_t)child_pid;
 }
 
+/* Why the daemon has ended a process of the group, if it did. */
+static void say_why(const char *folder, const char *group)
+{
+    _cleanup_(freep) char *status = NULL;
+    _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
+    yyjson_val *ending;
+    size_t i;
+    size_t count;
+
+    if (gpu_ask(folder, "GET", "/v1/status", NULL, &status, NULL) < 0 ||
+        json_parse(status, strlen(status), "the daemon's answer", &doc, NULL) < 0)
+        return;
+    yyjson_arr_foreach(yyjson_obj_get(yyjson_doc_get_root(doc), "endings"), i, count, ending)
+    {
+        if (strcmp(gpu_text_of(ending, "group"), group) != 0)
+            continue;
+        (void)fprintf(stderr, "muster: the GPU daemon ended process %.0f: %s\n", gpu_number_of(ending, "pid"),
+                      gpu_text_of(ending, "text"));
+        return;
+    }
+}
+
 /* The program's status is ours; what a signal ended, as a shell says it. */
-static int wait_for_program(void)
+static int wait_for_program(const char *folder, const char *group)
 {
     int status = 0;
 
     while (waitpid((pid_t)child_pid, &status, 0) < 0 && errno == EINTR)
         ;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        say_why(folder, group);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int make_spec_here(const struct call *call, struct group_spec *spec, struct err *err)
+static int make_spec_here(const struct gpu_run_call *call, struct group_spec *spec, struct err *err)
 {
     _cleanup_(freep) char *status = NULL;
     struct gpu_choice gpu;
@@ -264,7 +209,7 @@ static int make_spec_here(const struct call *call, struct group_spec *spec, stru
     }
     if (r >= 0)
         r = gpu_choose(status, call->gpu, call->mig, &gpu, err);
-    return r < 0 ? r : make_spec(call, &gpu, spec, err);
+    return r < 0 ? r : gpu_run_spec(call, &gpu, spec, err);
 }
 
 static int read_slice(const char *answer, char slice[static GROUP_GPU_SIZE], struct err *err)
@@ -283,8 +228,8 @@ static int read_slice(const char *answer, char slice[static GROUP_GPU_SIZE], str
 }
 
 /* The group ends with the process, whatever becomes of this command. `slice` is set where it gets one. */
-static int make_group(const struct call *call, struct group_spec *spec, pid_t owner, char slice[static GROUP_GPU_SIZE],
-                      struct err *err)
+static int make_group(const struct gpu_run_call *call, struct group_spec *spec, pid_t owner,
+                      char slice[static GROUP_GPU_SIZE], struct err *err)
 {
     _cleanup_(freep) char *answer = NULL;
     struct strbuf text;
@@ -301,7 +246,7 @@ static int make_group(const struct call *call, struct group_spec *spec, pid_t ow
 }
 
 /* The daemon does so by itself when it sees that the process has ended: now it has done it for certain. */
-static void end_group(const struct call *call, const struct group_spec *spec)
+static void end_group(const struct gpu_run_call *call, const struct group_spec *spec)
 {
     _cleanup_(freep) char *answer = NULL;
     char path[128];
@@ -311,7 +256,7 @@ static void end_group(const struct call *call, const struct group_spec *spec)
         return;
 }
 
-static int run_program(const struct call *call, struct group_spec *spec, const char *library, int *ret_status,
+static int run_program(const struct gpu_run_call *call, struct group_spec *spec, const char *library, int *ret_status,
                        struct err *err)
 {
     char slice[GROUP_GPU_SIZE] = "";
@@ -327,13 +272,13 @@ static int run_program(const struct call *call, struct group_spec *spec, const c
         *ret_status = EXIT_FAILED;  // it has ended already, as what it is waited for says
     (void)close(go[1]);
     if (child > 0)
-        *ret_status = wait_for_program();
+        *ret_status = wait_for_program(call->folder, spec->name);
     if (r >= 0)
         end_group(call, spec);
     return r;
 }
 
-static int run_call(const struct command *command, const struct call *call)
+static int run_call(const struct command *command, const struct gpu_run_call *call)
 {
     char library[4096];
     struct group_spec spec;
@@ -371,7 +316,7 @@ static int run(const struct command *command, struct arguments *arguments)
         return command_wrong(command, "a PROGRAM is missing");
 
     _cleanup_(freep) char *folder = gpu_folder(values[OPTION_FOLDER]);
-    const struct call call = {
+    const struct gpu_run_call call = {
         .memory = values[OPTION_MEMORY],
         .memory_limit = values[OPTION_MEMORY_LIMIT],
         .share = values[OPTION_SHARE],
