@@ -24,6 +24,7 @@
 #include "console/rest/routes.h"
 #include "console/rest/streams.h"
 #include "console/signin/setup_link.h"
+#include "console/workloads/expiry.h"
 #include "console/workloads/follow.h"
 #include "frame/service.h"
 #include "net/http.h"
@@ -285,6 +286,7 @@ static void console_free(struct console *console)
     live_free(console->live);
     change_streams_free(console->streams);
     workload_watch_free(console->workloads);
+    expiry_free(console->expiry);
     sync_free(console->sync);
     vault_free(console->vault);
     db_close(console->db);
@@ -322,6 +324,7 @@ static int open_parts(struct console *console, struct err *err)
         (r = make_defaults(console, err)) < 0)
         return r;
     console->sync = sync_new(console);
+    console->expiry = expiry_new(console);
     console->workloads = workload_watch_new(console);
     console->streams = change_streams_new(console);
     console->live = live_new(console);

@@ -1,7 +1,11 @@
 """Distributed trainings over the REST and in the cluster: a gang with a rank for each pod. register() adds the tests."""
 
+import base64
 import functools
 import json
+import shutil
+import subprocess
+import tempfile
 
 import workloads
 from assets import make, remove
@@ -90,6 +94,78 @@ def register(tests):  # pylint: disable=too-many-statements
         drop_project(c, project)
         c.wait_for("the end of its objects", lambda: not workloads.names_of_jobs(c, project) and not service(c, project, "boost"))
 
+    @tests.test("a master with a spec of its own is rank 0 of one gang, and its end is that of the training")
+    def _(c):
+        project = ready(c, "dist-m")
+        master = {"image": "chief", "compute": {"gpuDevicesRequest": 0, "cpuCoreRequest": 0.1}, "annotations": ends_after(4)}
+        made = submit(c, "distributed", project, "led", {**SPEC, "environmentVariables": [{"name": "A", "value": "1"}]}, masterSpec=master)
+        path = f"{WORKLOADS}/distributed/{made['workloadId']}"
+        expect((made["masterSpec"], c.ask("GET", path)["masterSpec"]), (master, master))
+        reaches(c, made, "Running")
+        c.wait_for("three pods", lambda: row(c, made)["runningPods"] == 3)
+        found = {pod["spec"]["hostname"]: pod for pod in pods(c, project, made)}
+        expect(sorted(found), ["led-0", "led-1", "led-2"])
+        env = {name: variables(pod["spec"]["containers"][0]) for name, pod in found.items()}
+        expect([(env[name]["RANK"], env[name]["WORLD_SIZE"], env[name]["MASTER_ADDR"], env[name].get("A")) for name in sorted(found)],
+               [("0", "3", "led-0.led", None), ("1", "3", "led-0.led", "1"), ("2", "3", "led-0.led", "1")])
+        expect([found[name]["spec"]["containers"][0]["image"] for name in sorted(found)], ["chief", "i", "i"])
+        expect({pod["metadata"]["annotations"]["pod-group-name"] for pod in found.values()}, {"led"})
+        group, = c.machine.get(f"/apis/scheduling.run.ai/v2alpha2/namespaces/{namespace_of(project)}/podgroups")["items"]
+        expect((group["metadata"]["name"], group["spec"]["minMember"], group["spec"]["queue"], group["spec"]["priorityClassName"]),
+               ("led", 3, project["name"], "low"))
+        one = row(c, made)
+        expect((one["allocatedResources"]["gpu"], one["workloadRequestedResources"]["gpu"]["request"], one["requestedPods"]["number"]), (2, 2, 3))
+        reaches(c, made, "Completed")
+        c.wait_for("the end of the workers", lambda: [pod["spec"]["hostname"] for pod in pods(c, project, made)] == ["led-0"])
+        expect(sorted(workloads.names_of_jobs(c, project)), ["led-0"])
+        drop(c, "distributed", project, made)
+        c.wait_for("the end of all", lambda: not workloads.names_of_jobs(c, project) and not service(c, project, "led"))
+        lost = submit(c, "distributed", project, "lost", {**SPEC, "annotations": ends_after(1, 3), "backoffLimit": 0}, masterSpec={"image": "chief"})
+        reaches(c, lost, "Failed")
+        c.wait_for("the end of the master", lambda: row(c, lost)["runningPods"] == 0 and not [
+            pod for pod in pods(c, project, lost) if pod["status"].get("phase") == "Running"])
+        drop(c, "distributed", project, lost)
+        large = submit(c, "distributed", project, "large", {**SPEC, "numWorkers": 9}, masterSpec=master)
+        c.wait_for("its pods", lambda: len(pods(c, project, large)) == 10)
+        c.wait_for("why it waits", lambda: row(c, large).get("phaseMessage"))
+        expect({pod["spec"].get("nodeName") for pod in pods(c, project, large)}, {None}, "nine GPUs of eight: not even the master")
+        path = f"{WORKLOADS}/distributed/{large['workloadId']}"
+        c.ask("POST", path + "/suspend", status=202)
+        reaches(c, large, "Stopped")
+        expect(pods(c, project, large), [])
+        drop(c, "distributed", project, large)
+        drop_project(c, project)
+
+    @tests.test("MPI has a launcher, workers with sshd, a host file and keys of its own, which go with it")
+    def _(c):
+        project = ready(c, "dist-mpi")
+        spec = {key: value for key, value in {**SPEC, "distributedFramework": "MPI", "slotsPerWorker": 4}.items() if key != "command"}
+        made = submit(c, "distributed", project, "mpi", spec, masterSpec={"image": "i", "command": "mpirun hello", "annotations": ends_after(3)})
+        reaches(c, made, "Running")
+        found = {pod["spec"]["hostname"]: pod["spec"] for pod in pods(c, project, made)}
+        launcher, worker = found["mpi-0"]["containers"][0], found["mpi-1"]["containers"][0]
+        expect((launcher["command"], worker["command"]), (["mpirun", "hello"], ["/usr/sbin/sshd", "-De"]))
+        expect((variables(launcher)["OMPI_MCA_orte_default_hostfile"], variables(launcher)["K_MPI_JOB_ROLE"], variables(worker)["K_MPI_JOB_ROLE"]),
+               ("/etc/mpi/hostfile", "launcher", "worker"))
+        expect({mount["mountPath"] for mount in worker["volumeMounts"]} >= {"/etc/mpi", "/root" + "/.ssh"}, True)
+        core = f"/api/v1/namespaces/{namespace_of(project)}"
+        expect(c.machine.get(f"{core}/configmaps/mpi-mpi")["data"]["hostfile"], "mpi-1.mpi slots=4\nmpi-2.mpi slots=4\n")
+        keys = c.machine.get(f"{core}/secrets/mpi-ssh")
+        private, public = (base64.b64decode(keys["data"][name]) for name in ("ssh-privatekey", "ssh-publickey"))
+        expect((private.split(b"\n")[0], public.split()[0]), (b"-----BEGIN EC PRIVATE KEY-----", b"ecdsa-sha2-nistp256"))
+        if shutil.which("ssh-keygen"):
+            with tempfile.NamedTemporaryFile() as file:
+                file.write(private)
+                file.flush()
+                shown = subprocess.run(["ssh-keygen", "-y", "-f", file.name], capture_output=True, check=True).stdout
+                expect(shown.split()[:2], public.split(), "the keys are a pair")
+        reaches(c, made, "Completed")
+        c.wait_for("the end of the workers", lambda: len(pods(c, project, made)) == 1)
+        expect(c.machine.get(f"{core}/secrets/mpi-ssh")["data"], keys["data"], "the same keys all the time")
+        drop(c, "distributed", project, made)
+        c.wait_for("the end of all", lambda: not any(c.machine.get(f"{core}/{name}") for name in ("secrets/mpi-ssh", "configmaps/mpi-mpi", "services/mpi")))
+        drop_project(c, project)
+
     @tests.test("a distributed training ends when all its ranks have, and fails when one of them cannot go on")
     def _(c):
         project = ready(c, "dist-c")
@@ -122,7 +198,8 @@ def register(tests):  # pylint: disable=too-many-statements
             expect_in(part, answer.text)
 
         refuse({**SPEC, "compute": {"gpuDevicesRequest": 2}}, 400, "spec.compute.gpuDevicesRequest: 2 is more")
-        refuse({**SPEC, "distributedFramework": "MPI"}, 501, "MPI is not supported")
+        refuse({**SPEC, "distributedFramework": "MPI"}, 400, "MPI needs it for the launcher")
+        refuse({**SPEC, "distributedFramework": "MPI", "mpiLauncherCreationPolicy": "WaitForWorkersReady"}, 501, "mpiLauncherCreationPolicy")
         refuse({**SPEC, "distributedFramework": "other"}, 400, "distributedFramework")
         refuse({**SPEC, "numWorkers": 0}, 400, "numWorkers")
         refuse({key: value for key, value in SPEC.items() if key != "numWorkers"}, 400, "numWorkers")
@@ -130,7 +207,10 @@ def register(tests):  # pylint: disable=too-many-statements
         refuse({**SPEC, "minReplicas": 1}, 501, "minReplicas")
         refuse({**SPEC, "cleanPodPolicy": "All"}, 501, "cleanPodPolicy")
         refuse({**SPEC, "parallelism": 2}, 501, "parallelism")
-        refuse(SPEC, 501, "masterSpec", masterSpec={"image": "other"})
+        refuse(SPEC, 400, "spec.image", masterSpec={"command": "other"})
+        refuse(SPEC, 400, "exclude each other", masterSpec={"image": "other"}, masterSpecSameAsWorker=True)
+        refuse(SPEC, 501, "masterSpec: spec.ports", masterSpec={"image": "other", "ports": [{"container": 1}]})
+        refuse({**SPEC, "numWorkers": 257}, 400, "up to 256 workers", masterSpec={"image": "other"})
         refuse({**SPEC, "distributedFramework": "JAX"}, 400, "JAX has no master", masterSpecSameAsWorker=True)
         c.ask("POST", f"{WORKLOADS}/trainings", {"name": "no", "projectId": project["id"], "clusterId": c.cluster,
                                                  "spec": {**TRAINING, "numWorkers": 2}}, 501)

@@ -300,7 +300,7 @@ def register(tests):  # pylint: disable=too-many-statements
         project = ready(c, "work-wrong")
         for more, part in (({"exposedUrls": [{"container": 80}]}, "spec.exposedUrls"), ({"ports": [{"container": 80}]}, "spec.ports"),
                            ({"createHomeDir": True}, "createHomeDir"), ({"terminateAfterPreemption": True}, "terminateAfterPreemption"),
-                           ({"autoDeletionTimeAfterCompletionSeconds": 5}, "autoDeletion"), ({"nodePools": ["default", "b"]}, "nodePools"),
+                           ({"nodePools": ["default", "b"]}, "nodePools"),
                            ({"storage": {"git": [{"repository": "r", "path": "/p"}]}}, "spec.storage.git"),
                            ({"storage": {"dataVolume": [{"id": "x"}]}}, "spec.storage.dataVolume"), ({"nonsense": 1}, "spec.nonsense"),
                            ({"storage": {"pvc": [{"claimName": "c", "path": "/c"}]}}, "existingPvc"), ({"restartPolicy": "Always"}, "restartPolicy"),
@@ -405,6 +405,32 @@ def register(tests):  # pylint: disable=too-many-statements
             one.close()
         for project in (mine, yours):
             drop_project(c, project)
+
+    @tests.test("a clone has all that its workload had but its name, and what is given in its place, where its maker may submit")
+    def _(c):
+        project, other = ready(c, "work-clone"), ready(c, "work-cloned")
+        spec = {**TRAINING, "environmentVariables": [{"name": "A", "value": "1"}], "annotations": ends_after(1)}
+        made = submit(c, "trainings", project, "first", spec)
+        reaches(c, made, "Completed")
+        path = f"/api/muster/v1/workloads/{made['workloadId']}/clone"
+        same = c.ask("POST", path, {"name": "second"}, 202)
+        expect((same["spec"], same["projectId"], same["workloadId"] != made["workloadId"]), (spec, project["id"], True))
+        changed = c.ask("POST", path, {"name": "third", "projectId": other["id"], "spec": {"image": "new", "environmentVariables": []}}, 202)
+        expect((changed["spec"], changed["projectId"]), ({**spec, "image": "new", "environmentVariables": []}, other["id"]))
+        reaches(c, same, "Completed")
+        expect(job(c, other, "third")["spec"]["template"]["spec"]["containers"][0]["image"], "new")
+        expect((row(c, changed)["type"], audit_of(c, "second")), ("Training", [("create", "training")]))
+        expect(c.call("POST", path, {"name": "second"}).status, 409)
+        expect(c.call("POST", path, {}).status, 400)
+        expect_in("templateId", c.call("POST", path, {"name": "x", "templateId": "x"}).text)
+        user, token = c.user("work-clone@example.com")
+        c.allow(user, 7, "project", other["id"])
+        expect(c.call("POST", path, {"name": "x"}, token=token).status, 404)
+        mine = f"/api/muster/v1/workloads/{changed['workloadId']}/clone"
+        expect(c.ask("POST", mine, {"name": "mine"}, 202, token=token)["createdBy"], "work-clone@example.com")
+        expect(c.call("POST", mine, {"name": "x", "projectId": project["id"]}, token=token).status, 403)
+        for where in (project, other):
+            drop_project(c, where)
 
     @tests.test("many workloads are stopped, run again and deleted by one request, which says which it could not change")
     def _(c):

@@ -317,7 +317,7 @@ static void on_read(struct sync *sync, const struct kube_answer *answer)
     if (answer->status == 404) {
         if (want->mode == WANT_THERE)
             end_missing(sync);
-        else if (want->mode == WANT_GONE)
+        else if (want->mode == WANT_GONE || want->mode == WANT_LABELLED)
             end_want(sync, NULL);
         else
             send(sync, STEP_WRITE, KUBE_CREATE);

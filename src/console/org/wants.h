@@ -24,7 +24,7 @@ enum want_mode {
     WANT_ADOPTED,   // the same, also where somebody else has made it
     WANT_MADE,      // made where it is missing; from then on it is its users'
     WANT_THERE,     // somebody else makes it: it is only checked
-    WANT_LABELLED,  // a node, which gets the labels of the document where it is there
+    WANT_LABELLED,  // gets what the document says where it is there: labels of nodes
     WANT_GONE,      // deleted when it is ours
 };
 

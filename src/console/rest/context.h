@@ -18,6 +18,7 @@
 struct db;
 struct change_feed;
 struct delivery;
+struct expiry;
 struct http_client;
 struct live;
 struct service;
@@ -47,6 +48,7 @@ struct console {
     struct rest_route *rows;  // all of them
     struct sync *sync;
     struct workload_watch *workloads;
+    struct expiry *expiry;      // workloads that have ended, and are deleted later
     struct change_feed *feed;   // of changes, by all consoles of the database
     struct streams *streams;    // who listens to them
     struct live *live;          // the cluster as it is now, for the pages

@@ -116,6 +116,8 @@
     ROW(delete_workload_template) \
     ROW(list_workload_events)     \
     ROW(list_workload_history)    \
+    ROW(workload_logs)            \
+    ROW(clone_workload)           \
     ROW(list_pods)                \
     ROW(count_pods)               \
     ROW(list_idps)                \

@@ -18,8 +18,9 @@
 /* Passwords take a core and 64 MiB each; logins by identity providers wait for those. */
 enum { SIGNINS_MAX = 8, LOGINS_MAX = 64, BODY_MAX = 256 << 10, ORGANIZATION_MAX = 8 << 20 };
 
-/* Answers by processes, and lists of events, at a time. */
-enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16 };
+/* Answers by processes, lists of events, and logs, at a time. A log takes one of the 64 requests that the cluster gets at
+ * once. */
+enum { PROGRAMS_MAX = 4, EVENTS_MAX = 16, LOGS_MAX = 24 };
 
 #define FORM "application/x-www-form-urlencoded"
 #define ROUTE(the_method, the_path, name, permission, ...) \
@@ -196,6 +197,8 @@ static const struct rest_route rows[] = {
     ROUTE("GET", OURS "workloads/index", live_index, "workloads:read"),
     ROUTE("GET", OURS "workloads/window", live_window, "workloads:read"),
     ROUTE("GET", OURS "workloads/counts", live_counts, "workloads:read"),
+    ROUTE("POST", OURS "workloads/{workloadId}/clone", clone_workload, "workloads:read"),
+    ROUTE("GET", OURS "workloads/{workloadId}/logs", workload_logs, "workloads:read", .requests_max = LOGS_MAX),
     ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}", live_workload, "workloads:read"),
     ROUTE("GET", OURS "workloads/{namespace}/{kind}/{name}/why", live_why, "workloads:read",
           .requests_max = PROGRAMS_MAX),

@@ -9,12 +9,12 @@
 
 #include "base/err.h"
 #include "console/policies/policy.h"
-#include "console/workloads/inference.h"
 #include "console/workloads/kinds.h"
+#include "console/workloads/make/inference.h"
+#include "console/workloads/make/words.h"
 #include "console/workloads/phase.h"
 #include "console/workloads/refusals.h"
 #include "console/workloads/spec.h"
-#include "console/workloads/words.h"
 
 static void expect_phase(const char *desired, struct workload_facts facts, const char *wanted)
 {

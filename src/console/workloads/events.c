@@ -12,8 +12,8 @@
 #include "console/data/items.h"
 #include "console/rest/handlers.h"
 #include "console/rest/listing.h"
-#include "console/workloads/distributed.h"
-#include "console/workloads/inference.h"
+#include "console/workloads/make/distributed.h"
+#include "console/workloads/make/inference.h"
 #include "console/workloads/workloads.h"
 #include "frame/service.h"
 #include "kube/client/client.h"
@@ -71,12 +71,21 @@ static bool is_own_set(struct asking *asking, const char *set)
            !is_workload(asking, set);
 }
 
+/* One of a gang: its name and its index. */
+static bool is_own_rank(struct asking *asking, const char *text)
+{
+    const char *name = kube_text(yyjson_doc_get_root(asking->item), "name");
+    size_t len = strlen(name);
+
+    return strncmp(text, name, len) == 0 && text[len] == '-' && is_index(text + len + 1) && !is_workload(asking, text);
+}
+
 /* Pods are called after their Job, with their index where they have one, and five random letters. */
 static bool is_own_pod(struct asking *asking, const char *pod)
 {
     yyjson_val *item = yyjson_doc_get_root(asking->item);
     const char *name = kube_text(item, "name");
-    size_t len = strlen(pod), name_len = strlen(name);
+    size_t len = strlen(pod);
     char stem[NAME_BYTES];
 
     if (len <= SUFFIX_BYTES || len - SUFFIX_BYTES >= sizeof stem || pod[len - SUFFIX_BYTES] != '-')
@@ -87,9 +96,7 @@ static bool is_own_pod(struct asking *asking, const char *pod)
         return is_own_set(asking, stem);
     if (strcmp(kube_text(item, "type"), WORKLOAD_DISTRIBUTED) != 0)
         return strcmp(stem, name) == 0;
-    if (strncmp(stem, name, name_len) != 0 || stem[name_len] != '-' || !is_index(stem + name_len + 1))
-        return false;
-    return !is_workload(asking, stem);
+    return is_own_rank(asking, stem);
 }
 
 /* "pg-NAME-UID", by the name of what makes the pods, or of a pod that is a group of its own. */
@@ -109,17 +116,22 @@ static bool is_own_group(struct asking *asking, const char *group)
 
 static bool is_own(struct asking *asking, yyjson_val *event)
 {
+    yyjson_val *item = yyjson_doc_get_root(asking->item);
     const char *kind = kube_text(event, "involvedObject", "kind");
     const char *name = kube_text(event, "involvedObject", "name");
 
     if (strcmp(kind, "Pod") == 0)
         return is_own_pod(asking, name);
-    if (strcmp(kind, "PodGroup") == 0)
-        return is_own_group(asking, name);
+    if (strcmp(kind, "PodGroup") == 0 && is_own_group(asking, name))
+        return true;
     if (strcmp(kind, "ReplicaSet") == 0)
         return is_own_set(asking, name);
-    return (strcmp(kind, "Job") == 0 || strcmp(kind, "Deployment") == 0 || strcmp(kind, "Service") == 0) &&
-           strcmp(name, kube_text(yyjson_doc_get_root(asking->item), "name")) == 0;
+    if (strcmp(kind, "Job") == 0 && strcmp(kube_text(item, "type"), WORKLOAD_DISTRIBUTED) == 0 &&
+        is_own_rank(asking, name))
+        return true;
+    return (strcmp(kind, "Job") == 0 || strcmp(kind, "PodGroup") == 0 || strcmp(kind, "Deployment") == 0 ||
+            strcmp(kind, "Service") == 0) &&
+           strcmp(name, kube_text(item, "name")) == 0;
 }
 
 /* --- rows --- */

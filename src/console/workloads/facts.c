@@ -45,3 +45,18 @@ void facts_of_deployment(yyjson_val *deployment, struct workload_facts *ret_fact
         .is_degraded = is_seen && has_condition(deployment, "Progressing", "False"),
     };
 }
+
+/* All have to be stopped, or to have completed, where there is no head; one that fails is enough. */
+void facts_add(struct workload_facts *facts, const struct workload_facts *more, bool is_head)
+{
+    bool is_first = !facts->has_object;
+
+    facts->is_suspended = more->is_suspended && (is_first || facts->is_suspended);
+    facts->has_completed = is_head || facts->has_head ? (is_head ? more->has_completed : facts->has_completed)
+                                                      : more->has_completed && (is_first || facts->has_completed);
+    facts->has_object = true;
+    facts->has_head = facts->has_head || is_head;
+    facts->is_updating = facts->is_updating || more->is_updating;
+    facts->is_degraded = facts->is_degraded || more->is_degraded;
+    facts->has_failed = facts->has_failed || more->has_failed;
+}

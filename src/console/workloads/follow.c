@@ -29,14 +29,21 @@ struct watched_pod {
     struct pod_state state;
 };
 
+/* One of the objects of a workload. */
+struct watched_object {
+    struct watched *workload;
+    char *namespace;
+    char *name;
+    bool is_head;
+    int64_t generation;
+    yyjson_doc *conditions;
+    struct workload_facts facts;
+};
+
 /* What the cluster has of one workload. */
 struct watched {
     char id[UUID_TEXT_MAX];
-    const struct source *source;  // where its object is; NULL: there is none
-    char *object_namespace;
-    char *object_name;
-    int64_t generation;
-    yyjson_doc *conditions;
+    VEC(struct watched_object *) objects;
     VEC(struct watched_pod *) pods;
     struct workload_facts facts;  // as they were noted
 };
@@ -46,7 +53,7 @@ struct source {
     struct workload_watch *watch;
     const struct source_kind *kind;
     struct follower *follower;
-    struct strmap objects;  // struct watched, by the object's name
+    struct strmap objects;  // struct watched_object
 };
 
 static const struct source_kind {
@@ -89,25 +96,27 @@ static struct watched *ensure(struct workload_watch *watch, const char *id)
     return workload;
 }
 
-static void count_pods(struct watched *workload)
+/* All facts, from the objects and pods that there are. */
+static void count(struct watched *workload)
 {
-    struct workload_facts *facts = &workload->facts;
+    struct workload_facts facts = {0};
 
-    facts->pods = facts->scheduled = facts->running = 0;
+    vec_foreach (&workload->objects, object)
+        facts_add(&facts, &(*object)->facts, (*object)->is_head);
     vec_foreach (&workload->pods, pod) {
         const struct pod_state *state = &(*pod)->state;
 
-        facts->pods += !state->has_ended;
-        facts->scheduled += !state->has_ended && state->is_scheduled;
-        facts->running += !state->has_ended && state->is_running;
+        facts.pods += !state->has_ended;
+        facts.scheduled += !state->has_ended && state->is_scheduled;
+        facts.running += !state->has_ended && state->is_running;
+        facts.gpus += !state->has_ended && state->is_scheduled ? state->gpus : 0;
     }
+    workload->facts = facts;
 }
 
 static void watched_free(struct watched *workload)
 {
-    free(workload->object_namespace);
-    free(workload->object_name);
-    yyjson_doc_free(workload->conditions);
+    vec_done(&workload->objects);
     vec_done(&workload->pods);
     free(workload);
 }
@@ -148,7 +157,9 @@ static void settle(struct workload_watch *watch, struct watched *workload, const
                  log_error(&err));
         sync_add(console->sync, ITEM_WORKLOAD, workload->id);
     }
-    if (!workload->source && workload->pods.len == 0) {
+    if (phase_is_end(workload_phase(DESIRED_RUNNING, &workload->facts)))
+        sync_add(console->sync, ITEM_WORKLOAD, workload->id);
+    if (workload->objects.len == 0 && workload->pods.len == 0) {
         (void)strmap_remove(&watch->workloads, "", workload->id);
         watched_free(workload);
     }
@@ -156,28 +167,50 @@ static void settle(struct workload_watch *watch, struct watched *workload, const
 
 /* --- objects --- */
 
-static void read_object(struct watched *workload, yyjson_val *object)
+static void object_free(struct watched_object *object)
 {
-    yyjson_val *conditions = yyjson_ptr_get(object, "/status/conditions");
-
-    workload->source->kind->read(object, &workload->facts);
-    count_pods(workload);
-    yyjson_doc_free(workload->conditions);
-    workload->conditions = conditions ? json_copy(conditions) : NULL;
+    free(object->namespace);
+    free(object->name);
+    yyjson_doc_free(object->conditions);
+    free(object);
 }
 
-static void forget_object(struct source *source, struct watched *workload)
+static void forget_object(struct source *source, struct watched_object *object)
 {
-    (void)strmap_remove(&source->objects, workload->object_namespace, workload->object_name);
-    free(workload->object_namespace);
-    free(workload->object_name);
-    yyjson_doc_free(workload->conditions);
-    workload->object_namespace = workload->object_name = NULL;
-    workload->conditions = NULL;
-    workload->source = NULL;
-    workload->generation = 0;
-    workload->facts = (struct workload_facts){0};
-    count_pods(workload);
+    struct watched *workload = object->workload;
+
+    for (uint32_t i = 0; i < workload->objects.len; i++) {
+        if (workload->objects.items[i] == object) {
+            vec_remove_at(&workload->objects, i);
+            break;
+        }
+    }
+    (void)strmap_remove(&source->objects, object->namespace, object->name);
+    object_free(object);
+    count(workload);
+}
+
+static struct watched_object *add_object(struct source *source, const struct follow_event *event, const char *id)
+{
+    struct watched_object *object = xcalloc(1, sizeof *object);
+
+    object->workload = ensure(source->watch, id);
+    object->namespace = xstrdup(event->namespace);
+    object->name = xstrdup(event->name);
+    object->is_head = strcmp(kube_text(event->object, "metadata", "labels", OBJECT_LABEL_ROLE), ROLE_HEAD) == 0;
+    vec_push(&object->workload->objects, object);
+    (void)strmap_put(&source->objects, object->namespace, object->name, object);
+    return object;
+}
+
+static void read_object(const struct source *source, struct watched_object *object, yyjson_val *from)
+{
+    yyjson_val *conditions = yyjson_ptr_get(from, "/status/conditions");
+
+    source->kind->read(from, &object->facts);
+    yyjson_doc_free(object->conditions);
+    object->conditions = conditions ? json_copy(conditions) : NULL;
+    count(object->workload);
 }
 
 /* The status of an object changes all the time; what was asked for has a generation. */
@@ -185,36 +218,31 @@ static void on_object(void *arg, const struct follow_event *event)
 {
     struct source *source = arg;
     struct workload_watch *watch = source->watch;
-    struct watched *workload = strmap_get(&source->objects, event->namespace, event->name);
+    struct watched_object *object = strmap_get(&source->objects, event->namespace, event->name);
+    struct watched *workload = object ? object->workload : NULL;
     const char *id = event->object ? label_id(event->object) : "";
     struct workload_facts before;
 
     if (event->change == FOLLOW_DELETED) {
-        if (!workload)
+        if (!object)
             return;
         before = workload->facts;
-        forget_object(source, workload);
+        forget_object(source, object);
         sync_add(watch->console->sync, ITEM_WORKLOAD, workload->id);
         settle(watch, workload, &before);
         return;
     }
-    if (!*id || strlen(id) >= UUID_TEXT_MAX || (workload && strcmp(workload->id, id) != 0))
+    if (!*id || strlen(id) >= UUID_TEXT_MAX || (object && strcmp(workload->id, id) != 0))
         return;
-    if (!workload) {
-        workload = ensure(watch, id);
-        if (workload->source)
-            return;
-        workload->source = source;
-        workload->object_namespace = xstrdup(event->namespace);
-        workload->object_name = xstrdup(event->name);
-        (void)strmap_put(&source->objects, workload->object_namespace, workload->object_name, workload);
-    }
+    if (!object)
+        object = add_object(source, event, id);
+    workload = object->workload;
     before = workload->facts;
-    read_object(workload, event->object);
+    read_object(source, object, event->object);
     int64_t generation = yyjson_get_sint(yyjson_ptr_get(event->object, "/metadata/generation"));
-    if (generation != workload->generation)
+    if (generation != object->generation)
         sync_add(watch->console->sync, ITEM_WORKLOAD, workload->id);
-    workload->generation = generation;
+    object->generation = generation;
     settle(watch, workload, &before);
 }
 
@@ -241,7 +269,7 @@ static void forget_pod(struct workload_watch *watch, struct watched_pod *pod)
     }
     (void)strmap_remove(&watch->pods, pod->namespace, pod->name);
     pod_free(pod);
-    count_pods(workload);
+    count(workload);
     settle(watch, workload, &before);
 }
 
@@ -269,7 +297,7 @@ static void on_pod(void *arg, const struct follow_event *event)
         vec_push(&workload->pods, pod);
     }
     pod_state_read(&pod->state, watch->console->cluster_id, id, event->object);
-    count_pods(workload);
+    count(workload);
     settle(watch, workload, &before);
 }
 
@@ -299,7 +327,13 @@ yyjson_val *workload_conditions(const struct workload_watch *watch, const char *
 {
     const struct watched *workload = find(watch, id);
 
-    return workload ? yyjson_doc_get_root(workload->conditions) : NULL;
+    const struct watched_object *speaker = NULL;
+
+    if (!workload)
+        return NULL;
+    vec_foreach (&workload->objects, object)
+        speaker = !speaker || (*object)->is_head ? *object : speaker;
+    return speaker ? yyjson_doc_get_root(speaker->conditions) : NULL;
 }
 
 void workload_each_pod(const struct workload_watch *watch, const char *id, workload_pod_fn fn, void *arg)
@@ -358,21 +392,24 @@ struct workload_watch *workload_watch_new(struct console *console)
 
 void workload_watch_free(struct workload_watch *watch)
 {
+    struct watched_object *object;
     struct watched_pod *pod;
     struct watched *workload;
 
     if (!watch)
         return;
-    for (size_t i = 0; i < ARRAY_LEN(watch->sources); i++)
+    for (size_t i = 0; i < ARRAY_LEN(watch->sources); i++) {
         follower_free(watch->sources[i].follower);
+        for (size_t cursor = 0; (object = strmap_next(&watch->sources[i].objects, &cursor));)
+            object_free(object);
+        strmap_done(&watch->sources[i].objects);
+    }
     follower_free(watch->pods_follower);
     for (size_t cursor = 0; (pod = strmap_next(&watch->pods, &cursor));)
         pod_free(pod);
     for (size_t cursor = 0; (workload = strmap_next(&watch->workloads, &cursor));)
         watched_free(workload);
     strmap_done(&watch->pods);
-    for (size_t i = 0; i < ARRAY_LEN(watch->sources); i++)
-        strmap_done(&watch->sources[i].objects);
     strmap_done(&watch->workloads);
     free(watch);
 }

@@ -5,8 +5,8 @@
 
 #include "console/assets/kinds.h"
 #include "console/assets/rows.h"
-#include "console/workloads/distributed.h"
-#include "console/workloads/inference.h"
+#include "console/workloads/make/distributed.h"
+#include "console/workloads/make/inference.h"
 
 enum { THRESHOLD_MAX = 1000000000, RETENTION_MAX = 3600 };
 
@@ -16,8 +16,9 @@ static const struct field distributed_rows[] = {
     OPTION("distributedFramework", "MPI", "PyTorch", "TF", "XGBoost", "JAX"),
     WHOLE("numWorkers", 1, DISTRIBUTED_WORKERS_MAX),
     OPTION("cleanPodPolicy", "None", "Running", "All"),
-    WHOLE("slotsPerWorker", 1, COUNT_MAX),  // these two are of MPI; clients send their defaults for all frameworks
-    TEXT("sshAuthMountPath"),
+    WHOLE("slotsPerWorker", 1, COUNT_MAX),  // these three are of MPI; clients send their defaults for all frameworks
+    PATH("sshAuthMountPath"),
+    OPTION("mpiLauncherCreationPolicy", "AtStartup", "WaitForWorkersReady"),
     END,
 };
 

@@ -9,9 +9,9 @@
 #include "console/org/pools.h"
 #include "console/rest/handlers.h"
 #include "console/rest/listing.h"
-#include "console/workloads/distributed.h"
 #include "console/workloads/follow.h"
 #include "console/workloads/kinds.h"
+#include "console/workloads/make/distributed.h"
 #include "console/workloads/phase.h"
 #include "console/workloads/spec.h"
 #include "console/workloads/workloads.h"
@@ -52,6 +52,17 @@ static void put_pod_ask(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *co
                    yyjson_obj_get(compute, "cpuMemoryLimit"));
 }
 
+static double requested_gpus(yyjson_val *item, const struct gpu_ask *ask, int64_t pods)
+{
+    yyjson_val *master = yyjson_obj_get(item, "masterSpec");
+    struct gpu_ask own = {0};
+
+    if (!master)
+        return gpu_ask_total(ask) * (double)pods;
+    BUG_ON(spec_gpus(yyjson_obj_get(master, "compute"), &own, NULL) < 0);
+    return gpu_ask_total(ask) * (double)(pods - 1) + gpu_ask_total(&own);
+}
+
 static void put_scale(yyjson_mut_doc *doc, yyjson_mut_val *to, yyjson_val *scaling)
 {
     static const char *const members[][2] = {{"minReplicas", "min"}, {"maxReplicas", "max"}};
@@ -82,8 +93,8 @@ static void put_pods(yyjson_mut_doc *doc, yyjson_mut_val *row, yyjson_val *item,
     if (completions)
         (void)yyjson_mut_obj_add_sint(doc, requested, "completions", yyjson_get_sint(completions));
     (void)yyjson_mut_obj_add_real(doc, yyjson_mut_obj_add_obj(doc, asked, "gpu"), "request",
-                                  gpu_ask_total(ask) * (double)number);
-    (void)yyjson_mut_obj_add_real(doc, allocated, "gpu", gpu_ask_total(ask) * facts->scheduled);
+                                  requested_gpus(item, ask, number));
+    (void)yyjson_mut_obj_add_real(doc, allocated, "gpu", facts->gpus);
     (void)yyjson_mut_obj_add_uint(doc, row, "runningPods", facts->running);
 }
 

@@ -97,3 +97,18 @@ int workload_note(struct console *console, const char *id, const char *problem, 
         return 0;
     return write_status(console, item, phase, message, err);
 }
+
+int workload_expire(struct console *console, yyjson_val *item, struct err *err)
+{
+    const char *message = "The workload is deleted: the time after its end, for which it was to be kept, is over.";
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *copy = copy_item(doc, item);
+
+    put_status(doc, copy, "desired", DESIRED_DELETED);
+    workload_set_phase(doc, yyjson_mut_obj_get(copy, "status"), "Deleting", message);
+    int r = item_update(console->db, ITEM_WORKLOAD, kube_text(item, "id"), copy, err);
+    if (r == 0)
+        r = tell(console, item, "Deleting", message, err);
+    yyjson_mut_doc_free(doc);
+    return r < 0 ? r : workload_note_change(console, item, "update", err);
+}

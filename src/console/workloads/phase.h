@@ -16,6 +16,7 @@
 /* What the cluster has of a workload. Pods that have ended do not count. */
 struct workload_facts {
     bool has_object;
+    bool has_head;  // an object that speaks for all
     bool is_suspended;
     bool is_updating;  // pods of an older spec are there
     bool is_degraded;  // it does not get on
@@ -24,6 +25,7 @@ struct workload_facts {
     uint32_t pods;
     uint32_t scheduled;  // of them, those that have a node
     uint32_t running;
+    double gpus;  // of those that have a node
 };
 
 /* The phase as Run:ai names it. */

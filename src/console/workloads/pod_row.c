@@ -111,6 +111,21 @@ static yyjson_doc *make_row(const struct pod_state *before, const char *cluster,
     return copy;
 }
 
+/* As its template asks for them: whole ones, or a part of each of several. */
+static double gpus_of(yyjson_val *pod)
+{
+    const char *part = kube_text(pod, "metadata", "annotations", KEY_GPU_FRACTION);
+    const char *devices = kube_text(pod, "metadata", "annotations", KEY_GPU_DEVICES);
+    double gpus = strtod(part, NULL) * (*devices ? strtod(devices, NULL) : 1);
+    yyjson_val *container;
+    yyjson_arr_iter iter;
+
+    yyjson_arr_iter_init(yyjson_ptr_get(pod, "/spec/containers"), &iter);
+    while ((container = yyjson_arr_iter_next(&iter)))
+        gpus += strtod(kube_text(container, "resources", "limits", "nvidia.com/gpu"), NULL);
+    return gpus;
+}
+
 void pod_state_read(struct pod_state *state, const char *cluster, const char *workload, yyjson_val *pod)
 {
     const char *phase = kube_text(pod, "status", "phase");
@@ -119,6 +134,7 @@ void pod_state_read(struct pod_state *state, const char *cluster, const char *wo
         .has_ended = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0,
         .is_scheduled = *kube_text(pod, "spec", "nodeName") != '\0',
         .is_running = strcmp(phase, "Running") == 0 && !*kube_text(pod, "metadata", "deletionTimestamp"),
+        .gpus = gpus_of(pod),
         .reason = reason ? xstrdup(reason) : NULL,
         .row = make_row(state, cluster, workload, pod),
     };

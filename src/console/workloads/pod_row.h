@@ -9,6 +9,7 @@ struct pod_state {
     bool has_ended;
     bool is_scheduled;
     bool is_running;
+    double gpus;
     char *reason;     // why it has no node; NULL: it has one, or nobody has said
     yyjson_doc *row;  // as the REST shows it, without the names of its project and workload
 };

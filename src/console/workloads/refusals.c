@@ -62,7 +62,6 @@ static const struct {
     {"/ports", NULL, is_there, ""},
     {"/createHomeDir", NULL, is_true, ""},
     {"/terminateAfterPreemption", NULL, is_true, ""},
-    {"/autoDeletionTimeAfterCompletionSeconds", NULL, is_there, ": delete the workload instead"},
     {"/restartPolicy", NULL, is_always, ": with 'Always' it never ends; use OnFailure"},
     {"/cleanPodPolicy", NULL, is_all, " with All: pods that have ended are there until the workload is deleted"},
     {"/nodePools", NULL, is_several, " with more than one pool"},

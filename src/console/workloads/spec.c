@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "console/assets/kinds.h"
+#include "console/assets/rows.h"
 #include "console/policies/policy.h"
 #include "console/rest/context.h"
 #include "console/workloads/imposed.h"
-#include "console/workloads/inference.h"
 #include "console/workloads/kinds.h"
+#include "console/workloads/make/inference.h"
+#include "console/workloads/make/words.h"
 #include "console/workloads/refusals.h"
-#include "console/workloads/words.h"
 #include "text/quantity.h"
 
 /* --- members --- */
@@ -81,6 +82,8 @@ static void drop_excluded(const struct field *fields, yyjson_mut_val *object)
         }
     }
 }
+
+static const struct field no_more[] = {OBJECT("nodeAffinityRequired", affinity_fields), END};
 
 /* --- the policy --- */
 
@@ -222,33 +225,41 @@ int spec_read_template(struct request *request, const struct workload_kind *kind
     return r;
 }
 
-int spec_read(struct request *request, const struct workload_kind *kind, const struct place *place,
-              const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err)
+int spec_read_part(struct request *request, const struct workload_kind *kind, const struct place *place,
+                   const struct spec_part *part, const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err)
 {
     const struct policy_kind *policy = policy_kind_find(kind->type);
+    const struct field *fields = part->name ? asset_member_find(policy->fields, part->name)->fields : policy->fields;
     yyjson_mut_val *spec = yyjson_mut_obj(request->doc);
     yyjson_mut_val *effective = NULL;
     struct json_at at = {0};
-    const struct field *fields = pod_fields_of(kind);
     int r;
 
-    if ((r = json_member_object(body, "spec", JSON_OPTIONAL, &at, err)) < 0 ||
-        (r = read_members(request, &at, fields, kind->more, spec, err)) < 0 ||
+    if ((r = json_member_object(body, part->member, JSON_OPTIONAL, &at, err)) < 0 ||
+        (r = read_members(request, &at, fields, part->more ? part->more : no_more, spec, err)) < 0 ||
         (r = policy_effective(request, policy, place, &effective, err)) < 0)
         return r;
     yyjson_mut_val *imposed = yyjson_mut_obj_get(effective, "imposedAssets");
-    if (kind->part)
-        imposed = yyjson_mut_obj_get(imposed, kind->part);
-    effective = part_of(request, kind->part, effective);
+    if (part->name)
+        imposed = yyjson_mut_obj_get(imposed, part->name);
+    effective = part_of(request, part->name, effective);
     if ((r = check_policy(request, fields, effective, at.val, err)) < 0)
         return r;
     policy_fill(fields, request->doc, yyjson_mut_obj_get(effective, "defaults"), spec);
     if ((r = imposed_add(request, imposed, spec, err)) < 0)
         return r;
     drop_excluded(fields, spec);
-    if ((r = check_whole(request, spec, err)) < 0 ||
-        (strcmp(kind->type, WORKLOAD_INFERENCE) == 0 && (r = inference_check(spec, err)) < 0))
-        return r;
     *ret_spec = spec;
-    return 0;
+    return check_whole(request, spec, err);
+}
+
+int spec_read(struct request *request, const struct workload_kind *kind, const struct place *place,
+              const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err)
+{
+    const struct spec_part part = {"spec", kind->part, kind->more};
+    int r = spec_read_part(request, kind, place, &part, body, ret_spec, err);
+
+    if (r == 0 && strcmp(kind->type, WORKLOAD_INFERENCE) == 0)
+        r = inference_check(*ret_spec, err);
+    return r;
 }

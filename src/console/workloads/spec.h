@@ -7,6 +7,7 @@
 #include "base/macros.h"
 
 struct err;
+struct field;
 struct json_at;
 struct place;
 struct request;
@@ -18,6 +19,16 @@ struct workload_kind;
  */
 MUST_CHECK int spec_read(struct request *request, const struct workload_kind *kind, const struct place *place,
                          const struct json_at *body, yyjson_mut_val **ret_spec, struct err *err);
+
+/* The same for a spec beside it, of the pods that another part of the policy is about; `more` NULL: of any pods. */
+struct spec_part {
+    const char *member;  // of the request
+    const char *name;    // of the policy; NULL: it has no parts
+    const struct field *more;
+};
+MUST_CHECK int spec_read_part(struct request *request, const struct workload_kind *kind, const struct place *place,
+                              const struct spec_part *part, const struct json_at *body, yyjson_mut_val **ret_spec,
+                              struct err *err);
 
 /* The members of a template's spec, of which none is required. */
 MUST_CHECK int spec_read_template(struct request *request, const struct workload_kind *kind, const struct json_at *at,

@@ -11,8 +11,8 @@
 #include "console/org/sync.h"
 #include "console/rest/handlers.h"
 #include "console/templates/reuse.h"
-#include "console/workloads/distributed.h"
 #include "console/workloads/kinds.h"
+#include "console/workloads/make/distributed.h"
 #include "console/workloads/phase.h"
 #include "console/workloads/properties.h"
 #include "console/workloads/spec.h"
@@ -149,12 +149,12 @@ static int keep(struct request *request, yyjson_mut_val *item, const char *proje
     return 0;
 }
 
-static int create_workload(struct request *request, struct err *err)
+int workload_submit(struct request *request, const struct workload_kind *kind, const struct json_at *given,
+                    struct err *err)
 {
     _cleanup_(json_doc_freep) yyjson_doc *project = NULL;
-    const struct workload_kind *kind = workload_kind_at(http_exchange_path(request->exchange));
     _cleanup_(json_doc_freep) yyjson_doc *filled = NULL;
-    struct json_at whole = request->body;
+    struct json_at whole = *given;
     const struct json_at *body = &whole;
     yyjson_mut_val *item = yyjson_mut_obj(request->doc);
     yyjson_mut_val *spec = NULL;
@@ -164,7 +164,6 @@ static int create_workload(struct request *request, struct err *err)
     struct place place;
     int r;
 
-    BUG_ON(!kind);
     if ((r = json_object(body, err)) < 0 || (r = json_member_str(body, "name", JSON_REQUIRED, &requested, err)) < 0 ||
         (r = json_member_str(body, "projectId", JSON_REQUIRED, &project_id, err)) < 0 ||
         (r = json_member_str(body, "clusterId", JSON_REQUIRED, &cluster, err)) < 0 ||
@@ -193,11 +192,20 @@ static int create_workload(struct request *request, struct err *err)
     put_from(request, item, "departmentId", project, "/parent/id");
     put_from(request, item, "departmentName", project, "/parent/name");
     put_from(request, item, "namespace", project, "/status/namespace");
-    if (strcmp(kind->type, WORKLOAD_DISTRIBUTED) == 0 && (r = distributed_read(request, body, spec, item, err)) < 0)
+    if (strcmp(kind->type, WORKLOAD_DISTRIBUTED) == 0 &&
+        (r = distributed_read(request, kind, &place, body, spec, item, err)) < 0)
         return r;
     if ((r = workload_put_spec(request, kind, spec, item, err)) < 0)
         return r;
     put_rest(request, kind, item);
     return keep(request, item, place.project, err);
+}
+
+static int create_workload(struct request *request, struct err *err)
+{
+    const struct workload_kind *kind = workload_kind_at(http_exchange_path(request->exchange));
+
+    BUG_ON(!kind);
+    return workload_submit(request, kind, &request->body, err);
 }
 CHANGES(handle_create_workload, create_workload)

@@ -15,7 +15,6 @@
 #include "console/rest/handlers.h"
 #include "console/workloads/follow.h"
 #include "console/workloads/kinds.h"
-#include "console/workloads/spec.h"
 #include "console/workloads/workloads.h"
 
 enum { KEY_BYTES_MAX = 4096, NAME_BYTES = 64, WORDS_MAX = 32, WORD_BYTES = 32 };
@@ -165,11 +164,7 @@ static void put_keys(const struct telemetry *telemetry, yyjson_val *item, yyjson
 
 static double gpus_of(const struct telemetry *telemetry, yyjson_val *item)
 {
-    struct workload_facts facts = workload_facts(telemetry->request->console->workloads, text_at(item, "/id"));
-    struct gpu_ask ask = {0};
-
-    BUG_ON(spec_gpus(yyjson_ptr_get(item, "/spec/compute"), &ask, NULL) < 0);
-    return gpu_ask_total(&ask) * facts.scheduled;
+    return workload_facts(telemetry->request->console->workloads, text_at(item, "/id")).gpus;
 }
 
 static int add_workload(void *arg, yyjson_val *item)

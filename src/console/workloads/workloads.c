@@ -125,6 +125,7 @@ void workload_answer(struct request *request, yyjson_val *item)
 {
     static const char *const members[] = {"name",         "requestedName", "projectId",
                                           "departmentId", "createdBy",     "createdAt"};
+    static const char *const of_master[] = {"masterSpecSameAsWorker", "masterSpec"};
     yyjson_mut_doc *doc = request->doc;
     yyjson_mut_val *answer = yyjson_mut_obj(doc);
 
@@ -136,9 +137,10 @@ void workload_answer(struct request *request, yyjson_val *item)
     put_text(doc, answer, "actualPhase", text_at(item, "/status/phase"));
     (void)yyjson_mut_obj_add_null(doc, answer, "deletedAt");
     (void)yyjson_mut_obj_add_val(doc, answer, "spec", copy_item(doc, yyjson_obj_get(item, "spec")));
-    if (yyjson_obj_get(item, "masterSpecSameAsWorker"))
-        (void)yyjson_mut_obj_add_val(doc, answer, "masterSpecSameAsWorker",
-                                     copy_item(doc, yyjson_obj_get(item, "masterSpecSameAsWorker")));
+    for (size_t i = 0; i < ARRAY_LEN(of_master); i++) {
+        if (yyjson_obj_get(item, of_master[i]))
+            (void)yyjson_mut_obj_add_val(doc, answer, of_master[i], copy_item(doc, yyjson_obj_get(item, of_master[i])));
+    }
     request->answer = answer;
 }
 

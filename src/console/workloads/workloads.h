@@ -11,6 +11,7 @@
 struct console;
 struct db;
 struct err;
+struct json_at;
 struct place;
 struct request;
 struct workload_kind;
@@ -43,6 +44,10 @@ void workload_place(yyjson_val *item, struct place *ret_place);
  */
 MUST_CHECK int workload_take(struct request *request, enum action action, yyjson_doc **ret_doc, struct err *err);
 
+/* A new workload of a kind, from the body of a submission; answers with it. */
+MUST_CHECK int workload_submit(struct request *request, const struct workload_kind *kind, const struct json_at *given,
+                               struct err *err);
+
 /* The spec of an item, and the members that follow from it: its node pool, priority and category. */
 MUST_CHECK int workload_put_spec(struct request *request, const struct workload_kind *kind, yyjson_mut_val *spec,
                                  yyjson_mut_val *item, struct err *err);
@@ -52,6 +57,9 @@ void workload_answer(struct request *request, yyjson_val *item);
 
 /* Sets the phase in the status of an item, now, and adds it to those that it has had. */
 void workload_set_phase(yyjson_mut_doc *doc, yyjson_mut_val *status, const char *phase, const char *message);
+
+/* Deletes a workload whose time after its end is over; the cluster is not told yet. */
+MUST_CHECK int workload_expire(struct console *console, yyjson_val *item, struct err *err);
 
 /* Notes that the cluster has changed the item, for those who follow changes; in the transaction that is under way. */
 MUST_CHECK int workload_note_change(struct console *console, yyjson_val *item, const char *action, struct err *err);

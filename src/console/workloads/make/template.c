@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/workloads/template.h"
+#include "console/workloads/make/template.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "console/org/pools.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
-#include "console/workloads/distributed.h"
 #include "console/workloads/kinds.h"
+#include "console/workloads/make/distributed.h"
+#include "console/workloads/make/volumes.h"
+#include "console/workloads/make/words.h"
 #include "console/workloads/spec.h"
-#include "console/workloads/volumes.h"
-#include "console/workloads/words.h"
 #include "objects/keys.h"
 #include "text/quantity.h"
 

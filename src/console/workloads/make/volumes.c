@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/workloads/volumes.h"
+#include "console/workloads/make/volumes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

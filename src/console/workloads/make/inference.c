@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/workloads/inference.h"
+#include "console/workloads/make/inference.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "console/data/items.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
-#include "console/workloads/template.h"
+#include "console/workloads/make/template.h"
 
 #define KNATIVE "autoscaling.knative.dev/"
 

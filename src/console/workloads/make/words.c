@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/workloads/words.h"
+#include "console/workloads/make/words.h"
 
 #include <errno.h>
 #include <stdbool.h>

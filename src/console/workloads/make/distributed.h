@@ -8,21 +8,25 @@
 
 struct err;
 struct json_at;
+struct place;
 struct request;
 struct wants;
+struct workload_kind;
 struct sync_item;
 
 /*
  * Distributed trainings: one Job whose pods are a gang and have a rank each, a Service that gives each pod a name, and the
- * variables that the framework looks for. The pod of rank 0 is the master where there is one.
+ * variables that the framework looks for. The pod of rank 0 is the master where there is one. Where it is not like the others,
+ * the gang is made in another way (gang.h).
  */
 #define WORKLOAD_DISTRIBUTED "distributed"
 
 enum { DISTRIBUTED_WORKERS_MAX = 1000 };
 
 /* Checks what belongs together, and reads the members beside the spec into the item. */
-MUST_CHECK int distributed_read(struct request *request, const struct json_at *body, yyjson_mut_val *spec,
-                                yyjson_mut_val *item, struct err *err);
+MUST_CHECK int distributed_read(struct request *request, const struct workload_kind *kind, const struct place *place,
+                                const struct json_at *body, yyjson_mut_val *spec, yyjson_mut_val *item,
+                                struct err *err);
 
 /* How many pods a workload has at a time, by its item, whatever its kind. */
 int64_t workload_pod_count(yyjson_val *item);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "console/workloads/distributed.h"
+#include "console/workloads/make/distributed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,9 @@
 #include "console/data/items.h"
 #include "console/org/wants.h"
 #include "console/rest/context.h"
-#include "console/workloads/inference.h"
+#include "console/workloads/make/gang.h"
+#include "console/workloads/make/inference.h"
+#include "console/workloads/spec.h"
 #include "objects/keys.h"
 
 #define INDEX_PATH "metadata.annotations['batch.kubernetes.io/job-completion-index']"
@@ -26,7 +28,7 @@ static const char *text_at(yyjson_val *item, const char *pointer)
 
 static bool has_master(yyjson_val *item)
 {
-    return yyjson_get_bool(yyjson_obj_get(item, "masterSpecSameAsWorker"));
+    return yyjson_get_bool(yyjson_obj_get(item, "masterSpecSameAsWorker")) || yyjson_obj_get(item, "masterSpec");
 }
 
 int64_t workload_pod_count(yyjson_val *item)
@@ -42,34 +44,63 @@ int64_t workload_pod_count(yyjson_val *item)
 
 /* --- what was asked for --- */
 
-int distributed_read(struct request *request, const struct json_at *body, yyjson_mut_val *spec, yyjson_mut_val *item,
-                     struct err *err)
+static int check_framework(const char *framework, yyjson_mut_val *spec, struct err *err)
 {
-    const char *framework = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "distributedFramework"));
-    yyjson_val *master = yyjson_obj_get(body->val, "masterSpec");
-    bool is_same = false;
-    int r = json_member_bool(body, "masterSpecSameAsWorker", JSON_OPTIONAL, &is_same, err);
+    const char *policy = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "mpiLauncherCreationPolicy"));
 
-    if (r < 0)
-        return r;
-    if (master && !yyjson_is_null(master))
-        return err_set(err, -ENOSYS,
-                       "masterSpec is not supported yet: set masterSpecSameAsWorker to run the master with the spec of "
-                       "the workers");
     if (!framework)
-        return err_set(err, -EINVAL, "spec.distributedFramework: expected PyTorch, TF, XGBoost or JAX");
-    if (strcmp(framework, "MPI") == 0)
-        return err_set(err, -ENOSYS, "spec.distributedFramework: MPI is not supported yet");
-    if (yyjson_mut_get_sint(yyjson_mut_obj_get(spec, "slotsPerWorker")) > 1)
+        return err_set(err, -EINVAL, "spec.distributedFramework: expected PyTorch, TF, XGBoost, JAX or MPI");
+    if (strcmp(framework, "MPI") != 0 && yyjson_mut_get_sint(yyjson_mut_obj_get(spec, "slotsPerWorker")) > 1)
         return err_set(err, -EINVAL, "spec.slotsPerWorker: it is for MPI, not for %s", framework);
-    if (is_same && strcmp(framework, "JAX") == 0)
-        return err_set(err, -EINVAL, "masterSpecSameAsWorker: JAX has no master");
+    if (policy && strcmp(policy, "AtStartup") != 0)
+        return err_set(
+            err, -ENOSYS,
+            "spec.mpiLauncherCreationPolicy: %s is not supported: the launcher starts together with the workers",
+            policy);
     if (!yyjson_mut_obj_get(spec, "numWorkers"))
         return err_set(err, -EINVAL, "spec.numWorkers: it is required");
     if (yyjson_mut_obj_get(spec, "completions") || yyjson_mut_obj_get(spec, "parallelism"))
         return err_set(err, -ENOSYS,
                        "spec.completions and spec.parallelism are for trainings that are not distributed");
+    return 0;
+}
+
+static int check_master(const char *framework, bool is_same, bool is_own, yyjson_mut_val *spec, struct err *err)
+{
+    bool is_mpi = strcmp(framework, "MPI") == 0;
+
+    if (is_same && is_own)
+        return err_set(err, -EINVAL, "masterSpec and masterSpecSameAsWorker exclude each other");
+    if ((is_same || is_own) && strcmp(framework, "JAX") == 0)
+        return err_set(err, -EINVAL, "%s: JAX has no master", is_own ? "masterSpec" : "masterSpecSameAsWorker");
+    if (is_mpi && !is_same && !is_own)
+        return err_set(err, -EINVAL, "masterSpec: MPI needs it for the launcher, or masterSpecSameAsWorker");
+    if ((is_mpi || is_own) && yyjson_mut_get_sint(yyjson_mut_obj_get(spec, "numWorkers")) > GANG_WORKERS_MAX)
+        return err_set(err, -EINVAL, "spec.numWorkers: up to %d workers are allowed beside a master that differs",
+                       GANG_WORKERS_MAX);
+    return 0;
+}
+
+int distributed_read(struct request *request, const struct workload_kind *kind, const struct place *place,
+                     const struct json_at *body, yyjson_mut_val *spec, yyjson_mut_val *item, struct err *err)
+{
+    const char *framework = yyjson_mut_get_str(yyjson_mut_obj_get(spec, "distributedFramework"));
+    yyjson_val *master = yyjson_obj_get(body->val, "masterSpec");
+    bool is_own = master && !yyjson_is_null(master);
+    yyjson_mut_val *own = NULL;
+    bool is_same = false;
+    int r = json_member_bool(body, "masterSpecSameAsWorker", JSON_OPTIONAL, &is_same, err);
+
+    if (r < 0 || (r = check_framework(framework, spec, err)) < 0 ||
+        (r = check_master(framework, is_same, is_own, spec, err)) < 0)
+        return r;
     (void)yyjson_mut_obj_add_bool(request->doc, item, "masterSpecSameAsWorker", is_same);
+    if (!is_own)
+        return 0;
+    if ((r = spec_read_part(request, kind, place, &(struct spec_part){"masterSpec", "master", NULL}, body, &own, err)) <
+        0)
+        return err_wrap(err, r, "masterSpec");
+    (void)yyjson_mut_obj_add_val(request->doc, item, "masterSpec", own);
     return 0;
 }
 
@@ -119,10 +150,16 @@ static void put_number(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *na
     put_variable(doc, list, name, text);
 }
 
-static void put_index(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name)
+/* The rank of a pod: its index in the Job, where it has no Job of its own. */
+static void put_index(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list, const char *name)
 {
-    yyjson_mut_val *variable = yyjson_mut_arr_add_obj(doc, list);
+    yyjson_val *rank = yyjson_obj_get(item, "rank");
 
+    if (rank) {
+        put_number(doc, list, name, yyjson_get_sint(rank));
+        return;
+    }
+    yyjson_mut_val *variable = yyjson_mut_arr_add_obj(doc, list);
     put_text(doc, variable, "name", name);
     yyjson_mut_val *from = yyjson_mut_obj_add_obj(doc, variable, "valueFrom");
     put_text(doc, yyjson_mut_obj_add_obj(doc, from, "fieldRef"), "fieldPath", INDEX_PATH);
@@ -146,11 +183,11 @@ static void encode_pytorch(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val
     put_first(doc, item, list, "MASTER_ADDR");
     put_variable(doc, list, "MASTER_PORT", "23456");
     put_number(doc, list, "WORLD_SIZE", workload_pod_count(item));
-    put_index(doc, list, "RANK");
+    put_index(doc, item, list, "RANK");
     put_first(doc, item, list, "PET_MASTER_ADDR");
     put_variable(doc, list, "PET_MASTER_PORT", "23456");
     put_number(doc, list, "PET_NNODES", workload_pod_count(item));
-    put_index(doc, list, "PET_NODE_RANK");
+    put_index(doc, item, list, "PET_NODE_RANK");
     put_number(doc, list, "PET_NPROC_PER_NODE", processes > 0 ? processes : 1);
 }
 
@@ -159,7 +196,7 @@ static void encode_xgboost(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val
     put_first(doc, item, list, "MASTER_ADDR");
     put_variable(doc, list, "MASTER_PORT", "9999");
     put_number(doc, list, "WORLD_SIZE", workload_pod_count(item));
-    put_index(doc, list, "RANK");
+    put_index(doc, item, list, "RANK");
 }
 
 static void encode_jax(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *list)
@@ -167,7 +204,7 @@ static void encode_jax(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_val *li
     put_first(doc, item, list, "COORDINATOR_ADDRESS");
     put_variable(doc, list, "COORDINATOR_PORT", "6666");
     put_number(doc, list, "NUM_PROCESSES", workload_pod_count(item));
-    put_index(doc, list, "PROCESS_ID");
+    put_index(doc, item, list, "PROCESS_ID");
 }
 
 /* The index is the variable of the Job's controller, which Kubernetes fills in: TensorFlow takes
@@ -178,7 +215,7 @@ static void encode_tensorflow(yyjson_mut_doc *doc, yyjson_val *item, yyjson_mut_
     const char *name = text_at(item, "/name");
     struct strbuf text;
 
-    put_index(doc, list, INDEX_VARIABLE);
+    put_index(doc, item, list, INDEX_VARIABLE);
     strbuf_init(&text, CONFIG_BYTES_MAX);
     strbuf_addstr(&text, "{\"cluster\":{\"worker\":[");
     for (int64_t i = 0; i < count; i++)
