@@ -5,6 +5,7 @@ import { signal } from '@preact/signals';
 import { me, loadMe, token } from './session';
 
 export const REST = '/api/v1';
+export const REST2 = '/api/v2';
 export const OURS = '/api/muster/v1';
 
 /** When the server has answered last, and what went wrong since. */

@@ -116,3 +116,17 @@ export interface AuditEntry {
   url: string;
   source_ip: string;
 }
+
+/** What policies and assets say of themselves. Identifiers of projects are numbers there. */
+export interface Meta {
+  id: string;
+  name: string;
+  description?: string;
+  scope: string;
+  departmentId?: string;
+  projectId?: string | number;
+  createdBy: string;
+  createdAt: string;
+  updatedBy?: string;
+  updatedAt?: string;
+}

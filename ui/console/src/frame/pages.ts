@@ -25,12 +25,25 @@ export interface Page {
   load: () => Promise<{ default: ComponentType }>;
 }
 
+const ASSETS: [path: string, needs: string][] = [
+  ['environments', 'environments:read'], ['compute', 'compute-resources:read'], ['data-sources', 'pvc-assets:read'], ['credentials', 'credentials:read'], ['registries', 'registries:read'],
+];
+const POLICIES = ['workspaces', 'trainings', 'distributed', 'inferences'];
+
 export const pages: Page[] = [
   { path: '/', title: 'Overview', icon: 'home', key: 'o', needs: ['dashboards-overview:read'], load: () => import('../pages/overview/overview') },
   { path: '/workloads', title: 'Workloads', icon: 'list', key: 'w', needs: ['workloads:read'], load: () => import('../pages/workloads/workloads') },
   { path: '/nodes', title: 'Nodes and GPUs', name: 'Nodes', icon: 'chip', key: 'n', needs: ['nodes:read'], load: () => import('../pages/nodes/nodes') },
   { path: '/submit', title: 'Submit', needs: ['workspaces:create', 'trainings:create', 'workloads:create'], load: () => import('../pages/submit/submit') },
   { path: '/quota', title: 'Quota', icon: 'scales', key: 'q', needs: ['department:read', 'project:read'], load: () => import('../pages/quota/quota') },
+  ...ASSETS.map(([path, needs], i): Page => ({
+    path: `/assets/${path}`, title: 'Assets', section: 'Build', group: 'assets', needs: [needs], load: () => import('../pages/assets/assets'), ...(i === 0 ? { icon: 'box', key: 'e' } : {}),
+  })),
+  { path: '/templates', title: 'Templates', icon: 'doc', section: 'Build', key: 't', needs: ['templates:read'], load: () => import('../pages/templates/templates') },
+  ...POLICIES.map((type, i): Page => ({
+    path: `/policies/${type}`, title: 'Policies', section: 'Build', group: 'policies', needs: ['policies:read'], load: () => import('../pages/policies/policies'),
+    ...(i === 0 ? { icon: 'shield', key: 'y' } : {}),
+  })),
   { path: '/pools', title: 'Node pools', icon: 'pools', section: 'Organisation', key: 'p', needs: ['nodepools:read'], isWhole: true, load: () => import('../pages/pools/pools') },
   {
     path: '/access/users', title: 'Users', name: 'Access', icon: 'people', section: 'Organisation', group: 'access', key: 'a', needs: ['users:read'],
@@ -39,6 +52,10 @@ export const pages: Page[] = [
   { path: '/access/service-accounts', title: 'Service accounts', name: 'Access', group: 'access', needs: ['service-account:read'], load: () => import('../pages/access/accounts') },
   { path: '/access/rules', title: 'Access rules', name: 'Access', group: 'access', needs: ['access_rules:read'], load: () => import('../pages/access/rules') },
   { path: '/access/roles', title: 'Roles', name: 'Access', group: 'access', needs: ['roles:read'], load: () => import('../pages/access/roles') },
+  {
+    path: '/notifications', title: 'Notifications', icon: 'bell', section: 'Organisation', key: 'i', needs: ['security-settings:read'], isWhole: true,
+    load: () => import('../pages/notifications/notifications'),
+  },
   { path: '/audit', title: 'Audit', icon: 'scroll', section: 'Organisation', key: 'l', needs: ['events-history:read'], isWhole: true, load: () => import('../pages/audit/audit') },
 ];
 

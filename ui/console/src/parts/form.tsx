@@ -58,10 +58,14 @@ interface FieldProps {
   isReadonly?: boolean;
   placeholder?: string;
   mode?: 'decimal' | 'numeric';
+  /** The label is said and not shown, as in a row below a head. */
+  hidesLabel?: boolean;
+  /** The id of a datalist with proposals. */
+  list?: string;
   onChange?: (value: string) => void;
 }
 
-export function Field({ path, label, kind = 'text', value, hint = '', options, complete = 'off', isRequired, isReadonly, placeholder, mode, onChange }: FieldProps) {
+export function Field({ path, label, kind = 'text', value, hint = '', options, complete = 'off', isRequired, isReadonly, placeholder, mode, hidesLabel, list, onChange }: FieldProps) {
   const id = useId();
   const error = useContext(Errors)[path];
   const seen = plain(value);
@@ -70,10 +74,10 @@ export function Field({ path, label, kind = 'text', value, hint = '', options, c
     id, name: path, 'data-path': path, 'aria-describedby': `${id}-hint ${id}-error`, 'aria-required': isRequired ? 'true' as const : undefined,
     'aria-invalid': error ? 'true' as const : undefined,
   };
-  const typed = { ...shared, type: kind } as InputHTMLAttributes<HTMLInputElement>;
+  const typed = { ...shared, type: kind, list } as InputHTMLAttributes<HTMLInputElement>;
   return (
     <p class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={hidesLabel ? 'hidden' : undefined}>{label}</label>
       {options
         ? <select {...shared} disabled={isReadonly} onChange={(event) => onChange?.(event.currentTarget.value)}>
             {options.map(([one, text]) => <option key={one} value={one} selected={String(one) === String(value ?? '')}>{plain(text)}</option>)}
@@ -133,10 +137,12 @@ interface FormProps<Answer> {
   /** Buttons beside the one that sends. */
   more?: ComponentChildren;
   isDangerous?: boolean;
+  /** A second way to send what was entered, such as a check that changes nothing. */
+  also?: { text: string; send: (values: Values) => Promise<void> } | undefined;
   children?: ComponentChildren;
 }
 
-export function Form<Answer>({ save, send, done, more, isDangerous, children }: FormProps<Answer>) {
+export function Form<Answer>({ save, send, done, more, isDangerous, also, children }: FormProps<Answer>) {
   const ref = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [isSending, setSending] = useState(false);
@@ -151,8 +157,13 @@ export function Form<Answer>({ save, send, done, more, isDangerous, children }: 
       return;
     }
     setSending(true);
+    const values = readValues(ref.current!);
     try {
-      const answer = await send(readValues(ref.current!));
+      if (also && event.submitter?.getAttribute('value') === 'also') {
+        await also.send(values);
+        return;
+      }
+      const answer = await send(values);
       await done?.(answer);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -165,7 +176,10 @@ export function Form<Answer>({ save, send, done, more, isDangerous, children }: 
     <form class="form" noValidate ref={ref} onSubmit={onSubmit}>
       <p class="error form-error" role="alert" hidden={!errors['']}>{errors['']}</p>
       <Errors.Provider value={errors}>{children}</Errors.Provider>
-      <p class="actions"><button class={isDangerous ? 'button main danger' : 'button main'} disabled={isSending}>{save}</button>{more}</p>
+      <p class="actions">
+        <button class={isDangerous ? 'button main danger' : 'button main'} disabled={isSending}>{save}</button>
+        {also && <button class="button" value="also" disabled={isSending}>{also.text}</button>}{more}
+      </p>
     </form>
   );
 }

@@ -7,6 +7,7 @@ import type { Rule } from '../../api/types';
 import { FilterBox } from '../../parts/filter';
 import { findPage, isAllowed } from '../../frame/pages';
 import { Head, Panel } from '../../parts/page';
+import { Tabs } from '../../parts/tabs';
 import { address, to } from '../../state/address';
 import { plain } from '../../text/plain';
 
@@ -19,9 +20,7 @@ export function AccessHead({ lead, children }: { lead: string; children?: Compon
   return (
     <>
       <Head title={TITLE} lead={lead}>{children}</Head>
-      <nav class="tabs" aria-label="Access">
-        {shown.map(([path, text]) => <a key={path} href={path} aria-current={path === address.value.path ? 'page' : undefined}>{text}</a>)}
-      </nav>
+      <Tabs label="Access" tabs={shown.map(([path, text]) => ({ text, where: path, isHere: path === address.value.path }))} />
     </>
   );
 }

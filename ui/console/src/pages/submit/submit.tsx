@@ -2,7 +2,7 @@
 
 /* A form that says, while one types, whether the draft starts now, makes others leave, or waits. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { call, OURS, Refusal, REST } from '../../api/client';
+import { call, get, OURS, Refusal, REST } from '../../api/client';
 import { readProjects } from '../../api/lists';
 import { me } from '../../api/session';
 import type { Unit } from '../../api/types';
@@ -132,13 +132,14 @@ function computeOf(values: Values): Record<string, unknown> {
 }
 
 /** The command as Run:ai has it: the program, and what it is given. */
-function bodyOf(values: Values, kind: string): Record<string, unknown> {
-  const spec: Record<string, unknown> = { image: values.text('image'), compute: computeOf(values), preemptibility: values.isTicked('preemptible') ? 'preemptible' : 'non-preemptible' };
+function bodyOf(values: Values, kind: string, template: Template | null): Record<string, unknown> {
+  const spec: Record<string, unknown> = { compute: computeOf(values), preemptibility: values.isTicked('preemptible') ? 'preemptible' : 'non-preemptible' };
+  if (values.text('image')) spec.image = values.text('image');
   if (values.text('command')) spec.command = values.text('command');
   if (values.text('args')) spec.args = values.text('args');
   const pods = Number(values.text('pods') || '1');
   if (kind === 'training' && pods > 1) Object.assign(spec, { parallelism: pods, completions: pods });
-  return { name: values.text('name'), projectId: values.text('projectId'), clusterId: me.value!.clusterId, spec };
+  return { name: values.text('name'), projectId: values.text('projectId'), clusterId: me.value!.clusterId, ...(template ? { templateId: template.meta.id } : {}), spec };
 }
 
 const DRAFT_KEY = 'muster-draft';
@@ -156,9 +157,13 @@ function forget(): void {
   try { sessionStorage.removeItem(DRAFT_KEY); } catch { /* There is none. */ }
 }
 
-function SubmitForm({ projects }: { projects: Unit[] }) {
+/** What the address names as the template; what the form leaves empty comes from there. */
+interface Template { meta: { id: string; name: string }; spec: { image?: string; command?: string; args?: string; compute?: { gpuDevicesRequest?: number; gpuPortionRequest?: number; cpuCoreRequest?: number; cpuMemoryRequest?: string } } }
+
+function SubmitForm({ projects, template }: { projects: Unit[]; template: Template | null }) {
   const box = useRef<HTMLDivElement>(null);
   const kept = useMemo(keptDraft, []);
+  const preset = template?.spec;
   const [draft, setDraft] = useState<Draft | null>(null);
   const kind = KINDS.find(([name]) => name === param('kind')) ?? KINDS[0];
   const answer = usePreview(draft);
@@ -174,7 +179,7 @@ function SubmitForm({ projects }: { projects: Unit[] }) {
     look();
   };
   const send = async (values: Values): Promise<string> => {
-    await call('POST', `${REST}/workloads/${kind[2]}`, bodyOf(values, kind[0]));
+    await call('POST', `${REST}/workloads/${kind[2]}`, bodyOf(values, kind[0], template));
     return values.text('name');
   };
   const done = (name: string): void => {
@@ -186,23 +191,24 @@ function SubmitForm({ projects }: { projects: Unit[] }) {
     <div class="submit" ref={box} onInput={look} onChange={look}>
       <section class="panel submit-form">
         <Segments label="Kind" choices={KINDS.map(([name, text]) => ({ text, where: here({ kind: name === 'training' ? '' : name }), isOn: name === kind[0] }))} />
+        {template && <p class="note-line">{`From the template ${plain(template.meta.name)}: what you leave empty is as it says.`} <a href={here({ template: '' })}>Without it</a></p>}
         <Form save="Submit" send={send} done={done}>
           <div class="two">
             <Field path="name" label="Name" value={kept.name} placeholder="sim2real-ppo" isRequired />
             <Field path="projectId" label="Project" value={kept.projectId ?? projects[0]?.id} options={projects.map((one) => [one.id, one.name])} />
           </div>
-          <Field path="image" label="Image" value={kept.image} placeholder="pytorch/pytorch" isRequired />
+          <Field path="image" label="Image" value={kept.image} placeholder={preset?.image ?? 'pytorch/pytorch'} isRequired={!preset?.image} />
           <div class="two">
-            <Field path="command" label="Command" value={kept.command} placeholder="python" hint="Empty: that of the image" />
-            <Field path="args" label="Arguments" value={kept.args} placeholder="train.py --epochs 10" />
+            <Field path="command" label="Command" value={kept.command} placeholder={preset?.command ?? 'python'} hint={preset?.command ? '' : 'Empty: that of the image'} />
+            <Field path="args" label="Arguments" value={kept.args} placeholder={preset?.args ?? 'train.py --epochs 10'} />
           </div>
           <div>
-            <Field path="gpus" label="GPUs" value={kept.gpus ?? '1'} mode="decimal" hint="A part such as 0.5 shares a GPU: that part of its memory, and at least that share of its time" />
+            <Field path="gpus" label="GPUs" value={kept.gpus ?? String(preset?.compute?.gpuPortionRequest ?? preset?.compute?.gpuDevicesRequest ?? 1)} mode="decimal" hint="A part such as 0.5 shares a GPU: that part of its memory, and at least that share of its time" />
             <p class="sizes" role="group" aria-label="Sizes">{SIZES.map((size) => <button key={size} type="button" class="button" aria-pressed={draft !== null && draft.gpus === Number(size)} onClick={() => setGpus(size)}>{size}</button>)}</p>
           </div>
           <div class="three">
-            <Field path="cpus" label="CPUs" value={kept.cpus} mode="decimal" placeholder="8" />
-            <Field path="memory" label="Memory" value={kept.memory} placeholder="64Gi" />
+            <Field path="cpus" label="CPUs" value={kept.cpus} mode="decimal" placeholder={String(preset?.compute?.cpuCoreRequest ?? 8)} />
+            <Field path="memory" label="Memory" value={kept.memory} placeholder={preset?.compute?.cpuMemoryRequest ?? '64Gi'} />
             {kind[0] === 'training' && <Field path="pods" label="Pods" value={kept.pods ?? '1'} mode="numeric" hint="They start together" />}
           </div>
           <Tick path="preemptible" text="May be preempted; needed for more than the quota" isTicked={kept.preemptible ? kept.preemptible === 'true' : kind[0] === 'training'} />
@@ -218,13 +224,17 @@ function SubmitForm({ projects }: { projects: Unit[] }) {
 }
 
 export default function Submit() {
-  const read = useRead('projects', readProjects, { topics: ['org-units'] });
+  const id = param('template');
+  const read = useRead(`projects ${id}`, async () => {
+    const [projects, template] = await Promise.all([readProjects(), id ? get<Template>(`${REST}/workload-templates/${encodeURIComponent(id)}`) : null]);
+    return { projects, template };
+  }, { topics: ['org-units'] });
   return (
     <Body title="Submit" read={read}>
-      {(projects) => (
+      {({ projects, template }) => (
         <>
           <Head title="Submit" lead="A training ends by itself; a workspace runs until it is stopped." />
-          {projects.length ? <SubmitForm projects={projects.toSorted((a, b) => a.name.localeCompare(b.name))} />
+          {projects.length ? <SubmitForm key={template?.meta.id ?? ''} projects={projects.toSorted((a, b) => a.name.localeCompare(b.name))} template={template} />
             : <section class="panel"><Empty title="No project yet" text="Workloads belong to a project, which has a quota. Create one on the Quota page, or ask an administrator for a role in one."><a class="button" href="/quota">Quota</a></Empty></section>}
         </>
       )}

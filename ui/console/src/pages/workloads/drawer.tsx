@@ -6,6 +6,7 @@ import type { WorkloadRow } from '../../live/rows';
 import type { EventRow, PodRow, Why } from '../../live/why';
 import { Drawer } from '../../parts/drawer';
 import { StatePill } from '../../parts/state-pill';
+import { Tabs } from '../../parts/tabs';
 import { Outside } from '../../parts/text';
 import { WhyAnswer } from '../../parts/why';
 import { here, param } from '../../state/address';
@@ -56,9 +57,7 @@ function Content({ detail }: { detail: Detail }) {
         <Outside class="dim" text={isWaiting(row) ? row.reasonText : row.queue} />
       </p>
       <Actions row={row} />
-      <nav class="tabs" aria-label="Parts of the workload">
-        {tabs.map(([name, text]) => <a key={name} href={here({ tab: name })} aria-current={name === tab ? 'page' : undefined}>{text}</a>)}
-      </nav>
+      <Tabs label="Parts of the workload" tabs={tabs.map(([name, text]) => ({ text, where: here({ tab: name }), isHere: name === tab }))} />
       <div class="tab-content"><TabContent tab={tab} detail={detail} /></div>
     </>
   );
