@@ -23,7 +23,7 @@
 #define DRAFT DRAFT_NAMESPACE "/" DRAFT_NAME
 
 /* The program reads the draft from its standard input. */
-#define DRAFT_FILE "/dev/stdin"
+#define DRAFT_FILE "-"
 
 enum { DRAFT_PODS_MAX = 10000, DRAFT_GPUS_MAX = 64, CHANGES_MAX = 192, CHANGE_MAX = 512 };
 
