@@ -6,6 +6,7 @@ import { me } from '../api/session';
 import { closeDialog, openDialog, Cancel } from '../parts/dialog';
 import { Icon } from '../parts/icon';
 import { Outside } from '../parts/text';
+import { go } from '../state/address';
 import { say } from '../state/say';
 import { nextTheme, theme } from '../state/theme';
 import { clockText, countText } from '../text/format';
@@ -19,7 +20,7 @@ function initials(name: string): string {
   return plain(name).split(/[@._\s-]+/).filter(Boolean).slice(0, 2).map((part) => part[0]!.toUpperCase()).join('');
 }
 
-function askForPassword(): void {
+export function askForPassword(): void {
   const done = (): void => {
     closeDialog();
     say('The password was changed. Other sessions of yours have ended.');
@@ -33,6 +34,7 @@ function Menu() {
   );
   return (
     <div id="menu" class="menu" popover="auto">
+      {item('Your settings', () => go('/me'))}
       {item('Change your password', askForPassword)}
       {item('Keys', showKeys)}
       {item('Sign out', () => { void signOut(); })}

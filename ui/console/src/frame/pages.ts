@@ -44,6 +44,7 @@ export const pages: Page[] = [
     path: `/policies/${type}`, title: 'Policies', section: 'Build', group: 'policies', needs: ['policies:read'], load: () => import('../pages/policies/policies'),
     ...(i === 0 ? { icon: 'shield', key: 'y' } : {}),
   })),
+  { path: '/clusters', title: 'Clusters', icon: 'cluster', section: 'Organisation', key: 'k', needs: ['cluster:read'], load: () => import('../pages/clusters/clusters') },
   { path: '/pools', title: 'Node pools', icon: 'pools', section: 'Organisation', key: 'p', needs: ['nodepools:read'], isWhole: true, load: () => import('../pages/pools/pools') },
   {
     path: '/access/users', title: 'Users', name: 'Access', icon: 'people', section: 'Organisation', group: 'access', key: 'a', needs: ['users:read'],
@@ -56,6 +57,9 @@ export const pages: Page[] = [
     path: '/notifications', title: 'Notifications', icon: 'bell', section: 'Organisation', key: 'i', needs: ['security-settings:read'], isWhole: true,
     load: () => import('../pages/notifications/notifications'),
   },
+  { path: '/settings/sign-in', title: 'Settings', icon: 'gear', section: 'Organisation', group: 'settings', key: 's', needs: ['security-settings:read'], isWhole: true, load: () => import('../pages/settings/signin') },
+  { path: '/settings/workload-types', title: 'Settings', group: 'settings', needs: ['workload-properties:read'], isWhole: true, load: () => import('../pages/settings/types') },
+  { path: '/me', title: 'You', needs: [], load: () => import('../pages/me/me') },
   { path: '/audit', title: 'Audit', icon: 'scroll', section: 'Organisation', key: 'l', needs: ['events-history:read'], isWhole: true, load: () => import('../pages/audit/audit') },
 ];
 

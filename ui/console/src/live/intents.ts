@@ -21,6 +21,7 @@ export interface Submitted {
   phase: string;
   projectName: string;
   submittedBy?: string;
+  /** Such as "Training". */
   type: string;
   images?: string[];
   command?: string;

@@ -27,15 +27,17 @@ export function FilterBox({ label, name = 'q', placeholder = 'Filter' }: { label
 
 export interface Choice {
   text: string;
-  where: string;
+  /** Where it leads, or what it does where that stands in no address. */
+  where?: string;
+  act?: () => void;
   isOn: boolean;
 }
 
-/** Buttons of which one is pressed; each leads to an address. */
+/** Buttons of which one is pressed. */
 export function Segments({ label, choices }: { label: string; choices: Choice[] }) {
   return (
     <div class="segments" role="group" aria-label={label}>
-      {choices.map(({ text, where, isOn }) => <button key={text} type="button" aria-pressed={isOn} onClick={() => go(where)}>{text}</button>)}
+      {choices.map(({ text, where, act, isOn }) => <button key={text} type="button" aria-pressed={isOn} onClick={() => (where === undefined ? act?.() : go(where))}>{text}</button>)}
     </div>
   );
 }

@@ -3,7 +3,7 @@
 /* The theme: as the system, until a person chooses. */
 import { signal } from '@preact/signals';
 
-const THEMES = ['system', 'light', 'dark'] as const;
+export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 export const theme = signal<Theme>('system');
@@ -13,9 +13,13 @@ function set(value: Theme): void {
   document.documentElement.dataset.theme = value;
 }
 
-export function nextTheme(): void {
-  set(THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!);
+export function chooseTheme(value: Theme): void {
+  set(value);
   try { localStorage.setItem('muster-theme', theme.value); } catch { /* It holds for this page then. */ }
+}
+
+export function nextTheme(): void {
+  chooseTheme(THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!);
 }
 
 export function startTheme(): void {

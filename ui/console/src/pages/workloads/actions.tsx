@@ -7,14 +7,10 @@ import type { WorkloadRow } from '../../live/rows';
 import { Copy } from '../../parts/copy';
 import { Icon, type IconName } from '../../parts/icon';
 import { useRead } from '../../state/read';
+import { shellWord as word } from '../../text/shell';
 
 const VERBS: [Verb, string, IconName][] = [['suspend', 'Suspend', 'stop'], ['resume', 'Resume', 'run'], ['delete', 'Delete', 'trash']];
 const ENDED = ['Completed', 'Failed', 'Cancelled', 'Terminating'];
-
-/** A word of a shell, in quotes where it needs them. */
-function word(text: string): string {
-  return /^[\w./@:=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 function commands(row: WorkloadRow): string {
   const name = `-n ${word(row.namespace)} ${word(row.name)}`;

@@ -13,7 +13,10 @@ import { here, param } from '../../state/address';
 import { useRead } from '../../state/read';
 import { plain } from '../../text/plain';
 import { Actions } from './actions';
-import { Placement, Pods, Request, Timeline } from './tabs';
+import { History } from './history';
+import { Logs, Metrics, When } from './measured';
+import { Spec } from './spec';
+import { Placement, Pods, Timeline } from './tabs';
 import { elapsed } from './workloads';
 
 export interface Detail {
@@ -21,7 +24,9 @@ export interface Detail {
   pods: PodRow[];
 }
 
-const TABS = [['why', 'Why'], ['timeline', 'Timeline'], ['pods', 'Pods'], ['placement', 'Placement'], ['spec', 'Spec']] as const;
+const TABS = [
+  ['why', 'Why & when'], ['timeline', 'Timeline'], ['metrics', 'Metrics'], ['logs', 'Logs'], ['pods', 'Pods'], ['placement', 'Placement'], ['spec', 'Spec'], ['history', 'History'],
+] as const;
 type Tab = (typeof TABS)[number][0];
 
 export function pathOf(id: string): string {
@@ -32,7 +37,7 @@ const isWaiting = (row: WorkloadRow): boolean => ['Pending', 'Preempting', 'Susp
 
 function WhyTab({ row }: { row: WorkloadRow }) {
   const read = useRead(`why ${row.id}`, () => get<Why>(`${pathOf(row.id)}/why`), { topics: [], each: 5000 });
-  if (read.data) return <WhyAnswer why={read.data} />;
+  if (read.data) return <><WhyAnswer why={read.data} /><When outlook={read.data.outlook} /></>;
   return <p class="dim">{read.error ? `Muster could not explain it: ${plain(read.error.message)}` : 'Asking the scheduler.'}</p>;
 }
 
@@ -42,7 +47,10 @@ function TabContent({ tab, detail }: { tab: Tab; detail: Detail }) {
   if (tab === 'why') return <WhyTab row={row} />;
   if (tab === 'pods') return <Pods pods={pods} />;
   if (tab === 'placement') return <Placement row={row} pods={pods} />;
-  if (tab === 'spec') return <Request row={row} pods={pods} />;
+  if (tab === 'metrics') return <Metrics row={row} />;
+  if (tab === 'logs') return <Logs row={row} pods={pods} />;
+  if (tab === 'spec') return <Spec row={row} pods={pods} />;
+  if (tab === 'history') return <History row={row} pods={pods} />;
   return <Timeline row={row} events={events.data?.items ?? null} error={events.error?.message ?? ''} />;
 }
 

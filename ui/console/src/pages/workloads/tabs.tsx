@@ -4,12 +4,10 @@
 import { to } from '../../state/address';
 import type { WorkloadRow } from '../../live/rows';
 import { colourOf, nodes, serverNow } from '../../live/store';
-import { gpuText } from '../../live/text';
 import type { EventRow, PodRow } from '../../live/why';
 import { Chip } from '../../parts/bars';
-import { Copy } from '../../parts/copy';
 import { GpuMap } from '../../parts/gpu-map';
-import { Facts, Outside, type Fact } from '../../parts/text';
+import { Outside } from '../../parts/text';
 import { now, Time } from '../../parts/time';
 import { Shape } from '../../parts/state-pill';
 import { go } from '../../state/address';
@@ -104,24 +102,6 @@ export function Placement({ row, pods }: { row: WorkloadRow; pods: PodRow[] }) {
       <h3>On the same nodes</h3>
       {peers.size === 0 ? <p class="dim">Nothing else.</p>
         : <ul class="peers">{[...peers].slice(0, 50).map(([id, queue]) => <li key={id}><Chip colour={colourOf(queue)} /><a href={to('/workloads', { open: id })}><Outside text={id.split('/')[2]} /></a> <Outside class="dim" text={queue} /></li>)}</ul>}
-    </>
-  );
-}
-
-export function Request({ row, pods }: { row: WorkloadRow; pods: PodRow[] }) {
-  const each = row.pods.total > 1 && row.gpus ? `, ${row.pods.total} pods of ${gpuText(row.gpus / row.pods.total)}` : '';
-  const facts: Fact[] = [
-    ['Kind', `${row.kind} (${row.apiVersion})`], ['Namespace', row.namespace], ['Queue', row.queue || '–'], ['Owner', row.user],
-    ['GPUs', row.gpus ? `${amountText(row.gpus)}${each}` : row.gpuMemory], ['Pods', `${row.pods.total}, ${row.pods.running} running`],
-    ['Priority', row.priorityClassName], ['Submitted', row.created && <Time at={row.created} />], ['Started', row.started && <Time at={row.started} />],
-    ['Finished', row.finished && <Time at={row.finished} />], ['Exit code', row.exitCode === undefined ? '' : String(row.exitCode)], ['Number', row.jobId],
-  ];
-  return (
-    <>
-      <Facts pairs={facts} />
-      <h3>As the cluster has it</h3>
-      <Copy text={`kubectl get ${row.kind.toLowerCase()} -n ${row.namespace} ${row.name} -o yaml\nmuster describe -n ${row.namespace} ${row.name}`} />
-      {pods.length === 0 && <p class="foot-note">Its controller has not created its pods yet.</p>}
     </>
   );
 }
