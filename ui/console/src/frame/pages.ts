@@ -44,7 +44,7 @@ export const pages: Page[] = [
     path: `/policies/${type}`, title: 'Policies', section: 'Build', group: 'policies', needs: ['policies:read'], load: () => import('../pages/policies/policies'),
     ...(i === 0 ? { icon: 'shield', key: 'y' } : {}),
   })),
-  { path: '/clusters', title: 'Clusters', icon: 'cluster', section: 'Organisation', key: 'k', needs: ['cluster:read'], load: () => import('../pages/clusters/clusters') },
+  { path: '/clusters', title: 'Clusters', icon: 'cluster', section: 'Organisation', key: 'k', needs: ['cluster:read'], isWhole: true, load: () => import('../pages/clusters/clusters') },
   { path: '/pools', title: 'Node pools', icon: 'pools', section: 'Organisation', key: 'p', needs: ['nodepools:read'], isWhole: true, load: () => import('../pages/pools/pools') },
   {
     path: '/access/users', title: 'Users', name: 'Access', icon: 'people', section: 'Organisation', group: 'access', key: 'a', needs: ['users:read'],
