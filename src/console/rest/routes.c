@@ -80,6 +80,7 @@ static const struct rest_route rows[] = {
     PAGE("/nodes"),
     PAGE("/submit"),
     PAGE("/quota"),
+    PAGE("/what-if"),
     PAGE("/assets"),
     PAGE("/assets/{kind}"),
     PAGE("/templates"),

@@ -36,6 +36,7 @@ export const pages: Page[] = [
   { path: '/nodes', title: 'Nodes and GPUs', name: 'Nodes', icon: 'chip', key: 'n', needs: ['nodes:read'], load: () => import('../pages/nodes/nodes') },
   { path: '/submit', title: 'Submit', needs: ['workspaces:create', 'trainings:create', 'workloads:create'], load: () => import('../pages/submit/submit') },
   { path: '/quota', title: 'Quota', icon: 'scales', key: 'q', needs: ['department:read', 'project:read'], load: () => import('../pages/quota/quota') },
+  { path: '/what-if', title: 'What-if', icon: 'flask', key: 'f', needs: ['workloads:create'], load: () => import('../pages/whatif/whatif') },
   ...ASSETS.map(([path, needs], i): Page => ({
     path: `/assets/${path}`, title: 'Assets', section: 'Build', group: 'assets', needs: [needs], load: () => import('../pages/assets/assets'), ...(i === 0 ? { icon: 'box', key: 'e' } : {}),
   })),

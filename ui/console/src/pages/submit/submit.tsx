@@ -2,10 +2,11 @@
 
 /* A form that says, while one types, whether the draft starts now, makes others leave, or waits. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { call, get, OURS, Refusal, REST } from '../../api/client';
+import { call, get, Refusal, REST } from '../../api/client';
 import { readProjects } from '../../api/lists';
 import { me } from '../../api/session';
 import type { Unit } from '../../api/types';
+import { usePreview, type Answer } from '../../live/preview';
 import { gpuText, sentence } from '../../live/text';
 import type { Why } from '../../live/why';
 import { Segments } from '../../parts/filter';
@@ -22,52 +23,9 @@ import { plain } from '../../text/plain';
 import './submit.css';
 
 const KINDS = [['training', 'Training', 'trainings'], ['workspace', 'Workspace', 'workspaces']] as const;
-const TYPED_MS = 250;
-const BUSY_MS = 1000;
 const SIZES = ['0.25', '0.5', '1', '2', '4', '8'];
 
 interface Draft { queue: string; pods: number; gpus: number; cpus?: string; memory?: string; isPreemptible: boolean }
-
-interface Preview {
-  outcome?: 'starts' | 'preempts' | 'waits' | 'never';
-  /** What stands in the way of a draft that does not start. */
-  why?: Why;
-  workloads: { workload: string; queue: string; without: { state: string }; with: { state: string; evictedPods: number } }[];
-  queues: { queue: string; fairShare: { without: number; with: number }; allocated: { without: number; with: number } }[];
-  hidden?: { workloads: number };
-}
-
-type Answer = { preview: Preview } | { refusal: Refusal } | null;
-
-/** What the next cycle would do with the draft, asked once typing rests. A newer draft makes an older answer void. */
-function usePreview(draft: Draft | null): Answer {
-  const [answer, setAnswer] = useState<Answer>(null);
-  const key = JSON.stringify(draft);
-  useEffect(() => {
-    if (!draft) {
-      setAnswer(null);
-      return undefined;
-    }
-    const asking = new AbortController();
-    let timer = 0;
-    const ask = (): void => {
-      call<Preview>('POST', `${OURS}/preview`, { workload: draft }, { signal: asking.signal })
-        .then((preview) => setAnswer({ preview }))
-        .catch((error: unknown) => {
-          if (asking.signal.aborted || !(error instanceof Refusal)) return;
-          // Others ask as well; it is asked again.
-          if (error.status === 429) timer = window.setTimeout(ask, BUSY_MS);
-          else setAnswer({ refusal: error });
-        });
-    };
-    timer = window.setTimeout(ask, TYPED_MS);
-    return () => {
-      clearTimeout(timer);
-      asking.abort();
-    };
-  }, [key]);
-  return answer;
-}
 
 const OUTCOMES = {
   starts: ['fine', 'Starts now', 'There is room for it in the next scheduling cycle.'],
@@ -166,7 +124,7 @@ function SubmitForm({ projects, template }: { projects: Unit[]; template: Templa
   const preset = template?.spec;
   const [draft, setDraft] = useState<Draft | null>(null);
   const kind = KINDS.find(([name]) => name === param('kind')) ?? KINDS[0];
-  const answer = usePreview(draft);
+  const answer = usePreview(draft && { workload: draft });
   const look = (): void => {
     if (!box.current) return;
     setDraft(draftOf(box.current, projects));
