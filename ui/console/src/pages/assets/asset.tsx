@@ -123,7 +123,7 @@ function AssetForm({ kind, asset, spec, data }: { kind: AssetKind; asset: Asset;
       <Field path="meta.description" label="Description" value={asset.meta.description} isReadonly={!mayWrite} />
     </>
   );
-  if (!mayWrite) return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />{`You may look at this ${kind.name.toLowerCase()}, not change it.`}</p>{inside}</div>;
+  if (!mayWrite) return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />{`You can view this ${kind.name.toLowerCase()}, but not change it.`}</p>{inside}</div>;
   const send = (values: Values): Promise<unknown> => call('PUT', `${REST}/asset/${kind.path}/${asset.meta.id}`, {
     meta: { ...(isCredential ? {} : { name: values.text('meta.name') }), description: values.raw('meta.description') },
     ...(isCredential ? {} : { spec: specFrom(kind, values, spec) }),

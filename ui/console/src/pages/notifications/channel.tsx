@@ -148,7 +148,7 @@ function ChannelForm({ channel, units }: { channel: Channel; units: Units }) {
   if (!may('security-settings:update')) {
     return (
       <div class="form">
-        <p class="note-line"><Icon name="shield" tone="dim" />You may look at channels, not change them.</p>
+        <p class="note-line"><Icon name="shield" tone="dim" />You can view channels, but not change them.</p>
         <TargetFields type={channel.type} channel={channel} isReadonly />
         <p>{`It is told of ${groups.map((one: EventGroup) => one.title.toLowerCase()).join(' and ')}.`}</p>
       </div>

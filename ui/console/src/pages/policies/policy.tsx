@@ -166,7 +166,7 @@ function Opened({ kind, units, metas, meta }: { kind: Kind; units: Units; metas:
       {!read.data && <p class="dim" role="status">{read.error ? plain(read.error.message) : 'Reading.'}</p>}
       {read.data && (!meta || may('policies:update', placeOf(key, units))
         ? <Editor kind={kind} kept={read.data.kept} units={units} sources={read.data.sources} taken={metas.map(scopeKey)} />
-        : <><p class="note-line"><Icon name="shield" tone="dim" />You may look at this policy, not change it.</p><RuleTable label="Rules" rules={flatten(read.data.kept?.policy ?? {})} /></>)}
+        : <><p class="note-line"><Icon name="shield" tone="dim" />You can view this policy, but not change it.</p><RuleTable label="Rules" rules={flatten(read.data.kept?.policy ?? {})} /></>)}
       {meta && (
         <Facts pairs={[['For', scopeText(key, units)], ['Created', `${timeText(meta.createdAt)} by ${plain(meta.createdBy)}`], ['Changed', `${timeText(meta.updatedAt)} by ${plain(meta.updatedBy)}`]]} />
       )}

@@ -92,7 +92,7 @@ function ProviderForm({ provider }: { provider: Provider | null }) {
       </details>
     </>
   );
-  if (isReadonly) return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />You may look at identity providers, not change them.</p>{fields}</div>;
+  if (isReadonly) return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />You can view identity providers, but not change them.</p>{fields}</div>;
   const send = (values: Values): Promise<unknown> => (provider ? call('PUT', `${REST}/idps/${provider.alias}`, bodyOf(values)) : call('POST', `${REST}/idps`, { name: values.text('name'), ...bodyOf(values) }));
   const more = provider && may('security-settings:delete') && <><span class="grow" /><button type="button" class="button quiet bad" onClick={() => askToDelete(provider)}>Delete</button></>;
   return (

@@ -72,7 +72,7 @@ function TypeDrawer({ types, priorities, categories }: Data) {
   return (
     <Drawer key={`${type.id} ${type.updatedAt}`} title={type.name} row={type.id}>
       {mayWrite ? <Form save="Save" send={(values: Values) => send({ priorityId: values.raw('priorityId'), categoryId: values.raw('categoryId') })}>{fields}</Form>
-        : <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />You may look at this type, not change it.</p>{fields}</div>}
+        : <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />You can view this type, but not change it.</p>{fields}</div>}
       <Facts pairs={[['As it came', `priority ${priority}, category ${category}`], ['Changed', type.updatedBy === 'system' ? 'never' : `${timeText(type.updatedAt)} by ${type.updatedBy}`]]} />
       {mayWrite && (type.priorityName !== priority || type.categoryName !== category) && <section class="drawer-part"><ActionRow text="Reset" hint="Back to how it came." act={reset} /></section>}
     </Drawer>

@@ -119,7 +119,7 @@ function TemplateForm({ template, units }: { template: Template; units: Units })
       <Field path="meta.description" label="Description" value={meta.description} isReadonly={!mayWrite} />
     </>
   );
-  if (!mayWrite) return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />You may look at this template, not change it.</p>{fields}</div>;
+  if (!mayWrite) return <div class="form"><p class="note-line"><Icon name="shield" tone="dim" />You can view this template, but not change it.</p>{fields}</div>;
   const send = (values: Values): Promise<unknown> => call('PUT', `${REST}/workload-templates/${pathOf(template)}/${meta.id}`, {
     ...template, meta: { name: values.text('meta.name'), description: values.raw('meta.description') }, spec: specFrom(values, spec),
   });
