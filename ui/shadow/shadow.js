@@ -5,9 +5,9 @@ const data = JSON.parse(document.getElementById('data').textContent);
 const RESULTS = {
   'starts earlier': { kind: 'good', color: 'var(--q2)', help: 'Muster would have started the pod earlier.' },
   'other node': { kind: 'plain', color: 'var(--q0)', help: 'Both start the pod, on nodes that differ in free or total resources.' },
-  waits: { kind: 'warn', color: 'var(--q1)', help: 'The other scheduler starts the pod, Muster would not.' },
-  evicts: { kind: 'warn', color: 'var(--q3)', help: 'Muster would evict the pod, the other scheduler leaves it.' },
-  spares: { kind: 'good', color: 'var(--q4)', help: 'The other scheduler evicts the pod, Muster would leave it.' },
+  waits: { kind: 'warn', color: 'var(--q1)', help: 'The other scheduler starts the pod; Muster would not.' },
+  evicts: { kind: 'warn', color: 'var(--q3)', help: 'Muster would evict the pod; the other scheduler leaves it running.' },
+  spares: { kind: 'good', color: 'var(--q4)', help: 'The other scheduler evicts the pod; Muster would leave it running.' },
 };
 
 function tiles(parent) {

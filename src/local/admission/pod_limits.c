@@ -214,7 +214,7 @@ static void check_differences(const struct pod_limits *limits, const char *which
         if (!differs || !is_own(list, count, yyjson_mut_get_str(key)))
             continue;
         (void)snprintf(field, sizeof field, "metadata.%s[\"%.150s\"]", which, yyjson_mut_get_str(key));
-        add(limits, problems, field, "is for Muster to write; leave it as it is, or out of a new object");
+        add(limits, problems, field, "is written by Muster alone; do not change it, and leave it out of new objects");
     }
 }
 
