@@ -32,7 +32,7 @@ ANSWER_FILES = re.compile(r"^src/local/(?:api|apply|builtin|custom|server|subres
 NAMES_ONLY = re.compile(r"[\w$.-]*[A-Z.][\w$.-]*$")
 NOT_READ = re.compile(  # statements of SQL, examples that help has, headers, JSON, and forms of options
     r"\s*(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|PRAGMA|BEGIN|LIMIT|ORDER BY|FROM) |(?:muster|echo) \w|Accept: |Connection: |default-src"
-    r"|event: (?:change|reset|rows|beat|%s)|[\]}]*[\[,][\"{-]|\[[A-Z]|\[\{|critical,|\W*(?:verbs|configmaps|pods|kind):|.*apiGroups:|\"[\w.-]+\",\"")
+    r"|event: (?:change|reset|rows|beat|%s)|[\]}]*[\[,][\"{-]|\[[A-Z]|\[\{|critical,|\.text\n|name: %s\n|\W*(?:verbs|configmaps|pods|kind):|.*apiGroups:|\"[\w.-]+\",\"")
 NOT_SHOWN = re.compile(r"(?:class(?:Name)?=\{?[^}]*|(?:querySelector(?:All)?|closest|matches)(?:<\w+>)?\()\Z")
 INSERTED = re.compile(r"\$\{(?:[^{}`]|`[^`]*`)*\}")
 PLAIN_WORD = re.compile(r"(?<![\w/.$?&-])[A-Za-z']{2,}(?![\w/=$:(-])")
