@@ -71,6 +71,7 @@
 #define KEY_START_WHEN_READY "when-ready"               // the service starts it
 #define KEY_START_HELD "held"                           // until a user resumes it
 #define KEY_CANCELLED "muster.scheduler/cancelled"      // annotation: when a user ended it
+#define KEY_STARTED "muster.scheduler/started"          // annotation, with the one before: when it had started
 #define KEY_DEPENDENCY "muster.scheduler/dependency"    // annotation: "afterok:12:13,afterany:14"
 #define KEY_BEGIN "muster.scheduler/begin"              // annotation: not before this time
 #define KEY_WAIT_REASON "muster.scheduler/wait-reason"  // annotation: why the service does not start it yet

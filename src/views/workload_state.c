@@ -190,7 +190,7 @@ static bool judge_job(struct joined *joined)
         return false;
     } else if (*cancelled) {
         judge(row, ROW_CANCELLED, "", "");
-        add_times(row, 0, view_time(cancelled));
+        add_times(row, view_time(kube_text(row->job, "metadata", "annotations", KEY_STARTED)), view_time(cancelled));
     } else if (strcmp(start, KEY_START_WHEN_READY) == 0) {
         judge(row, ROW_PENDING, *why ? why : "NotScheduledYet", "");
     } else {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * muster cancel, suspend and resume. A Job that is cancelled is suspended, so that its pods end, and keeps an annotation: so
- * it stays in the history until it is removed. Workloads of other kinds, which cannot be suspended, are deleted.
+ * muster cancel, suspend and resume. A Job that is cancelled is suspended, so that its pods end, and keeps annotations: so
+ * it stays in the history until it is removed, with the time that it has run, which its status does not keep. Workloads of
+ * other kinds, which cannot be suspended, are deleted.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ int workload_delete(struct api *api, const struct workload_row *row, struct err 
 
 int workload_cancel(struct api *api, const struct workload_row *row, struct err *err)
 {
-    char now[TIME_TEXT_MAX];
+    char text[TIME_TEXT_MAX];
     yyjson_mut_val *annotations;
     yyjson_mut_doc *patch;
     int code;
@@ -73,7 +74,9 @@ int workload_cancel(struct api *api, const struct workload_row *row, struct err 
         return workload_delete(api, row, err);
     patch = patch_new(true, &annotations);
     (void)yyjson_mut_obj_add_strcpy(patch, annotations, KEY_CANCELLED,
-                                    time_format(nsec_now_wall() / NSEC_PER_SEC * NSEC_PER_SEC, now));
+                                    time_format(nsec_now_wall() / NSEC_PER_SEC * NSEC_PER_SEC, text));
+    if (row->started)
+        (void)yyjson_mut_obj_add_strcpy(patch, annotations, KEY_STARTED, time_format(row->started, text));
     (void)yyjson_mut_obj_add_null(patch, annotations, KEY_START);
     code = patch_job(api, row, patch, err);
     yyjson_mut_doc_free(patch);

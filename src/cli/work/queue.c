@@ -248,6 +248,7 @@ static int send_change(struct api *api, const struct change *change, bool is_new
 {
     yyjson_mut_val *root;
     yyjson_mut_doc *doc = json_new_object(&root);
+    struct api_answer answer = {0};
     yyjson_mut_val *spec;
     int code;
 
@@ -267,8 +268,12 @@ static int send_change(struct api *api, const struct change *change, bool is_new
                                 .resource = kube_known(KUBE_QUEUES),
                                 .name = is_new ? NULL : change->name,
                             },
-                            doc, NULL, err);
+                            doc, &answer, err);
     yyjson_mut_doc_free(doc);
+    api_answer_done(&answer);
+    if (answer.status == 404 && !is_new)
+        return err_set(err, -EINVAL, "there is no queue '%s': 'muster queue create %s' makes one", change->name,
+                       change->name);
     return code;
 }
 

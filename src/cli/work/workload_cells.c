@@ -156,7 +156,10 @@ static void add_finished(struct table *t, const struct workload_row *row, nsec_t
     table_cell(t, STYLE_PLAIN, "%s", row->queue);
     table_cell(t, row_state_style(row->state), "%s", row_state_name(row->state));
     table_cell(t, STYLE_PLAIN, "%s", asked_gpus_format(&row->asked, gpus));
-    table_cell(t, row->exit_code ? STYLE_BAD : STYLE_PLAIN, "%d", row->exit_code);
+    if (row->state == ROW_CANCELLED)
+        table_cell(t, STYLE_PLAIN, "-");
+    else
+        table_cell(t, row->exit_code ? STYLE_BAD : STYLE_PLAIN, "%d", row->exit_code);
     add_time(t, row, now);
     table_cell(t, STYLE_PLAIN, "%.2f", row_gpu_hours(row, now));
     table_cell(t, STYLE_PLAIN, "%s", age_since(row->finished, now, age));

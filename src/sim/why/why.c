@@ -57,6 +57,8 @@ static void look_for_remedies(struct why *why)
     why_try_all(why, why->is_never);
     if (why->remedies.len == 0)
         why_try_pairs(why);
+    if (why->remedies.len == 0 && !why->is_never)
+        why_find_line(why);
     why_rank(why);
 }
 
@@ -66,8 +68,13 @@ void why_ask(struct why *why, struct state *state, const struct object_set *obje
     struct retell_change nothing = RETELL_CHANGE_INIT(gang);
     const struct gang *asked = &state->gangs.items[gang];
 
-    *why =
-        (struct why){.state = state, .objects = objects, .config = config, .now = now, .gang = gang, .base = nothing};
+    *why = (struct why){.state = state,
+                        .objects = objects,
+                        .config = config,
+                        .now = now,
+                        .gang = gang,
+                        .base = nothing,
+                        .line = {NO_ID, NO_ID}};
     arena_init(&why->arena);
     state_settle(state);
     why->settled = state_retell(state, &nothing);

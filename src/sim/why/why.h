@@ -72,6 +72,11 @@ struct why_cause {
     const char *message;  // with names and numbers
 };
 
+/* Where nothing helps: another workload, `first`, waits for the same room, and would take what `ended` leaves. */
+struct why_line {
+    gang_id ended, first;  // in the asked state; `first` is NO_ID where there is no such workload
+};
+
 struct why {
     struct state *state;               // as asked; borrowed, settled, not changed
     const struct object_set *objects;  // that it was read from, for names and patches; NULL: it came as a scenario
@@ -85,10 +90,11 @@ struct why {
     uint32_t more_than;     // pods that it has to have more than, to run: those that it has without a change
     struct state *settled;  // the copy after the run
     struct why_run run;
-    gang_id settled_gang;                  // in `settled`
-    struct explanation explanation;        // of that
-    VEC(struct why_cause) causes;          // all that are known, what the nodes are first; the first is the reason
-    VEC(struct why_remedy) remedies;       // what people would rather do first; pairs where no single one helps
+    gang_id settled_gang;             // in `settled`
+    struct explanation explanation;   // of that
+    VEC(struct why_cause) causes;     // all that are known, what the nodes are first; the first is the reason
+    VEC(struct why_remedy) remedies;  // what people would rather do first; pairs where no single one helps
+    struct why_line line;
     uint32_t tries;                        // copies that were run
     struct retell_change base;             // what every change that is tried includes: nothing, or one of a pair
     const struct why_remedy *base_remedy;  // that it is of

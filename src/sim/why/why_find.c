@@ -241,7 +241,7 @@ static int fail_none(const struct why_input *input, const char *workload, struct
         offer_names(input, wanted.namespace != NULL, &suggestion, &arena);
     (void)suggestion_text(&suggestion, "", hint);
     (void)err_set(err, -ENOENT, "there is no workload '%s'%s", workload,
-                  *hint ? hint : "; 'muster simulate' lists those of a cluster");
+                  *hint ? hint : "; 'muster list' shows those of a server, 'muster simulate' those of files");
     strbuf_done(&elsewhere);
     arena_done(&arena);
     return -ENOENT;

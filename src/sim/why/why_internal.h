@@ -47,6 +47,9 @@ void why_try_all(struct why *why, bool is_never);
  * has to come to it. */
 void why_try_pairs(struct why *why);
 
+/* Who comes first, into why->line, when no remedy was found. */
+void why_find_line(struct why *why);
+
 /* Puts first what people would rather do. */
 void why_rank(struct why *why);
 

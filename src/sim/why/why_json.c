@@ -261,6 +261,17 @@ static void write_texts(struct writer *w, yyjson_mut_val *to)
     strbuf_done(&words);
 }
 
+static void write_line(struct writer *w, yyjson_mut_val *to)
+{
+    const struct why_line *line = &w->why->line;
+
+    if (line->first == NO_ID)
+        return;
+    yyjson_mut_val *object = put_object(w, to, "line");
+    put_workload(w, put_object(w, object, "ended"), w->why->state, line->ended);
+    put_workload(w, put_object(w, object, "first"), w->why->state, line->first);
+}
+
 static void write_answer(struct writer *w, yyjson_mut_val *root)
 {
     const struct why *why = w->why;
@@ -293,6 +304,7 @@ static void write_answer(struct writer *w, yyjson_mut_val *root)
     write_holders(w, root);
     write_texts(w, root);
     json_write_remedies(w, root);
+    write_line(w, root);
 }
 
 void why_write(const struct why *why, FILE *out)

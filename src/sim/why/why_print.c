@@ -323,6 +323,27 @@ static void print_patch(const struct why *why, const struct table_view *view, co
     strbuf_done(&commands);
 }
 
+/* Why there is no list of remedies. */
+static void print_nothing(const struct why *why, const struct table_view *view, FILE *out)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, LINE_MAX_BYTES);
+    if (why->line.first == NO_ID) {
+        strbuf_addf(&text, "Nothing helps: none of %u changes that were tried, alone or in pairs, lets it run.",
+                    why->tries);
+    } else {
+        strbuf_addstr(&text, "It waits in line: other workloads wait for the same room and come first. If ");
+        why_workload_name(why->state, why->objects, why->line.ended, &text);
+        strbuf_addstr(&text, " ended, ");
+        why_workload_name(why->state, why->objects, why->line.first, &text);
+        strbuf_addf(&text, " would start. None of %u changes that were tried lets this one run now.", why->tries);
+    }
+    (void)fputc('\n', out);
+    wrap_print(out, view, "", "", STYLE_PLAIN, text.text);
+    strbuf_done(&text);
+}
+
 static void print_remedies(const struct why *why, const struct table_view *view, FILE *out)
 {
     struct strbuf text;
@@ -331,8 +352,7 @@ static void print_remedies(const struct why *why, const struct table_view *view,
     if (why->has_no_pods)
         return;
     if (why->remedies.len == 0) {
-        (void)fprintf(out, "\nNothing helps: none of %u changes that were tried, alone or in pairs, lets it run.\n",
-                      why->tries);
+        print_nothing(why, view, out);
         return;
     }
     strbuf_init(&text, LINE_MAX_BYTES);

@@ -152,6 +152,20 @@ static void a_job_that_failed_has_an_exit_code_and_times(void **state)
     made_done(&made);
 }
 
+static void a_job_that_was_cancelled_keeps_the_time_that_it_has_run(void **state)
+{
+    struct made made;
+
+    (void)state;
+    made_from(&made, JOB("j", "muster.scheduler/cancelled: '2026-01-01T00:01:00Z', muster.scheduler/started: "
+                              "'2026-01-01T00:00:10Z'") "spec: {suspend: true, template: " GPUS("1") "}\n");
+    const struct workload_row *row = made.rows.items;
+
+    assert_int_equal(row->state, ROW_CANCELLED);
+    assert_int_equal(row_run_time(row, 0), 50 * NSEC_PER_SEC);
+    made_done(&made);
+}
+
 static void jobs_of_other_schedulers_and_reservations_are_no_workloads(void **state)
 {
     struct made made;
@@ -208,6 +222,7 @@ int main(void)
         cmocka_unit_test(a_waiting_workload_has_the_reason_of_its_pod_group),
         cmocka_unit_test(a_suspended_job_waits_or_is_held_as_its_annotations_say),
         cmocka_unit_test(a_job_that_failed_has_an_exit_code_and_times),
+        cmocka_unit_test(a_job_that_was_cancelled_keeps_the_time_that_it_has_run),
         cmocka_unit_test(jobs_of_other_schedulers_and_reservations_are_no_workloads),
         cmocka_unit_test(queues_borrow_what_siblings_lend),
     };
