@@ -55,6 +55,7 @@ static const struct service_kind *const kinds[] = {
     &stateful_sets_controller.service,
     &jobs_controller.service,
     &cron_jobs_controller.service,
+    &budgets_controller.service,
     &garbage_service,
     &namespaces_service,
     &nodes_service,

@@ -37,6 +37,7 @@ static const struct kube_resource known[] = {
     [KUBE_CONTROLLER_REVISIONS] = {"apps", "v1", "controllerrevisions", "ControllerRevision", NAMESPACED},
     [KUBE_JOBS] = {"batch", "v1", "jobs", "Job", NAMESPACED},
     [KUBE_CRON_JOBS] = {"batch", "v1", "cronjobs", "CronJob", NAMESPACED},
+    [KUBE_POD_DISRUPTION_BUDGETS] = {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", NAMESPACED},
     [KUBE_CUSTOM_RESOURCE_DEFINITIONS] = {"apiextensions.k8s.io", "v1", "customresourcedefinitions",
                                           "CustomResourceDefinition", CLUSTER},
     [KUBE_MUTATING_WEBHOOKS] = {"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations",

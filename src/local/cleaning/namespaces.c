@@ -190,7 +190,8 @@ static void add_condition(yyjson_mut_doc *doc, yyjson_mut_val *conditions, const
                           const char *reason, const char *message)
 {
     status_set_condition(doc, conditions,
-                         &(struct status_condition){type, is_true ? "True" : "False", reason, message, false, false},
+                         &(struct status_condition){
+                             .type = type, .status = is_true ? "True" : "False", .reason = reason, .message = message},
                          nsec_now_wall());
 }
 

@@ -266,8 +266,7 @@ static void on_child(void *arg, const struct follow_event *event)
     struct controller *controller = watch->controller;
 
     if (controller->kind->seen)
-        controller->kind->seen(controller, watch->kind, event->uid,
-                               event->change == FOLLOW_DELETED ? NULL : event->object);
+        controller->kind->seen(controller, event);
     if (event->change == FOLLOW_DELETED)
         controller_drop_child(watch->controller, event->uid);
     else
@@ -383,6 +382,7 @@ int controller_open(struct service *service, struct err *err)
         .controller = service->kind->name,
         .workers = WORKERS,
         .delay = DELAY,
+        .interval = controller->kind->interval,
         .may_start = may_start,
         .start = start,
         .arg = controller,

@@ -27,6 +27,7 @@
  */
 struct controller;
 struct family;
+struct follow_event;
 struct owner;
 
 enum { CONTROLLER_CHILD_KINDS = 2, CHILD_NAME_MAX = 254 };
@@ -104,9 +105,10 @@ struct controller_kind {
     bool (*may_adopt)(const struct owner *owner, const char *name);  // of the first kind; NULL: all that it selects
     /* Records the event that a child was created or deleted; NULL: "Created pod: NAME". */
     void (*tell)(const struct owner *owner, uint32_t kind, const char *name, bool is_created);
-    /* Every object of the children's kinds, whoever controls it; `object` is NULL when it is gone. May be NULL. */
-    void (*seen)(struct controller *controller, uint32_t kind, const char *uid, yyjson_val *object);
-    void (*forget)(struct owner *owner);                               // frees `state`; may be NULL
+    /* A change of any object of the children's kinds, whoever controls it. May be NULL. */
+    void (*seen)(struct controller *controller, const struct follow_event *event);
+    nsec_t interval;                      // between two looks at an owner, at least; 0: none
+    void (*forget)(struct owner *owner);  // frees `state`; may be NULL
     void (*lost)(struct controller *controller, struct child *child);  // a child whose owner is not there; may be NULL
     void (*close)(struct controller *controller);                      // may be NULL
 };

@@ -70,7 +70,8 @@ void status_set_condition(yyjson_mut_doc *doc, yyjson_mut_val *conditions, const
     yyjson_mut_val *one = find(conditions, condition->type);
     bool is_same_status = one && is_text(one, "status", condition->status);
 
-    if (is_same_status && is_text(one, "reason", condition->reason) && is_text(one, "message", condition->message))
+    if (is_same_status && is_text(one, "reason", condition->reason) && is_text(one, "message", condition->message) &&
+        yyjson_mut_get_sint(yyjson_mut_obj_get(one, "observedGeneration")) == condition->generation)
         return;
     if (!one)
         one = yyjson_mut_arr_add_obj(doc, conditions);
@@ -80,6 +81,9 @@ void status_set_condition(yyjson_mut_doc *doc, yyjson_mut_val *conditions, const
                                       {"message", condition->message}};
     for (size_t i = 0; i < ARRAY_LEN(members); i++)
         (void)yyjson_mut_obj_put(one, yyjson_mut_str(doc, members[i][0]), yyjson_mut_strcpy(doc, members[i][1]));
+    if (condition->generation)
+        (void)yyjson_mut_obj_put(one, yyjson_mut_str(doc, "observedGeneration"),
+                                 yyjson_mut_sint(doc, condition->generation));
     if (!is_same_status)
         put_time(doc, one, "lastTransitionTime", now);
     if (condition->has_probe_time)

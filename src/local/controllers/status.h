@@ -24,6 +24,7 @@ struct status_condition {
     const char *message;
     bool has_probe_time;   // as those of Jobs
     bool has_update_time;  // as those of Deployments
+    int64_t generation;    // that it is about, as those of budgets say; 0: does not say
 };
 
 /*

@@ -13,6 +13,7 @@
 #include "local/api/kinds.h"
 #include "local/api/label_selector.h"
 #include "local/api/selector.h"
+#include "local/controllers/budget.h"
 #include "local/controllers/values.h"
 #include "local/server/resources.h"
 #include "local/server/server_parts.h"
@@ -37,83 +38,52 @@ static uint32_t number_of_kind(const struct server *server, const char *group, c
     return resource_number((struct server *)(uintptr_t)server, builtin_kind_find(group, version, plural));
 }
 
-/* The controllers that a budget's pods belong to, and the replicas that they want. */
-struct owners {
+/* What is counted for a budget, and the controllers that have been counted. */
+struct counts {
+    struct budget_sums sums;
     VEC(char *) uids;
-    int64_t replicas;
 };
 
-static yyjson_val *controller_of(yyjson_val *root)
-{
-    yyjson_val *owner;
-    size_t i, max;
-
-    yyjson_arr_foreach(yyjson_obj_get(yyjson_obj_get(root, "metadata"), "ownerReferences"), i, max, owner)
-    {
-        if (yyjson_is_true(yyjson_obj_get(owner, "controller")))
-            return owner;
-    }
-    return NULL;
-}
-
 /* Adds the replicas that the controller of an object wants; of a set that a Deployment owns, those of the Deployment. */
-static void add_owner(const struct server *server, const char *namespace, yyjson_val *object, struct owners *owners)
+static void add_owner(const struct server *server, const char *namespace, yyjson_val *object, struct counts *counts)
 {
-    static const struct {
-        const char *kind, *group, *plural;
-    } kinds[] = {{"ReplicaSet", "apps", "replicasets"},
-                 {"Deployment", "apps", "deployments"},
-                 {"StatefulSet", "apps", "statefulsets"},
-                 {"ReplicationController", "", "replicationcontrollers"}};
-    yyjson_val *owner = controller_of(object);
+    yyjson_val *owner = budget_controller_of(object);
     const char *uid = yyjson_get_str(yyjson_obj_get(owner, "uid"));
     const char *name = yyjson_get_str(yyjson_obj_get(owner, "name"));
-    const struct store_object *found = NULL;
+    const struct kube_resource *kind = budget_scaled_find(owner);
+    const struct store_object *found;
 
-    vec_foreach (&owners->uids, known) {
+    vec_foreach (&counts->uids, known) {
         if (uid && strcmp(*known, uid) == 0)
             return;
     }
-    for (size_t i = 0; uid && name && !found && i < ARRAY_LEN(kinds); i++) {
-        if (yyjson_equals_str(yyjson_obj_get(owner, "kind"), kinds[i].kind))
-            found = store_latest(server->store, number_of_kind(server, kinds[i].group, "v1", kinds[i].plural),
-                                 namespace, name);
+    if (!uid || !name)
+        return;
+    if (!kind) {
+        counts->sums.is_unscalable = true;
+        return;
     }
+    found = store_latest(server->store, number_of_kind(server, kind->group, "v1", kind->plural), namespace, name);
     if (!found)
         return;
     yyjson_doc *doc = yyjson_read(found->body, found->body_len, 0);
     yyjson_val *root = yyjson_doc_get_root(doc);
 
-    vec_push(&owners->uids, xstrdup(uid));
-    if (controller_of(root))
-        add_owner(server, namespace, root, owners);
+    vec_push(&counts->uids, xstrdup(uid));
+    if (budget_controller_of(root))
+        add_owner(server, namespace, root, counts);
     else
-        owners->replicas += yyjson_get_sint(yyjson_obj_get(yyjson_obj_get(root, "spec"), "replicas"));
+        counts->sums.replicas += number_at(root, 0, "spec", "replicas");
     yyjson_doc_free(doc);
 }
 
-static bool is_ready(yyjson_val *pod)
-{
-    yyjson_val *conditions = yyjson_obj_get(yyjson_obj_get(pod, "status"), "conditions");
-    yyjson_val *condition;
-    size_t i, max;
-
-    yyjson_arr_foreach(conditions, i, max, condition)
-    {
-        if (yyjson_equals_str(yyjson_obj_get(condition, "type"), "Ready"))
-            return yyjson_equals_str(yyjson_obj_get(condition, "status"), "True");
-    }
-    return false;
-}
-
-/* Counts the pods that the budget selects, with changes that are still being written. Returns the healthy ones. */
-static int64_t count_pods(const struct server *server, const char *namespace, const struct selector *wanted,
-                          struct owners *owners)
+/* Counts the pods that the budget selects, with changes that are still being written. */
+static void count_pods(const struct server *server, const char *namespace, const struct selector *wanted,
+                       struct counts *counts)
 {
     uint32_t kind = number_of_kind(server, "", "v1", "pods");
     const struct store_object *stored;
     struct store_cursor cursor;
-    int64_t healthy = 0;
 
     store_cursor_init(&cursor, server->store, kind, namespace, "");
     while ((stored = store_cursor_next(&cursor)) && strcmp(stored->namespace, namespace) == 0) {
@@ -122,38 +92,34 @@ static int64_t count_pods(const struct server *server, const char *namespace, co
             continue;
         yyjson_doc *doc = yyjson_read(pod->body, pod->body_len, 0);
         yyjson_val *root = yyjson_doc_get_root(doc);
-        if (is_ready(root) && !yyjson_obj_get(yyjson_obj_get(root, "metadata"), "deletionTimestamp"))
-            healthy++;
-        add_owner(server, namespace, root, owners);
+        budget_add_pod(&counts->sums, root);
+        add_owner(server, namespace, root, counts);
         yyjson_doc_free(doc);
     }
     store_cursor_done(&cursor);
-    return healthy;
 }
 
-/* Whether the budget does not let the pod go now; one that is not ready takes nothing from those that are. */
+/* Whether the budget does not let the pod go now. One that is not ready takes nothing from those that are. */
 static bool refuses(const struct server *server, yyjson_val *budget, const struct store_object *pod, bool is_pod_ready,
                     struct budget_refusal *refusal)
 {
-    yyjson_val *spec = yyjson_obj_get(budget, "spec");
-    yyjson_val *most = yyjson_obj_get(spec, "maxUnavailable");
     struct selector wanted = {0};
-    struct owners owners = {0};
+    struct counts counts = {0};
     bool is_refused = false;
 
-    if (read_selector(yyjson_obj_get(spec, "selector"), &wanted) && selector_matches_object(&wanted, pod)) {
-        refusal->healthy = count_pods(server, pod->namespace, &wanted, &owners);
-        if (most)
-            refusal->needed = owners.replicas - scaled_of(most, 0, owners.replicas, true);
-        else
-            refusal->needed = scaled_of(yyjson_obj_get(spec, "minAvailable"), 0, owners.replicas, true);
-        bool is_always_free =
-            !is_pod_ready && yyjson_equals_str(yyjson_obj_get(spec, "unhealthyPodEvictionPolicy"), "AlwaysAllow");
-        is_refused = !is_always_free && refusal->healthy - is_pod_ready < MAX(refusal->needed, 0);
+    if (read_selector(value_at(budget, "spec", "selector"), &wanted) && selector_matches_object(&wanted, pod)) {
+        count_pods(server, pod->namespace, &wanted, &counts);
+        struct budget_verdict verdict = budget_judge(budget, &counts.sums);
+        bool is_free = !is_pod_ready &&
+                       (yyjson_equals_str(value_at(budget, "spec", "unhealthyPodEvictionPolicy"), "AlwaysAllow") ||
+                        (verdict.desired > 0 && counts.sums.healthy >= verdict.desired));
+        refusal->needed = verdict.desired;
+        refusal->healthy = counts.sums.healthy;
+        is_refused = !is_free && verdict.allowed == 0;
     }
-    vec_foreach (&owners.uids, uid)
+    vec_foreach (&counts.uids, uid)
         free(*uid);
-    vec_done(&owners.uids);
+    vec_done(&counts.uids);
     selector_done(&wanted);
     return is_refused;
 }
@@ -169,7 +135,7 @@ static bool is_free(const struct store_object *pod, bool *ret_is_ready)
 
     for (size_t i = 0; i < ARRAY_LEN(phases); i++)
         found |= yyjson_equals_str(phase, phases[i]);
-    *ret_is_ready = is_ready(root);
+    *ret_is_ready = budget_pod_is_ready(root);
     yyjson_doc_free(doc);
     return found;
 }

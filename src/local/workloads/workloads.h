@@ -10,3 +10,4 @@ extern const struct controller_kind deployments_controller;
 extern const struct controller_kind stateful_sets_controller;
 extern const struct controller_kind jobs_controller;
 extern const struct controller_kind cron_jobs_controller;
+extern const struct controller_kind budgets_controller;
