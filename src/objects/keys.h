@@ -61,6 +61,8 @@
 #define KEY_DEFAULT_QUEUE "default-queue"
 #define KEY_DEFAULT_PARENT_QUEUE "default-parent-queue"
 
+#define KEY_QUEUE_GROUPS "muster.scheduler/groups"  // annotation of a Queue: the Unix groups that may submit to it
+
 /* Of Jobs that people submit: numbers, arrays and conditions of their start (services/jobs). */
 #define KEY_JOB_ID "muster.scheduler/job-id"            // label; "": the service is to give it a number
 #define KEY_ARRAY "muster.scheduler/array"              // label: the name that the Jobs of an array share

@@ -12,6 +12,7 @@
 #include "cli/work/output.h"
 #include "cli/work/queue_cells.h"
 #include "objects/fields.h"
+#include "objects/keys.h"
 #include "text/json.h"
 #include "text/suggest.h"
 #include "views/queues.h"
@@ -134,6 +135,7 @@ enum {
     OPTION_PRIORITY,
     OPTION_PARENT,
     OPTION_DISPLAY_NAME,
+    OPTION_GROUPS,
     OPTION_CPU_QUOTA,
     OPTION_CPU_LIMIT,
     OPTION_MEMORY_QUOTA,
@@ -149,6 +151,7 @@ static const struct command_option change_options[] = {
     [OPTION_PRIORITY] = {0, "priority", "NUMBER", NULL, "queues with a higher priority are served first"},
     [OPTION_PARENT] = {0, "parent", "QUEUE", NULL, "parent queue"},
     [OPTION_DISPLAY_NAME] = {0, "display-name", "TEXT", NULL, "display name"},
+    [OPTION_GROUPS] = {0, "groups", "GROUPS", NULL, "Unix groups that may submit to it, or 'all'"},
     [OPTION_CPU_QUOTA] = {0, "cpu-quota", "CPUS", NULL, "CPUs that the queue is guaranteed, or 'unlimited'"},
     [OPTION_CPU_LIMIT] = {0, "cpu-limit", "CPUS", NULL, "most CPUs that the queue can have, or 'unlimited'"},
     [OPTION_MEMORY_QUOTA] = {0, "memory-quota", "GIB", NULL,
@@ -244,6 +247,22 @@ static void put_defaults(yyjson_mut_doc *doc, yyjson_mut_val *spec)
     }
 }
 
+static void put_groups(const char *groups, bool is_new, yyjson_mut_doc *doc, yyjson_mut_val *root)
+{
+    yyjson_mut_val *metadata = yyjson_mut_obj_get(root, "metadata");
+    bool is_for_all = groups && strcmp(groups, "all") == 0;
+
+    if (!groups || (is_new && is_for_all))
+        return;
+    if (!metadata)
+        metadata = yyjson_mut_obj_add_obj(doc, root, "metadata");
+    yyjson_mut_val *annotations = yyjson_mut_obj_add_obj(doc, metadata, "annotations");
+    if (is_for_all)
+        (void)yyjson_mut_obj_add_null(doc, annotations, KEY_QUEUE_GROUPS);
+    else
+        (void)yyjson_mut_obj_add_str(doc, annotations, KEY_QUEUE_GROUPS, groups);
+}
+
 static int send_change(struct api *api, const struct change *change, bool is_new, struct err *err)
 {
     yyjson_mut_val *root;
@@ -257,6 +276,7 @@ static int send_change(struct api *api, const struct change *change, bool is_new
         (void)yyjson_mut_obj_add_str(doc, root, "kind", "Queue");
         (void)yyjson_mut_obj_add_str(doc, yyjson_mut_obj_add_obj(doc, root, "metadata"), "name", change->name);
     }
+    put_groups(change->values[OPTION_GROUPS], is_new, doc, root);
     spec = yyjson_mut_obj_add_obj(doc, root, "spec");
     if (is_new)
         put_defaults(doc, spec);

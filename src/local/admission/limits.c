@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "local/admission/ownership.h"
 #include "local/admission/pod_limits.h"
+#include "local/admission/queue_limits.h"
 #include "local/admission/templates.h"
 #include "local/api/kinds.h"
 #include "local/api/meta.h"
@@ -124,8 +125,10 @@ bool limits_check(struct request *request, yyjson_mut_doc *doc, yyjson_mut_doc *
     strbuf_init(&problems, PROBLEMS_MAX);
     if (old)
         check_sender(request, doc, old, owner, &problems);
-    if (problems.len == 0)
+    if (problems.len == 0) {
         check_pod(request, doc, old, owner, &problems);
+        queue_limits_check(request, doc, old, rights_user(rights, owner), &problems);
+    }
     bool is_good = problems.len == 0;
 
     if (!is_good)

@@ -7,7 +7,8 @@
 struct request;
 
 /*
- * What only administrators may ask of pods, and which labels and annotations only Muster's services write. It is the user
+ * What only administrators may ask of pods, which labels and annotations only Muster's services write, and which queues are
+ * for others. It is the user
  * of an object that counts, and not its sender: the pods of a Job are created by a controller. Templates are checked like
  * pods, so that users are refused when they create a Job, and not its controller later.
  *

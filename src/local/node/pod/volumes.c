@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -37,16 +39,51 @@ static int make_filled(const char *path, yyjson_val *volume, const struct fillin
 
 /* --- other kinds --- */
 
-/* Makes the folder with those that it is in, or the file, with the rights of the user whose pod it is. */
-static void create_host_path(const char *path, const char *type, const struct user *user)
+/* --- folders of the machine --- */
+
+/*
+ * Between the two calls this thread has the user's rights on files, and no others: what the user may not look at must not
+ * be told by an error either. The system calls are bare, for those of libc change all threads. Without root's rights the
+ * user is the daemon's own, and nothing happens.
+ */
+static void become(const struct user *user)
+{
+    (void)syscall(SYS_setgroups, user->group_count, user->groups);
+    (void)setfsgid(user->gid);
+    (void)setfsuid(user->uid);
+}
+
+static void become_self(size_t group_count, const gid_t *groups)
+{
+    (void)setfsuid(geteuid());
+    (void)setfsgid(getegid());
+    BUG_ON(syscall(SYS_setgroups, group_count, groups) < 0 && geteuid() == 0);
+}
+
+/* What is at the path, which may lead through links for root alone. Returns 0 or a negative errno. */
+static int look_at(const char *path, const struct user *user, struct stat *ret_found)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC};
+
+    if (user->uid != 0)
+        how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+
+    if (fd < 0)
+        return -errno;
+    int r = fstat(fd, ret_found) < 0 ? -errno : 0;
+    (void)close(fd);
+    return r;
+}
+
+/* Makes the folder with those that it is in, or the file. */
+static void create_host_path(const char *path, const char *type)
 {
     bool is_folder = strcmp(type, "DirectoryOrCreate") == 0;
     char part[PATH_MAX];
 
     if (!is_folder && strcmp(type, "FileOrCreate") != 0)
         return;
-    (void)setfsgid(user->gid);
-    (void)setfsuid(user->uid);
     for (const char *slash = strchr(path + 1, '/'); is_folder && slash; slash = strchr(slash + 1, '/')) {
         if ((size_t)snprintf(part, sizeof part, "%.*s", (int)(slash - path), path) < sizeof part)
             (void)mkdir(part, 0755);
@@ -54,22 +91,38 @@ static void create_host_path(const char *path, const char *type, const struct us
     int fd = is_folder ? mkdir(path, 0755) : open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (!is_folder && fd >= 0)
         (void)close(fd);
-    (void)setfsuid(geteuid());
-    (void)setfsgid(getegid());
+}
+
+/* Looks at the path, which is made where its type says so, as the user whose pod it is. */
+static int look_as(const struct user *user, const char *path, const char *type, struct stat *ret_found)
+{
+    gid_t groups[USER_GROUPS_MAX];
+    int group_count = getgroups(USER_GROUPS_MAX, groups);
+
+    if (*path != '/')
+        return -ENOENT;
+    if (group_count < 0)
+        return -errno;
+    become(user);
+    int r = look_at(path, user, ret_found);
+    if (r == -ENOENT) {
+        create_host_path(path, type);
+        r = look_at(path, user, ret_found);
+    }
+    become_self((size_t)group_count, groups);
+    return r;
 }
 
 static int check_host_path(yyjson_val *host, const struct user *user, struct err *err)
 {
     const char *path = kube_text(host, "path"), *type = kube_text(host, "type");
     struct stat found;
-    bool is_there = stat(path, &found) == 0;
+    int r = look_as(user, path, type, &found);
 
-    if (!is_there && *path == '/') {
-        create_host_path(path, type, user);
-        is_there = stat(path, &found) == 0;
-    }
-    if (!is_there)
-        return err_set(err, -ENOENT, "hostPath %s: %s", path, strerror(errno));
+    if (r == -ELOOP)
+        return err_set(err, -EINVAL, "hostPath %s leads through a link: name the folder that it leads to", path);
+    if (r < 0)
+        return err_set(err, -ENOENT, "hostPath %s: %s", path, strerror(-r));
     if ((strncmp(type, "Directory", 9) == 0 && !S_ISDIR(found.st_mode)) ||
         (strncmp(type, "File", 4) == 0 && !S_ISREG(found.st_mode)) ||
         (strcmp(type, "Socket") == 0 && !S_ISSOCK(found.st_mode)) ||
