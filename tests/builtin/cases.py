@@ -398,6 +398,16 @@ CASES = [(plural, {}, None) for plural in KINDS] + [
     ("nodes", {}, {"spec.unschedulable": True}),
     ("events", {}, {"reason": "x"}),
     ("controllerrevisions", {}, {"data": {"a": 2}}),
+    ("storageclasses", {"provisioner": "Bad_Value!"}, None),
+    ("storageclasses", {"provisioner": "Example.com/A"}, None),
+    ("storageclasses", {}, {"provisioner": "x.y/z", "parameters": {"a": "b"}}),
+    ("csidrivers", {}, {"spec.attachRequired": False}),
+    ("ingresses", {"spec": {}}, None),
+    ("jobs", {"spec.podReplacementPolicy": "X"}, None),
+    ("jobs", {"spec.podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}]},
+              "spec.podReplacementPolicy": "TerminatingOrFailed"}, None),
+    ("nodes", {"spec.taints": [{"key": "a"}]}, None),
+    ("pods", {}, {C + "name": "x"}),
 ]
 
 

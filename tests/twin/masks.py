@@ -60,8 +60,11 @@ ADVICE = re.compile(r"exceeds the number of direct child SubGroups")
 def without_order(status, is_custom):
     """A Status whose causes come in the order of a Go map, which is another one each time, with the causes in one order:
     conflicts between managers, and what is wrong with an object of a custom kind. The message is taken apart by them, so
-    that nothing of it is lost."""
+    that nothing of it is lost. A cause that the API server has several times, as its message does not, counts once."""
     causes = status.get("details", {}).get("causes", [])
+    causes = [one for number, one in enumerate(causes) if one not in causes[:number]]
+    if causes:
+        status = {**status, "details": {**status["details"], "causes": causes}}
     is_conflict = causes and all(one.get("reason") == "FieldManagerConflict" for one in causes)
     if len(causes) < 2 or not (is_conflict or (is_custom and status.get("code") == 422)):
         return status

@@ -143,6 +143,23 @@ static void fill(yyjson_mut_val *list, const struct elements *elements)
 
 /* --- The order of a list --- */
 
+/* A patch without an order of its own has that of its elements. */
+static yyjson_mut_val *order_of(struct merge *merge, const struct patch_list *rule, const struct elements *patch)
+{
+    yyjson_mut_val *order = yyjson_mut_arr(merge->doc);
+
+    vec_foreach (patch, element) {
+        yyjson_mut_val *key = rule->key ? yyjson_mut_obj_get(*element, rule->key) : *element;
+        yyjson_mut_val *kept = yyjson_mut_val_mut_copy(merge->doc, key);
+
+        if (kept && rule->key)
+            (void)yyjson_mut_obj_add_val(merge->doc, yyjson_mut_arr_add_obj(merge->doc, order), rule->key, kept);
+        else if (kept)
+            (void)yyjson_mut_arr_append(order, kept);
+    }
+    return order;
+}
+
 /*
  * Elements that the patch orders come in its order, the others in the order that they had; where both lists meet, an
  * element that the patch does not name goes first if it stood before the other one.
@@ -259,6 +276,8 @@ static enum patch_result merge_list(struct merge *merge, const struct patch_list
     }
     index_by_key(merge, rule, &elements, &places);
     index_by_key(merge, rule, &elements, &places_before);
+    if (!order && changes.len > 0)
+        order = order_of(merge, rule, &changes);
     vec_foreach (&changes, change) {
         if (rule->key)
             result = merge_element(merge, rule, &elements, &places, *change);

@@ -33,6 +33,7 @@ struct field {
     const char *name;
     size_t index;
     enum field_step step;
+    bool is_body;  // problems of custom kinds name members from here on
 };
 
 static inline struct field field_member(const struct field *parent, const char *name)

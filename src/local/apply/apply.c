@@ -136,8 +136,9 @@ static enum apply_result apply_config(struct owners *owners, yyjson_mut_doc *liv
 
     /* What was there before anybody applied belongs to somebody, so that it is not overwritten without notice. */
     if (live && !owners->before.len) {
-        struct tree_changes all = owners_compare(owners, NULL, live_root);
-        owners_give(owners, "before-first-apply", "", all.added);
+        yyjson_mut_doc *empty = owners->request->empty;
+        struct tree_changes all = owners_compare(owners, empty ? yyjson_mut_doc_get_root(empty) : NULL, live_root);
+        owners_give(owners, "before-first-apply", "", fields_union(all.added, all.modified, &owners->arena));
     }
     struct manager *self = enter_manager(owners, config_root, &last);
     yyjson_mut_val *merged = tree_merge(&owners->shape, live_root, config_root, result, &owners->arena);

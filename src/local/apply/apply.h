@@ -26,6 +26,8 @@ struct apply_request {
     const char *subresource;      // "" for the object itself
     bool force;
     bool is_new;  // apply_track(): the object has just been made, and `old` is what an empty one has
+    /* apply_patch(): what an object of the kind has without any member that a client has set; NULL: nothing. */
+    yyjson_mut_doc *empty;
     nsec_t now;
 };
 

@@ -177,8 +177,11 @@ static void check_list(struct checking *checking, const struct shape *shape, yyj
     arena_init(&arena);
     tree_index(shape, list, &elements, &arena);
     if (elements.list.len < yyjson_mut_arr_size(list)) {
-        (void)err_set(&err, -EINVAL, "%s: element %u: associative list with keys has an element that omits key field",
-                      checking->path.text, elements.list.len);
+        yyjson_mut_val *wrong = yyjson_mut_arr_get(list, elements.list.len);
+
+        (void)err_set(
+            &err, -EINVAL, "%s: element %u: associative list with keys %s", checking->path.text, elements.list.len,
+            yyjson_mut_is_obj(wrong) ? "has an element that omits key field" : "may not have non-map elements");
         add_problem(checking, err.text);
     }
     vec_foreach (&elements.list, element) {

@@ -25,7 +25,9 @@ static void check_taint(struct validating *validating, yyjson_mut_val *taints, y
     struct strbuf words;
 
     check_label_key(validating->problems, FIELD(&at, "key"), member_text(taint, "key"));
-    if (!kind_list_has("NoSchedule PreferNoSchedule NoExecute", member_text(taint, "effect")))
+    if (!*member_text(taint, "effect"))
+        problem_required(validating->problems, FIELD(&at, "effect"), "");
+    else if (!kind_list_has("NoSchedule PreferNoSchedule NoExecute", member_text(taint, "effect")))
         problem_not_supported(validating->problems, FIELD(&at, "effect"), member_get(taint, "effect"),
                               "NoSchedule PreferNoSchedule NoExecute");
     MEMBER_ITEMS (other, taints) {

@@ -32,6 +32,7 @@ enum value_check {
     CHECK_SUBDOMAIN,  // a DNS name
     CHECK_LABELS,     // a map of labels
     CHECK_KEY,        // the key of a label
+    CHECK_LOWER_KEY,  // the same, when it is written in lower case
     CHECK_PORT,       // a number or the name of a port
     CHECK_AMOUNT,     // a whole number that is not negative, or a percentage
 };
@@ -90,6 +91,7 @@ void check_workload(struct validating *validating, yyjson_mut_val *spec, const s
 void check_deployment(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_generated(struct validating *validating, yyjson_mut_val *job, const struct field *field);
 void check_job_indexes(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
+void check_job_replacement(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_job(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_cron_job(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 void check_config_map(struct validating *validating, yyjson_mut_val *map, const struct field *field);
@@ -112,6 +114,7 @@ void check_node(struct validating *validating, yyjson_mut_val *node, const struc
 void check_limits(struct validating *validating, yyjson_mut_val *item, const struct field *field);
 void check_quota(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 
+void check_ingress(struct validating *validating, yyjson_mut_val *ingress, const struct field *field);
 void check_budget(struct validating *validating, yyjson_mut_val *spec, const struct field *field);
 
 /* Members of the specification of a PersistentVolume that are no sources of a volume. */

@@ -207,6 +207,15 @@ static void show(struct strbuf *text, const char *name, yyjson_mut_val *value)
 }
 
 /* The specification is shown in the form that it has inside of the API server. */
+void check_ingress(struct validating *validating, yyjson_mut_val *ingress, const struct field *field)
+{
+    yyjson_mut_val *spec = member_get(ingress, "spec");
+
+    if (!member_get(spec, "defaultBackend") && !member_get(spec, "rules"))
+        problem_invalid(validating->problems, FIELD(field, "spec"), yyjson_mut_null(validating->doc),
+                        "either `defaultBackend` or `rules` must be specified");
+}
+
 void check_budget(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     struct strbuf words;

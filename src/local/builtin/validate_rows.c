@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/mem.h"
 #include "base/strbuf.h"
 #include "local/api/kinds.h"
 #include "local/builtin/members.h"
@@ -116,6 +117,7 @@ static const struct value_rule rules[] = {
     {"node.k8s.io", "RuntimeClass", "handler", CHECK_LABEL, NULL, 0, 0},
     {"node.k8s.io", "Scheduling", "nodeSelector", CHECK_LABELS, NULL, 0, 0},
     {STORAGE, "StorageClass", "provisioner", CHECK_REQUIRED, "", 0, 0},
+    {STORAGE, "StorageClass", "provisioner", CHECK_LOWER_KEY, NULL, 0, 0},
     {STORAGE, "StorageClass", "reclaimPolicy", CHECK_ONE_OF, "Delete Retain", 0, 0},
     {STORAGE, "StorageClass", "volumeBindingMode", CHECK_ONE_OF, "Immediate WaitForFirstConsumer", 0, 0},
     {"networking.k8s.io", "NetworkPolicyPort", "protocol", CHECK_ONE_OF, PROTOCOLS, 0, 0},
@@ -193,6 +195,15 @@ static void check_amount(struct problems *problems, const struct field *field, y
                         "'93%', regex used for validation is '[0-9]+%')");
 }
 
+static void check_lower_key(struct problems *problems, const struct field *field, const char *key)
+{
+    _cleanup_(freep) char *lower = xstrdup(key);
+
+    for (char *at = lower; *at; at++)
+        *at = *at >= 'A' && *at <= 'Z' ? (char)(*at | ' ') : *at;
+    check_label_key(problems, field, lower);
+}
+
 /* Rules for a text. */
 static void check_text(struct validating *validating, const struct value_rule *rule, yyjson_mut_val *value,
                        const struct field *field)
@@ -209,6 +220,8 @@ static void check_text(struct validating *validating, const struct value_rule *r
         check_subdomain(validating->problems, field, text);
     if (rule->check == CHECK_KEY)
         check_label_key(validating->problems, field, text);
+    if (rule->check == CHECK_LOWER_KEY)
+        check_lower_key(validating->problems, field, text);
 }
 
 /* Whether the row before says that the member is missing, and nothing more is to be said. */

@@ -20,14 +20,18 @@ static const struct {
     {"deployments", "spec.selector", NULL, false},
     {"replicasets", "spec.selector", NULL, false},
     {"daemonsets", "spec.selector", NULL, false},
-    {"storageclasses", "provisioner", NULL, false},
     {"storageclasses", "parameters", NULL, false},
+    {"storageclasses", "provisioner", NULL, false},
     {"storageclasses", "reclaimPolicy", NULL, false},
     {"storageclasses", "volumeBindingMode", NULL, false},
     {"runtimeclasses", "handler", NULL, false},
     {"priorityclasses", "value", "may not be changed in an update.", true},
     {"priorityclasses", "preemptionPolicy", NULL, false},
     {"volumeattachments", "spec", NULL, false},
+    {"csidrivers", "spec.attachRequired", NULL, false},
+    {"csidrivers", "spec.volumeLifecycleModes", NULL, false},
+    {"csistoragecapacities", "nodeTopology", NULL, false},
+    {"csistoragecapacities", "storageClassName", NULL, false},
     {"controllerrevisions", "data", NULL, false},
     {"resourceslices", "spec.driver", NULL, false},
     {"resourceslices", "spec.nodeName", NULL, false},
@@ -163,18 +167,6 @@ static void check_job_update(struct validating *validating)
 
 /* --- Pods --- */
 
-static bool has_same_names(yyjson_mut_val *a, yyjson_mut_val *b)
-{
-    yyjson_mut_arr_iter others = yyjson_mut_arr_iter_with(b);
-
-    if (yyjson_mut_arr_size(a) != yyjson_mut_arr_size(b))
-        return false;
-    MEMBER_ITEMS (container, a)
-        if (!member_is(yyjson_mut_arr_iter_next(&others), "name", member_text(container, "name")))
-            return false;
-    return true;
-}
-
 /* Images may be replaced. */
 static bool differs_in_containers(yyjson_mut_val *a, yyjson_mut_val *b)
 {
@@ -250,7 +242,7 @@ static void check_pod_update(struct validating *validating)
                                "terminationGracePeriodSeconds schedulingGates";
 
     for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-        if (!has_same_names(member_get(now, lists[i]), member_get(before, lists[i]))) {
+        if (yyjson_mut_arr_size(member_get(now, lists[i])) != yyjson_mut_arr_size(member_get(before, lists[i]))) {
             problem_forbidden(validating->problems, FIELD(&spec, lists[i]),
                               "pod updates may not add or remove containers");
             return;
@@ -323,7 +315,9 @@ static void check_fixed(struct validating *validating)
     for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
         if (strcmp(fixed[i].plural, validating->kind->plural) != 0 || !is_member_changed(validating, fixed[i].member))
             continue;
-        const struct field field = field_member(NULL, fixed[i].member);
+        /* The API server misspells one. */
+        bool is_misspelt = strcmp(fixed[i].member, "spec.attachRequired") == 0;
+        const struct field field = field_member(NULL, is_misspelt ? "spec.attachedRequired" : fixed[i].member);
         const char *words = fixed[i].words ? fixed[i].words : "field is immutable";
         yyjson_mut_val *shown = member_get(validating->root, fixed[i].member);
         if (fixed[i].is_forbidden)

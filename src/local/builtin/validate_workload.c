@@ -262,6 +262,15 @@ void check_job_indexes(struct validating *validating, yyjson_mut_val *spec, cons
                         "requires indexed completion mode");
 }
 
+void check_job_replacement(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
+{
+    const char *supported = member_get(spec, "podFailurePolicy") ? "Failed" : "Failed TerminatingOrFailed";
+    yyjson_mut_val *policy = member_get(spec, "podReplacementPolicy");
+
+    if (policy && !kind_list_has(supported, yyjson_mut_get_str(policy)))
+        problem_not_supported(validating->problems, FIELD(field, "podReplacementPolicy"), policy, supported);
+}
+
 void check_job(struct validating *validating, yyjson_mut_val *spec, const struct field *field)
 {
     bool is_job = strcmp(validating->kind->plural, "jobs") == 0;

@@ -49,6 +49,11 @@ bool schema_has_defaults(const struct schema *schema);
  */
 void schema_validate(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems);
 
+/* The same for a write of the status: whatever else is wrong with the object does not stand in its way. Problems name
+ * members as parts of the status, and their fields as parts of the object. */
+void schema_validate_status(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mut_doc *old,
+                            struct problems *problems);
+
 /*
  * How server-side apply sees a value: as a whole, member by member, or as elements that are told apart by keys or by
  * themselves. `struct schema_node` is one place of a schema; NULL stands for a place that the schema does not specify,

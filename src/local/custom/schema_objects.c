@@ -174,13 +174,10 @@ static bool forbids_rules(const struct problem *problem)
            problem->reason == PROBLEM_TOO_MANY || problem->reason == PROBLEM_TYPE_INVALID;
 }
 
-void schema_validate(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
+/* What is checked last, and of the whole object. Problems from `found_before` on are about it. */
+static void check_rest(const struct schema *schema, yyjson_mut_val *root, yyjson_mut_doc *old,
+                       struct problems *problems, uint32_t found_before)
 {
-    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
-    uint32_t found_before = problems->list.len;
-
-    schema_validate_value(schema->root, root, NULL, problems);
-    schema_check_embedded(schema->root, root, NULL, problems);
     schema_check_lists(schema->root, root, NULL, problems);
     bool can_check = true;
     for (uint32_t i = found_before; i < problems->list.len; i++)
@@ -191,6 +188,31 @@ void schema_validate(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mu
         problem_add(problems, PROBLEM_INVALID, FIELD(NULL, "<nil>"),
                     "Invalid value: null: some validation rules were not checked because the object was invalid; "
                     "correct the existing errors to complete validation");
+}
+
+void schema_validate(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mut_doc *old, struct problems *problems)
+{
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    uint32_t found_before = problems->list.len;
+
+    schema_validate_value(schema->root, root, NULL, problems);
+    schema_check_embedded(schema->root, root, NULL, problems);
+    check_rest(schema, root, old, problems, found_before);
+}
+
+void schema_validate_status(const struct schema *schema, yyjson_mut_doc *doc, yyjson_mut_doc *old,
+                            struct problems *problems)
+{
+    const struct schema_node *node = schema_member_node(schema->root, "status");
+    yyjson_mut_val *root = yyjson_mut_doc_get_root(doc);
+    yyjson_mut_val *status = yyjson_mut_obj_get(root, "status");
+    struct field field = field_member(NULL, "status");
+    uint32_t found_before = problems->list.len;
+
+    field.is_body = true;
+    if (node && status)
+        schema_validate_value(node, status, &field, problems);
+    check_rest(schema, root, old, problems, found_before);
 }
 
 enum schema_form schema_type_of(const struct schema_node *node)

@@ -17,10 +17,31 @@
 
 /* --- Texts --- */
 
+static const struct field *body_of(const struct field *field)
+{
+    while (field && !field->is_body)
+        field = field->parent;
+    return field;
+}
+
+/* As messages name a field: from the body on, which is the whole object or its status. */
 static void path_of(const struct field *field, struct strbuf *text)
 {
+    const struct field *body = body_of(field);
+    struct strbuf whole;
+    size_t skipped = 0;
+
     strbuf_init(text, PROBLEM_BYTES_MAX);
-    field_format(field, text);
+    strbuf_init(&whole, PROBLEM_BYTES_MAX);
+    if (body) {
+        field_format(body, &whole);
+        skipped = whole.len;
+        strbuf_clear(&whole);
+    }
+    field_format(field, &whole);
+    skipped += whole.text[skipped] == '.';
+    strbuf_addstr(text, whole.text + skipped);
+    strbuf_done(&whole);
 }
 
 /* "<words>: <value>: <path> in body <what>" */

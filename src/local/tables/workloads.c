@@ -204,7 +204,9 @@ static yyjson_mut_val *cron_zone(yyjson_val *cron, nsec_t now, yyjson_mut_doc *o
 static yyjson_mut_val *cron_suspend(yyjson_val *cron, nsec_t now, yyjson_mut_doc *out)
 {
     (void)now;
-    return yyjson_mut_str(out, yyjson_is_true(cell_at(cron, "spec.suspend")) ? "True" : "False");
+    yyjson_val *suspend = cell_at(cron, "spec.suspend");
+
+    return yyjson_mut_str(out, !suspend ? "<unset>" : yyjson_is_true(suspend) ? "True" : "False");
 }
 
 static yyjson_mut_val *cron_active(yyjson_val *cron, nsec_t now, yyjson_mut_doc *out)

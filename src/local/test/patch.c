@@ -123,7 +123,7 @@ static void strategic_patches_merge_lists_by_key(void **state)
     static const struct row rows[] = {
         {"{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"1\"},{\"name\":\"b\"}]}}",
          "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"c\"}]}}",
-         "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"b\"},{\"name\":\"c\"}]}}",
+         "{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"2\"},{\"name\":\"c\"},{\"name\":\"b\"}]}}",
          PATCH_DONE},
         {"{\"spec\":{\"containers\":[{\"name\":\"a\"},{\"name\":\"b\"}]}}",
          "{\"spec\":{\"containers\":[{\"name\":\"a\",\"$patch\":\"delete\"}]}}",
@@ -185,6 +185,12 @@ static void a_strategic_patch_orders_lists(void **state)
         {"{\"metadata\":{\"finalizers\":[\"a\",\"b\",\"c\"]}}",
          "{\"metadata\":{\"$setElementOrder/finalizers\":[\"c\",\"a\"]}}",
          "{\"metadata\":{\"finalizers\":[\"b\",\"c\",\"a\"]}}", PATCH_DONE},
+        /* Without an order, what the patch names keeps its own, and new elements come first. */
+        {NAMES(N("a") "," N("b")), NAMES(N("new")), NAMES(N("new") "," N("a") "," N("b")), PATCH_DONE},
+        {NAMES(N("a") "," N("b") "," N("c")), NAMES(N("c") "," N("a")), NAMES(N("b") "," N("c") "," N("a")),
+         PATCH_DONE},
+        {"{\"metadata\":{\"finalizers\":[\"a\",\"b\"]}}", "{\"metadata\":{\"finalizers\":[\"c\"]}}",
+         "{\"metadata\":{\"finalizers\":[\"c\",\"a\",\"b\"]}}", PATCH_DONE},
     };
 
     (void)state;

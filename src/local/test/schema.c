@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
+#include "base/strbuf.h"
 #include "local/api/problems.h"
 #include "local/builtin/builtin.h"
 #include "local/custom/format.h"
@@ -136,6 +137,46 @@ static void a_transition_rule_needs_an_object_before(void **state)
     schema_free(schema);
 }
 
+static void a_status_is_validated_alone_and_names_its_own_members(void **state)
+{
+    static const char schema_text[] = "{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"string\"},\"status\":{"
+                                      "\"type\":\"object\",\"properties\":"
+                                      "{\"list\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}}";
+    static const struct {
+        const char *object, *message;
+    } rows[] = {
+        {"{\"spec\":7,\"status\":{\"list\":[\"a\"]}}", NULL},
+        {"{\"spec\":7}", NULL},
+        {"{\"status\":{\"list\":[\"a\",7]}}",
+         "status.list[1]: Invalid value: \"integer\": list[1] in body must be of type string: \"integer\""},
+        {"{\"status\":7}", "status: Invalid value: \"integer\":  in body must be of type object: \"integer\""},
+    };
+    struct problems none = {0};
+    yyjson_mut_doc *described = doc_of(schema_text);
+    struct schema *schema = schema_compile(yyjson_mut_doc_get_root(described), NULL, &none);
+
+    (void)state;
+    assert_non_null(schema);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        yyjson_mut_doc *doc = doc_of(rows[i].object);
+        struct problems problems = {0};
+        struct strbuf text;
+
+        schema_validate_status(schema, doc, NULL, &problems);
+        assert_int_equal(problems.list.len, rows[i].message ? 1 : 0);
+        if (rows[i].message) {
+            strbuf_init(&text, PROBLEM_BYTES_MAX);
+            strbuf_addf(&text, "%s: %s", problems.list.items[0].field, problems.list.items[0].message);
+            assert_string_equal(text.text, rows[i].message);
+            strbuf_done(&text);
+        }
+        problems_done(&problems);
+        yyjson_mut_doc_free(doc);
+    }
+    schema_free(schema);
+    yyjson_mut_doc_free(described);
+}
+
 static void a_schema_that_nests_too_deeply_is_refused(void **state)
 {
     struct problems problems = {0};
@@ -172,6 +213,7 @@ int main(void)
         cmocka_unit_test(whole_numbers_are_stored_without_a_point),
         cmocka_unit_test(a_rule_that_is_not_known_refuses_objects_and_is_named),
         cmocka_unit_test(a_transition_rule_needs_an_object_before),
+        cmocka_unit_test(a_status_is_validated_alone_and_names_its_own_members),
         cmocka_unit_test(a_schema_that_nests_too_deeply_is_refused),
         cmocka_unit_test(formats_that_are_not_known_are_not_checked),
     };

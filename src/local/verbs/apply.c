@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "local/api/meta.h"
 #include "local/api/problems.h"
+#include "local/builtin/builtin.h"
 #include "local/custom/definitions.h"
 #include "local/server/object_text.h"
 #include "local/server/request.h"
@@ -63,12 +64,14 @@ static const char *namespace_in(yyjson_val *body)
 static void run(struct request *request, yyjson_mut_doc *live, yyjson_val *body)
 {
     const struct custom_kind *custom = custom_kind_of(request->kind);
+    yyjson_mut_doc *empty = builtin_empty(request->kind);
     const struct apply_request apply = {
         .kind = request->kind,
         .schema = custom ? custom->schema : NULL,
         .manager = request_query(request, "fieldManager"),
         .subresource = request->subresource,
         .force = request_query_is_true(request, "force"),
+        .empty = empty,
         .now = nsec_now_wall(),
     };
     struct apply_conflicts conflicts = {0};
@@ -94,6 +97,7 @@ static void run(struct request *request, yyjson_mut_doc *live, yyjson_val *body)
         break;
     }
     apply_conflicts_done(&conflicts);
+    yyjson_mut_doc_free(empty);
     yyjson_mut_doc_free(doc);
 }
 

@@ -194,6 +194,10 @@ static void go_on(struct request *request, const struct list_query *query)
     struct page_place place;
     struct page *page;
 
+    if (*query->version && strcmp(query->version, "0") != 0) {
+        fail_bad(request, "specifying resource version is not allowed when using continue");
+        return;
+    }
     if (page_place_read(&place, query->token) < 0) {
         fail_bad(request, "continue key is not valid: it was not created by this server");
         return;

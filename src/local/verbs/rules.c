@@ -251,7 +251,7 @@ bool rules_complete_status(struct request *request, yyjson_mut_doc *doc, yyjson_
     track_owners(request, doc, old);
     check_finalizers(request->kind, doc, old, &problems);
     if (custom)
-        schema_validate(custom->schema, doc, old, &problems);
+        schema_validate_status(custom->schema, doc, old, &problems);
     else if (namespace_is_kind(request->kind))
         builtin_validate(request->kind, doc, old, &problems);
     return report_problems(request, doc, &problems);

@@ -154,8 +154,12 @@ bool selection_has_others(const struct selection *selection, const struct reques
                           const struct page_objects *objects)
 {
     const struct store_object *last = objects->items[objects->len - 1];
+    bool has_place = *selection->namespace || !(request->kind->flags & KIND_NAMESPACED);
     struct store_cursor cursor;
 
+    /* The API server looks for one object alone where it knows its whole name. */
+    if (has_place && selector_only_value(&selection->selector, SELECTOR_FIELD "metadata.name"))
+        return false;
     store_cursor_init(&cursor, request->server->store, request->number, last->namespace, last->name);
     const struct store_object *next = store_cursor_next(&cursor);
     bool has = next && (!*selection->namespace || strcmp(next->namespace, selection->namespace) == 0);

@@ -9,6 +9,9 @@
 #include "base/strbuf.h"
 #include "engine/engine.h"
 #include "model/state.h"
+#include "objects/keys.h"
+#include "objects/object.h"
+#include "objects/owner.h"
 #include "sim/scenario/scenario_why.h"
 #include "sim/why/why_internal.h"
 
@@ -89,9 +92,35 @@ static bool has_cause(const struct why *why, const char *reason)
     return false;
 }
 
+/* Whether the workload is kept from having pods by its own user, which is then said. */
+static bool add_suspension(const struct why *why, struct strbuf *message)
+{
+    const struct gang *gang = &why->state->gangs.items[why->gang];
+    struct owner owner;
+
+    if (!why->objects ||
+        !owner_find(why->objects, state_name(why->state, gang->namespace), state_name(why->state, gang->name),
+                    &owner) ||
+        !owner.object)
+        return false;
+    yyjson_val *object = owner.object->root.val;
+
+    if (!yyjson_is_true(yyjson_obj_get(yyjson_obj_get(object, "spec"), "suspend")))
+        return false;
+    if (yyjson_obj_get(yyjson_obj_get(yyjson_obj_get(object, "metadata"), "annotations"), KEY_CANCELLED))
+        strbuf_addf(message, "the %s was cancelled; submit it again", owner.kind);
+    else
+        strbuf_addf(message, "the %s is suspended; it gets pods when it is resumed", owner.kind);
+    return true;
+}
+
 /* A gang without pods is never tried. */
 static void add_hollow_cause(struct why *why, struct strbuf *message)
 {
+    if (add_suspension(why, message)) {
+        add_cause(why, verdict_code_name(VERDICT_NOT_READY), message);
+        return;
+    }
     scenario_missing_pods(message, why->settled, why->settled_gang);
     strbuf_addf(message, "; pods join by the annotation pod-group-name: %s",
                 state_name(why->settled, why->settled->gangs.items[why->settled_gang].name));
