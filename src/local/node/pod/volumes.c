@@ -37,27 +37,27 @@ static int make_filled(const char *path, yyjson_val *volume, const struct fillin
     return r < 0 ? err_set(err, r, "%s: %s", path, strerror(-r)) : volume_fill(path, volume, base, err);
 }
 
-/* --- other kinds --- */
-
 /* --- folders of the machine --- */
 
 /*
  * Between the two calls this thread has the user's rights on files, and no others: what the user may not look at must not
  * be told by an error either. The system calls are bare, for those of libc change all threads. Without root's rights the
- * user is the daemon's own, and nothing happens.
+ * user is the daemon's own, and nothing happens. Whether the groups have changed.
  */
-static void become(const struct user *user)
+static bool become(const struct user *user)
 {
-    (void)syscall(SYS_setgroups, user->group_count, user->groups);
+    bool has_groups = syscall(SYS_setgroups, user->group_count, user->groups) == 0;
+
     (void)setfsgid(user->gid);
     (void)setfsuid(user->uid);
+    return has_groups;
 }
 
-static void become_self(size_t group_count, const gid_t *groups)
+static void become_self(bool has_groups, size_t group_count, const gid_t *groups)
 {
     (void)setfsuid(geteuid());
     (void)setfsgid(getegid());
-    BUG_ON(syscall(SYS_setgroups, group_count, groups) < 0 && geteuid() == 0);
+    BUG_ON(has_groups && syscall(SYS_setgroups, group_count, groups) < 0);
 }
 
 /* What is at the path, which may lead through links for root alone. Returns 0 or a negative errno. */
@@ -103,13 +103,13 @@ static int look_as(const struct user *user, const char *path, const char *type, 
         return -ENOENT;
     if (group_count < 0)
         return -errno;
-    become(user);
+    bool has_groups = become(user);
     int r = look_at(path, user, ret_found);
     if (r == -ENOENT) {
         create_host_path(path, type);
         r = look_at(path, user, ret_found);
     }
-    become_self((size_t)group_count, groups);
+    become_self(has_groups, (size_t)group_count, groups);
     return r;
 }
 
@@ -131,6 +131,8 @@ static int check_host_path(yyjson_val *host, const struct user *user, struct err
         return err_set(err, -EINVAL, "hostPath type check failed: %s is not a %s", path, type);
     return 0;
 }
+
+/* --- other kinds --- */
 
 /* A folder in memory, not larger than the volume may be. */
 static int mount_memory(const char *path, yyjson_val *volume, const struct user *user)
