@@ -15,7 +15,7 @@
 #include "model/state.h"
 #include "sim/replay/replay.h"
 #include "sim/run/run.h"
-#include "sim/why/account.h"
+#include "sim/why/past/account.h"
 
 enum { LABEL_MAX_BYTES = 1024 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/why/account.h"
+#include "sim/why/past/account.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/why/why_past.h"
+#include "sim/why/past/why_past.h"
 
 #include "base/err.h"
 #include "model/state.h"
 #include "sim/replay/replay.h"
 #include "sim/scenario/scenario_emit.h"
-#include "sim/why/account.h"
+#include "sim/why/past/account.h"
 #include "sim/why/why.h"
 
 /* The workload as it was, and the answer about it. */

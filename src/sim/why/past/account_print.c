@@ -6,7 +6,7 @@
 #include "sim/report/reason.h"
 #include "sim/report/wait_sums.h"
 #include "sim/scenario/scenario_emit.h"
-#include "sim/why/account.h"
+#include "sim/why/past/account.h"
 #include "text/table.h"
 
 enum { SPANS_SHOWN = 40 };
