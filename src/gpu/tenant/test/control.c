@@ -18,6 +18,7 @@
 #include "gpu/tenant/compute/fences.h"
 #include "gpu/tenant/compute/gate_internal.h"
 #include "gpu/tenant/link/client.h"
+#include "gpu/tenant/memory/frameworks.h"
 #include "gpu/tenant/park/park.h"
 #include "gpu/tenant/tenant.h"
 
@@ -51,6 +52,10 @@ int64_t gate_now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void frameworks_trim(void)
+{
 }
 
 uint64_t fences_look(int slot)

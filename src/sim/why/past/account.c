@@ -68,7 +68,7 @@ static int fail_none(const struct account *account, const char *name, struct err
                    *hint ? hint : "; without a WORKLOAD, 'muster why --journal' sums up all of them");
 }
 
-int account_find(const struct account *account, const char *name, uint32_t *ret_index, struct err *err)
+int account_find_workload(const struct account *account, const char *name, uint32_t *ret_index, struct err *err)
 {
     uint32_t found = NO_ID;
 

@@ -68,7 +68,8 @@ MUST_CHECK int account_read(struct account *account, const char *path, nsec_t un
  * The workload called so, "name" or "namespace/name", as its author named it or as its PodGroup is named; of several that
  * had the name one after the other, the last. Fails with -EINVAL when several namespaces have one, and with -ENOENT.
  */
-MUST_CHECK int account_find(const struct account *account, const char *workload, uint32_t *ret_index, struct err *err);
+MUST_CHECK int account_find_workload(const struct account *account, const char *workload, uint32_t *ret_index,
+                                     struct err *err);
 
 /* How long it waited for each reason. */
 void account_waits(const struct account *account, uint32_t index, nsec_t ret_time[static _VERDICT_CODE_MAX]);

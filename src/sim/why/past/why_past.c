@@ -90,7 +90,7 @@ static int answer(const struct why_past_question *question, const struct account
         answer_all(question, account, view, out);
         return 0;
     }
-    int r = account_find(account, question->workload, &index, err);
+    int r = account_find_workload(account, question->workload, &index, err);
     if (r < 0)
         return r;
     if (account->workloads.items[index].state == ACCOUNT_PENDING)

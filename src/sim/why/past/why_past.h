@@ -21,6 +21,6 @@ struct why_past_question {
     bool as_json;
 };
 
-/* Writes the answer. Fails as account_read and account_find do. */
+/* Writes the answer. Fails as account_read and account_find_workload do. */
 MUST_CHECK int why_past_answer(const struct why_past_question *question, const struct table_view *view, FILE *out,
                                struct err *err);
