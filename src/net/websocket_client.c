@@ -347,7 +347,7 @@ static int shake_hands(struct websocket_client *client, const struct http_reques
         return err_set(err, -EIO, "the system has no random bytes");
     _cleanup_(freep) char *head = head_of(request, protocols, key);
     if (!head)
-        return err_set(err, -EINVAL, "the request for a WebSocket is too long, or its URL is broken");
+        return err_set(err, -EINVAL, "the request for a WebSocket is too long, or its URL is malformed");
     int code = send_head(client, head, until, err);
     if (code == 0)
         code = read_answer(client, until, err);

@@ -285,7 +285,7 @@ static void a_refusal_is_told_with_its_body(void **state)
     assert_non_null(strstr(caller.refusal.body, "you may not"));
     hang_up(&caller);
     assert_int_equal(call(&caller, &stage, "/pretend", NULL), -EPROTO);
-    assert_non_null(strstr(caller.err.text, "broken"));
+    assert_non_null(strstr(caller.err.text, "malformed"));
     hang_up(&caller);
     talk_stop(&stage.talk);
     assert_int_equal(call(&caller, &stage, "/echo", NULL), -ECONNREFUSED);
