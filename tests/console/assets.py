@@ -248,7 +248,7 @@ def register(tests):  # pylint: disable=too-many-statements
         c.start()
         expect(c.ask("GET", f"{ASSETS}credentials/password/{made['meta']['id']}")["spec"]["keyId"], 2)
         c.kill(signal.SIGTERM)
-        for text, mode, message in (("2 " + "cd" * 32, 0o644, "others can read"), (first, 0o600, "which the file does not have"),
+        for text, mode, message in (("2 " + "cd" * 32, 0o644, "other users can read"), (first, 0o600, "which the file does not have"),
                                     ("nonsense", 0o600, "hexadecimal digits"), (None, 0o600, "there is no ")):
             path.unlink(missing_ok=True)
             if text:
