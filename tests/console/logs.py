@@ -41,7 +41,7 @@ def register(tests, real):
     def _(fake):
         with tempfile.TemporaryDirectory(prefix="muster-logs-") as folder, real(fake, pathlib.Path(folder)) as c:
             project, other = ready(c, "log-a"), ready(c, "log-b")
-            flag = pathlib.Path(folder).name
+            flag = f"{pathlib.Path(folder).name}-end"
             made = submit(c, "trainings", project, "talker", {"image": "none", "command": SCRIPT.replace("{name}", flag)})
             quiet = submit(c, "trainings", other, "quiet", {"image": "none", "command": "sleep 60"})
             reaches(c, made, "Running")
