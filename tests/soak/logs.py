@@ -16,6 +16,7 @@ ALLOWED = [
     (r"^the service failed .* was not renewed in time", "the API server was down, or a service stood still"),
     (r"^list and watch failed .*\(status 410\)", "a new API server does not know what came before it"),
     (r"^list and watch failed .*(storage is \(re\)initializing|HTTP status (429|503))", "a starting API server is not ready yet"),
+    (r"before all known HTTP paths have been installed", "a starting API server is not ready yet"),
     (r"^list and watch failed .*Unauthorized \(HTTP status 401\)", "a starting API server does not know the accounts yet"),
     # scripts/check-rights compares these with the roles.
     (r"(is forbidden: User|HTTP status 403)", "a starting API server does not know the roles yet"),
