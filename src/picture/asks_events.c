@@ -12,10 +12,10 @@
 #include "frame/service.h"
 #include "kube/client/meta.h"
 #include "kube/follow/list.h"
-#include "text/json.h"
 #include "net/rest/rest.h"
 #include "picture/asks_internal.h"
 #include "picture/picture.h"
+#include "text/json.h"
 
 enum { PAGE_SIZE = 500, EVENTS_TOLD_MAX = 1000 };
 
@@ -133,8 +133,8 @@ static void begin(void *arg, struct http_exchange *exchange)
         .exchange = exchange,
         .namespace = xstrdup(namespace),
         .name = xstrdup(rest_param(exchange, "name")),
-        .group =
-            picture_workload_group(asks->picture, namespace, rest_param(exchange, "kind"), rest_param(exchange, "name")),
+        .group = picture_workload_group(asks->picture, namespace, rest_param(exchange, "kind"),
+                                        rest_param(exchange, "name")),
         .doc = json_new_object(&root),
     };
     reading->items = yyjson_mut_obj_add_arr(reading->doc, root, "items");
@@ -142,13 +142,13 @@ static void begin(void *arg, struct http_exchange *exchange)
     list_push(&asks->readings, &reading->in_asks);
     http_on_cancel(exchange, on_cancel, reading);
     reading->list = kube_list_start(asks->service->client, &(struct kube_list_request){
-                                                              .resource = kube_known(KUBE_EVENTS),
-                                                              .namespace = reading->namespace,
-                                                              .page_size = PAGE_SIZE,
-                                                              .on_object = on_event,
-                                                              .on_done = on_listed,
-                                                              .arg = reading,
-                                                          });
+                                                               .resource = kube_known(KUBE_EVENTS),
+                                                               .namespace = reading->namespace,
+                                                               .page_size = PAGE_SIZE,
+                                                               .on_object = on_event,
+                                                               .on_done = on_listed,
+                                                               .arg = reading,
+                                                           });
 }
 
 void asks_events(struct asks *asks, struct http_exchange *exchange)

@@ -113,8 +113,8 @@ void asks_why(struct asks *asks, struct http_exchange *exchange,
 
     strbuf_init(&name, NAME_MAX_BYTES);
     strbuf_addf(&name, "%s/%s", rest_param(exchange, "namespace"), rest_param(exchange, "name"));
-    const char *const words[] = {
-        "why", "-o", "json", "--kubeconfig", asks->service->settings.kubeconfig, "--", name.text, "kube:", NULL};
+    const char *const words[] = {"why",     "-o",    "json", "--kubeconfig", asks->service->settings.kubeconfig, "--",
+                                 name.text, "kube:", NULL};
 
     asks_program(asks, exchange, &(struct asks_program){.words = words, .fn = fn, .arg = arg});
     strbuf_done(&name);

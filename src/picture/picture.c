@@ -13,10 +13,10 @@
 #include "kube/follow/follow.h"
 #include "net/loop.h"
 #include "objects/keys.h"
-#include "text/json.h"
-#include "views/objects.h"
 #include "picture/board.h"
 #include "picture/picture_rows.h"
+#include "text/json.h"
+#include "views/objects.h"
 
 #define PASS_INTERVAL (250 * NSEC_PER_MSEC)
 #define KEPT_FOR (5 * NSEC_PER_MIN)
@@ -263,7 +263,8 @@ const struct board *picture_board(struct picture *picture)
     return &picture->board;
 }
 
-void picture_each(const struct picture *picture, enum view_kind kind, void (*fn)(void *arg, yyjson_val *object), void *arg)
+void picture_each(const struct picture *picture, enum view_kind kind, void (*fn)(void *arg, yyjson_val *object),
+                  void *arg)
 {
     const struct kept *kept;
 

@@ -33,7 +33,8 @@ bool picture_is_ready(const struct picture *picture);
 const struct board *picture_board(struct picture *picture);
 
 /* Calls `fn` with all objects of a kind, in no order; only while it is held and ready. */
-void picture_each(const struct picture *picture, enum view_kind kind, void (*fn)(void *arg, yyjson_val *object), void *arg);
+void picture_each(const struct picture *picture, enum view_kind kind, void (*fn)(void *arg, yyjson_val *object),
+                  void *arg);
 
 /* The PodGroup of a pod, "" for one that has none; NULL when there is no such pod. Borrowed until the next turn of the loop. */
 const char *picture_pod_group(const struct picture *picture, const char *namespace, const char *pod);

@@ -11,11 +11,11 @@
 #include "base/strmap.h"
 #include "kube/client/meta.h"
 #include "objects/keys.h"
+#include "picture/board.h"
 #include "text/json.h"
 #include "views/nodes.h"
 #include "views/queues.h"
 #include "views/workloads.h"
-#include "picture/board.h"
 
 /* A workload as holders of GPUs name it. */
 struct named {

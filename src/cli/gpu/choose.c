@@ -56,11 +56,11 @@ static int choose_for_slice(const struct json_at *gpus, const char *wanted, cons
     }
     if (ret_choice->uuid[0])
         return 0;
-    return err_set(err, -ENOENT,
-                   wanted
-                       ? "this machine has no GPU '%s': 'muster gpu status' lists its GPUs"
-                       : "no GPU in MIG mode has slices '%s': 'muster gpu status -o json' lists the slices of this machine",
-                   wanted ? wanted : profile);
+    return err_set(
+        err, -ENOENT,
+        wanted ? "this machine has no GPU '%s': 'muster gpu status' lists its GPUs"
+               : "no GPU in MIG mode has slices '%s': 'muster gpu status -o json' lists the slices of this machine",
+        wanted ? wanted : profile);
 }
 
 int gpu_choose(const char *status, const char *wanted, const char *profile, struct gpu_choice *ret_choice,

@@ -63,8 +63,7 @@ static void tell_hidden(const struct cutting *cutting, uint64_t workloads, doubl
 {
     if (workloads == 0)
         return;
-    yyjson_mut_val *hidden =
-        yyjson_mut_obj_add_obj(cutting->doc, yyjson_mut_doc_get_root(cutting->doc), "hidden");
+    yyjson_mut_val *hidden = yyjson_mut_obj_add_obj(cutting->doc, yyjson_mut_doc_get_root(cutting->doc), "hidden");
 
     (void)yyjson_mut_obj_add_uint(cutting->doc, hidden, "workloads", workloads);
     if (gpus > 0)

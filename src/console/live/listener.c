@@ -108,7 +108,6 @@ int live_listener_write(struct live_listener *listener, const struct caller *cal
         return r;
     live_listener_catch_up(listener);
     live_listener_add_version(listener, out);
-    *ret_has_rows =
-        live_write_since(listener->live, caller, live_allowed_parts(caller, listener->parts), seen, out);
+    *ret_has_rows = live_write_since(listener->live, caller, live_allowed_parts(caller, listener->parts), seen, out);
     return 0;
 }

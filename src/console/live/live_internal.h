@@ -36,14 +36,14 @@ struct live_answer {
 typedef int (*live_fn)(struct live_answer *answer, struct err *err);
 
 /* Waits for the picture, calls `fn` and sends what it has written, or the error. */
-#define LIVE_READS(name, the_fn)                                    \
+#define LIVE_READS(name, the_fn)                                             \
     static void name##_when_ready(void *arg, struct http_exchange *exchange) \
-    {                                                               \
-        live_answer(arg, exchange, the_fn);                         \
-    }                                                               \
-    void handle_##name(void *arg, struct http_exchange *exchange)   \
-    {                                                               \
-        live_ask(arg, exchange, name##_when_ready);                 \
+    {                                                                        \
+        live_answer(arg, exchange, the_fn);                                  \
+    }                                                                        \
+    void handle_##name(void *arg, struct http_exchange *exchange)            \
+    {                                                                        \
+        live_ask(arg, exchange, name##_when_ready);                          \
     }
 void live_answer(struct console *console, struct http_exchange *exchange, live_fn fn);
 void live_ask(struct console *console, struct http_exchange *exchange, asks_ready_fn fn);

@@ -13,7 +13,8 @@
 #include "text/json.h"
 
 /* A node without the holders that the caller may not see. */
-static void write_node(struct live *live, const struct caller *caller, const struct board_item *item, struct strbuf *out)
+static void write_node(struct live *live, const struct caller *caller, const struct board_item *item,
+                       struct strbuf *out)
 {
     _cleanup_(json_doc_freep) yyjson_doc *doc = NULL;
     uint64_t hidden = 0;

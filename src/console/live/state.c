@@ -114,8 +114,8 @@ static void count_node(struct rooms *rooms, yyjson_val *node)
     int64_t gpus = yyjson_get_sint(yyjson_obj_get(node, "gpus"));
     double used = yyjson_get_num(yyjson_obj_get(node, "gpusAllocated"));
     double free_here = MAX((double)gpus - used, 0.0);
-    bool is_usable = yyjson_get_bool(yyjson_obj_get(node, "isReady")) &&
-                     !yyjson_get_bool(yyjson_obj_get(node, "isCordoned"));
+    bool is_usable =
+        yyjson_get_bool(yyjson_obj_get(node, "isReady")) && !yyjson_get_bool(yyjson_obj_get(node, "isCordoned"));
 
     room->nodes++;
     room->gpus += gpus;

@@ -28,9 +28,7 @@ static int by_hours(const void *a, const void *b)
     const struct use *one = a;
     const struct use *two = b;
 
-    return one->hours > two->hours   ? -1
-           : one->hours < two->hours ? 1
-                                     : strcmp(one->value, two->value);
+    return one->hours > two->hours ? -1 : one->hours < two->hours ? 1 : strcmp(one->value, two->value);
 }
 
 static void add_use(struct use *use, const struct work_row *row, nsec_t begin, nsec_t end, nsec_t now)

@@ -27,11 +27,11 @@ enum work_text {
 };
 
 struct work_row {
-    char *id;                       // "namespace/kind/name"
-    const char *name;               // its end
-    char *nodes;                    // "/a/b/"; NULL: none
+    char *id;                        // "namespace/kind/name"
+    const char *name;                // its end
+    char *nodes;                     // "/a/b/"; NULL: none
     uint32_t texts[_WORK_TEXT_MAX];  // in the index's `texts`
-    uint32_t at;                    // place among the rows
+    uint32_t at;                     // place among the rows
     double gpus;
     int64_t pods;
     nsec_t created, started, finished;  // 0: not known, or not yet

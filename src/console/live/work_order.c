@@ -15,13 +15,22 @@
 
 enum { KEYS_MAX = 4 };
 
-enum column { COLUMN_NAME = _WORK_TEXT_MAX, COLUMN_GPUS, COLUMN_PODS, COLUMN_CREATED, COLUMN_STARTED, COLUMN_FINISHED,
-              COLUMN_WAITED, COLUMN_RAN, _COLUMN_MAX };
+enum column {
+    COLUMN_NAME = _WORK_TEXT_MAX,
+    COLUMN_GPUS,
+    COLUMN_PODS,
+    COLUMN_CREATED,
+    COLUMN_STARTED,
+    COLUMN_FINISHED,
+    COLUMN_WAITED,
+    COLUMN_RAN,
+    _COLUMN_MAX
+};
 
 static const char *const own_names[_COLUMN_MAX] = {
-    [COLUMN_NAME] = "name",         [COLUMN_GPUS] = "gpus",       [COLUMN_PODS] = "pods",
-    [COLUMN_CREATED] = "created",   [COLUMN_STARTED] = "started", [COLUMN_FINISHED] = "finished",
-    [COLUMN_WAITED] = "waited",     [COLUMN_RAN] = "ran",
+    [COLUMN_NAME] = "name",       [COLUMN_GPUS] = "gpus",       [COLUMN_PODS] = "pods",
+    [COLUMN_CREATED] = "created", [COLUMN_STARTED] = "started", [COLUMN_FINISHED] = "finished",
+    [COLUMN_WAITED] = "waited",   [COLUMN_RAN] = "ran",
 };
 
 struct key {
@@ -53,7 +62,8 @@ static int read_order(const char *text, struct order *order, struct err *err)
         size_t len = strcspn(name, ",");
         int column = 0;
 
-        while (column < _COLUMN_MAX && (strlen(column_name(column)) != len || strncmp(column_name(column), name, len) != 0))
+        while (column < _COLUMN_MAX &&
+               (strlen(column_name(column)) != len || strncmp(column_name(column), name, len) != 0))
             column++;
         if (column == _COLUMN_MAX)
             return err_set(err, -EINVAL, "sort: there is no column '%.*s'", (int)MIN(len, (size_t)40), name);

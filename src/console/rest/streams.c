@@ -467,7 +467,9 @@ void handle_stream(void *arg, struct http_exchange *exchange)
         .exchange = exchange,
         .caller = caller,
         .topics = topics,
-        .sequence = seen > 0 && seen <= INT64_MAX ? (int64_t)seen : topics ? -1 : change_feed_last(console->feed),
+        .sequence = seen > 0 && seen <= INT64_MAX ? (int64_t)seen
+                    : topics                      ? -1
+                                                  : change_feed_last(console->feed),
     };
     live_listener_begin(&listener->live, console->live, parts, exchange);
     list_push(&streams->listeners, &listener->in_streams);

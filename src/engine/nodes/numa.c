@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "engine/context.h"
-#include "engine/nodes/pods/affinity.h"
 #include "engine/nodes/filter.h"
+#include "engine/nodes/pods/affinity.h"
 
 /* Subsets of zones that are looked at before a node counts as one that cannot align the pod. */
 enum { SUBSETS_MAX = 1 << 16 };

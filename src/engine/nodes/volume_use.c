@@ -10,8 +10,8 @@
 #include "base/strbuf.h"
 #include "engine/context.h"
 #include "engine/node_reason.h"
-#include "engine/nodes/pods/affinity.h"
 #include "engine/nodes/filter.h"
+#include "engine/nodes/pods/affinity.h"
 #include "engine/nodes/volumes_internal.h"
 
 static bool is_leaving(const struct held *held)

@@ -129,7 +129,8 @@ static void finish_take(struct slices *s, struct order *order)
             (void)add_order(s, ORDER_GIVE, order->spec.name);
     }
     if (r < 0) {
-        log_warn(gpud->log, "a group did not get its slice", log_str("group", order->spec.name), log_error(&order->why));
+        log_warn(gpud->log, "a group did not get its slice", log_str("group", order->spec.name),
+                 log_error(&order->why));
         rest_fail_err(order->exchange, &order->why);
         return;
     }

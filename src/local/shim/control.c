@@ -16,8 +16,8 @@
 #include "kube/client/meta.h"
 #include "local/controllers/values.h"
 #include "local/shim/control_internal.h"
-#include "local/shim/shim.h"
 #include "local/shim/pipes/terminal.h"
+#include "local/shim/shim.h"
 #include "text/json.h"
 
 enum { BACKLOG = 64, UNSENT_MAX = 1 << 20, EVENTS_MAX = 200, EVENT_TEXT_MAX = 2048, STATUS_TEXT_MAX = 4096 };

@@ -15,9 +15,9 @@
 #include "local/controllers/values.h"
 #include "local/server/files.h"
 #include "local/shim/control_internal.h"
+#include "local/shim/pipes/terminal.h"
 #include "local/shim/shim.h"
 #include "local/shim/shim_internal.h"
-#include "local/shim/pipes/terminal.h"
 
 enum { READ_BYTES = 32 << 10, TAIL_FILE_MAX = 64 << 10, EARLY_MAX = 64 << 10 };
 

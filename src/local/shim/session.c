@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "local/controllers/values.h"
 #include "local/shim/control_internal.h"
-#include "local/shim/shim.h"
 #include "local/shim/pipes/terminal.h"
+#include "local/shim/shim.h"
 
 enum { READ_BYTES = 32 << 10, UNSENT_MAX = 256 << 10, EXIT_SIGNAL = 128, OUTPUTS = 2 };
 

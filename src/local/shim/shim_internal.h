@@ -12,10 +12,10 @@
 #include "base/time.h"
 #include "base/vec.h"
 #include "local/shim/launch.h"
-#include "local/shim/pipes/log_file.h"
 #include "local/shim/mounts.h"
-#include "local/shim/shim.h"
+#include "local/shim/pipes/log_file.h"
 #include "local/shim/pipes/writer.h"
+#include "local/shim/shim.h"
 #include "net/loop.h"
 #include "net/watch.h"
 

@@ -12,8 +12,8 @@
 #include "local/controllers/values.h"
 #include "local/workloads/workloads.h"
 #include "text/clock/cron.h"
-#include "text/json.h"
 #include "text/clock/zone.h"
+#include "text/json.h"
 
 #define SCHEDULED_AT "batch.kubernetes.io/cronjob-scheduled-timestamp"
 

@@ -18,8 +18,8 @@
 #include "net/loop.h"
 #include "services/binder/attempt.h"
 #include "services/binder/documents/names.h"
-#include "services/binder/options.h"
 #include "services/binder/documents/request.h"
+#include "services/binder/options.h"
 #include "services/binder/roster.h"
 
 /*

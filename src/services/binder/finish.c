@@ -12,8 +12,8 @@
 #include "kube/client/resource.h"
 #include "kube/events/events.h"
 #include "services/binder/binder_internal.h"
-#include "services/binder/meters.h"
 #include "services/binder/documents/write.h"
+#include "services/binder/meters.h"
 
 enum { MESSAGE_MAX = 1024 };
 

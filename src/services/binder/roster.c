@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "kube/client/meta.h"
 #include "objects/keys.h"
-#include "services/binder/extract.h"
 #include "services/binder/documents/names.h"
+#include "services/binder/extract.h"
 
 enum { GROUPS_OF_POD_MAX = 1024 };
 

@@ -15,8 +15,8 @@
 #include "base/macros.h"
 #include "services/binder/documents/claim.h"
 #include "services/binder/documents/document.h"
-#include "services/binder/roster.h"
 #include "services/binder/documents/volume.h"
+#include "services/binder/roster.h"
 #include "text/json.h"
 
 static yyjson_doc *parse(const char *text)

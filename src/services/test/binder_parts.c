@@ -16,11 +16,11 @@
 #include "base/macros.h"
 #include "base/mem.h"
 #include "services/binder/documents/document.h"
-#include "services/binder/extract.h"
 #include "services/binder/documents/names.h"
-#include "services/binder/options.h"
 #include "services/binder/documents/request.h"
 #include "services/binder/documents/write.h"
+#include "services/binder/extract.h"
+#include "services/binder/options.h"
 #include "text/json.h"
 
 static yyjson_doc *parse(const char *text)

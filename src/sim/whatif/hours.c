@@ -106,10 +106,11 @@ static int check_basis(struct asking *asking)
     *basis = when_basis(&asking->sides[HOURS_WITHOUT].world);
     if (when_knows_enough(basis))
         return 0;
-    return err_set(asking->err, -EINVAL,
-                   "there is not enough data for an estimate: %u of %u running workloads have neither a declared time limit nor a "
-                   "history; --history gives one",
-                   basis->unknown, basis->running);
+    return err_set(
+        asking->err, -EINVAL,
+        "there is not enough data for an estimate: %u of %u running workloads have neither a declared time limit nor a "
+        "history; --history gives one",
+        basis->unknown, basis->running);
 }
 
 /* ---- Pairs. ---- */
