@@ -20,10 +20,11 @@
 
 #define DRAFT_NAMESPACE "preview"
 #define DRAFT_NAME "draft"
-#define DRAFT DRAFT_NAMESPACE "/" DRAFT_NAME
 
 /* The program reads the draft from its standard input. */
 #define DRAFT_FILE "-"
+
+static const char draft_path[] = DRAFT_NAMESPACE "/" DRAFT_NAME;
 
 enum { DRAFT_PODS_MAX = 10000, DRAFT_GPUS_MAX = 64, CHANGES_MAX = 192, CHANGE_MAX = 512 };
 
@@ -257,7 +258,7 @@ static const char *outcome_of(const struct preview *preview, yyjson_mut_doc *doc
         const char *name = yyjson_mut_get_str(yyjson_mut_obj_get(row, "workload"));
         const char *state = yyjson_mut_get_str(yyjson_mut_obj_get(yyjson_mut_obj_get(row, "with"), "state"));
 
-        if (!name || strcmp(name, DRAFT) != 0 || !state)
+        if (!name || strcmp(name, draft_path) != 0 || !state)
             continue;
         return strcmp(state, "Starting") == 0 || strcmp(state, "Running") == 0 ? "starts"
                : strcmp(state, "Preempting") == 0                              ? "preempts"
@@ -307,11 +308,12 @@ static void send_with_why(void *arg, struct http_exchange *exchange, const char 
 static void ask_why(struct preview *preview, struct http_exchange *exchange, yyjson_mut_doc *doc)
 {
     struct console *console = preview->console;
-    const char *const words[] = {"why", "-o",  "json",  "--kubeconfig", console->service->settings.kubeconfig,
-                                 "--",  DRAFT, "kube:", DRAFT_FILE,     NULL};
+    const char *const words[] = {"why", "-o",       "json",  "--kubeconfig", console->service->settings.kubeconfig,
+                                 "--",  draft_path, "kube:", DRAFT_FILE,     NULL};
     struct told *told = xcalloc(1, sizeof *told);
 
-    *told = (struct told){console, doc, TAKE_PTR(preview->draft)};
+    *told = (struct told){console, doc, preview->draft};
+    preview->draft = NULL;
     asks_program(console->live->asks, exchange,
                  &(struct asks_program){
                      .words = words,

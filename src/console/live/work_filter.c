@@ -83,7 +83,7 @@ static int read_values(const char **at, const char *me, struct work_term *term, 
 {
     bool has_commas = term->column != COLUMN_ANY;
 
-    do {
+    for (bool has_more = true; has_more;) {
         char *value = read_value(at, has_commas);
 
         if (!value || !*value || term->values.len == VALUES_MAX) {
@@ -97,7 +97,9 @@ static int read_values(const char **at, const char *me, struct work_term *term, 
             value = xstrdup(me);
         }
         vec_push(&term->values, value);
-    } while (has_commas && **at == ',' && (*at)++);
+        has_more = has_commas && **at == ',';
+        *at += has_more;
+    }
     return **at && **at != ' ' ? err_set(err, -EINVAL, "expected a space after a quotation mark") : 0;
 }
 

@@ -160,7 +160,11 @@ void memory_reserve(struct session *session, const struct gpu_message *message)
     }
     if (kind == GPU_KIND_CONTEXT && bytes == 0)
         bytes = session->group->gpud->devices[session->group->devices[gpu]].context_bytes;
-    switch (may_borrow(session, gpu, bytes) ? reserve(session, gpu, kind, bytes) : LEDGER_EXHAUSTED) {
+
+    enum ledger_answer answer = LEDGER_EXHAUSTED;
+    if (may_borrow(session, gpu, bytes))
+        answer = reserve(session, gpu, kind, bytes);
+    switch (answer) {
     case LEDGER_GRANTED:
         if (kind == GPU_KIND_PLAIN)
             add_credit(session, gpu);

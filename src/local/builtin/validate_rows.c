@@ -199,8 +199,10 @@ static void check_lower_key(struct problems *problems, const struct field *field
 {
     _cleanup_(freep) char *lower = xstrdup(key);
 
-    for (char *at = lower; *at; at++)
-        *at = *at >= 'A' && *at <= 'Z' ? (char)(*at | ' ') : *at;
+    for (char *at = lower; *at; at++) {
+        if (*at >= 'A' && *at <= 'Z')
+            *at = (char)(*at | ' ');
+    }
     check_label_key(problems, field, lower);
 }
 

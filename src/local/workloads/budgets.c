@@ -80,8 +80,10 @@ static void add_scaler(struct count *count, yyjson_val *object)
 
         count->sums.is_unscalable = true;
         (void)snprintf(name, sizeof name, "%ss", kube_text(reference, "kind"));
-        for (char *at = name; *at; at++)
-            *at = *at >= 'A' && *at <= 'Z' ? (char)(*at | ' ') : *at;
+        for (char *at = name; *at; at++) {
+            if (*at >= 'A' && *at <= 'Z')
+                *at = (char)(*at | ' ');
+        }
         (void)snprintf(count->problem, sizeof count->problem, "%s%s%.*s does not implement the scale subresource", name,
                        slash ? "." : "", slash ? (int)(slash - version) : 0, version);
         return;

@@ -58,7 +58,8 @@ static const struct device_class *class_of(const struct state *state, name_id re
 
 bool state_class_serves(const struct state *state, uint32_t dim)
 {
-    return dim >= RES_FIXED && state->res.mig_slices[dim] == 0 && class_of(state, state->res.name[dim]);
+    return dim >= RES_FIXED && dim < RES_MAX && state->res.mig_slices[dim] == 0 &&
+           class_of(state, state->res.name[dim]);
 }
 
 /* What a pod asks for as a resource and a class serves. */

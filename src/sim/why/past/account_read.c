@@ -85,12 +85,13 @@ static uint32_t add_workload(struct reading *reading, const struct state *state,
 {
     const struct gang *gang = &state->gangs.items[id];
     struct account *account = reading->account;
+    nsec_t created = gang->created > 0 ? gang->created : reading->now;
     struct account_workload workload = {
         .namespace = arena_strdup(&account->arena, state_name(state, gang->namespace)),
         .name = arena_strdup(&account->arena, state_name(state, gang->name)),
         .label = label_of(&account->arena, state, id),
         .queue = "",
-        .submitted = gang->created > 0 ? MIN(gang->created, reading->now) : reading->now,
+        .submitted = created < reading->now ? created : reading->now,
         .state = ACCOUNT_PENDING,
         .first_span = NO_ID,
         .last_span = NO_ID,
